@@ -1,0 +1,2 @@
+//! The `barchan` program.
+fn main() {}

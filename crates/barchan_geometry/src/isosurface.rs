@@ -1,0 +1,1 @@
+//! Any shape to a triangle mesh.

@@ -1,0 +1,68 @@
+//! Random numbers by counting: the n-th number of a stream depends on the seed and on n alone, never on who draws first, so
+//! samples do not depend on the number of threads.
+
+use glam::DVec3;
+
+/// A stream of random numbers, chosen by a seed and a stream number (SplitMix64, [Steele14]).
+#[derive(Clone, Debug)]
+pub struct Stream {
+    state: u64,
+}
+
+impl Stream {
+    /// The stream `number` of `seed`.
+    pub fn new(seed: u64, number: u64) -> Self {
+        Self {
+            state: mix(mix(seed) ^ number.wrapping_mul(0xD6E8_FEB8_6659_FD93)),
+        }
+    }
+
+    /// The next 64 random bits.
+    pub fn bits(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        mix(self.state)
+    }
+
+    /// The next number, uniform in [0, 1).
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    }
+
+    /// The next point, uniform in the unit cube.
+    pub fn unit_cube(&mut self) -> DVec3 {
+        DVec3::new(self.unit(), self.unit(), self.unit())
+    }
+}
+
+fn mix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_and_variance_of_many_streams_are_those_of_a_uniform_variable() {
+        let draws: Vec<f64> = (0..1000)
+            .flat_map(|n| {
+                let mut stream = Stream::new(7, n);
+                (0..10).map(move |_| stream.unit())
+            })
+            .collect();
+        let mean = draws.iter().sum::<f64>() / draws.len() as f64;
+        let variance = draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / draws.len() as f64;
+        assert!((mean - 0.5).abs() < 0.01, "{mean}");
+        assert!((variance - 1.0 / 12.0).abs() < 0.003, "{variance}");
+    }
+
+    #[test]
+    fn streams_and_seeds_differ() {
+        let first = |seed, number| Stream::new(seed, number).bits();
+        assert_ne!(first(1, 0), first(1, 1));
+        assert_ne!(first(1, 0), first(2, 0));
+        assert_eq!(first(1, 5), first(1, 5));
+    }
+}

@@ -1,0 +1,1 @@
+//! Particles from shapes: volume and surface sampling.

@@ -1,0 +1,1 @@
+//! Signed distance on a grid: one interpolation instead of one query.

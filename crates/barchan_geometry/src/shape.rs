@@ -1,0 +1,35 @@
+use std::fmt::Debug;
+
+use glam::DVec3;
+
+use crate::Aabb;
+
+/// A solid given by its signed distance.
+///
+/// Contract: [`distance`](Self::distance) is negative inside and positive outside, changes by at most the distance
+/// moved (1-Lipschitz), and its magnitude never exceeds the true distance to the surface. So a ball of that radius around a
+/// point never crosses the surface, and whole blocks of space can be judged by their centres. Primitives are exact;
+/// compositions give the bound.
+pub trait Shape: Debug + Send + Sync {
+    /// Signed distance [m] from `p` [m] to the surface, negative inside.
+    fn distance(&self, p: DVec3) -> f64;
+
+    /// Outward unit normal [-]: the gradient of the distance at `p` [m]. Always of unit length, also where the gradient
+    /// is not unique (centre of a sphere, medial axis), where it is any of the candidates.
+    fn normal(&self, p: DVec3) -> DVec3 {
+        central_difference_normal(self, p)
+    }
+
+    /// A box [m] around everything inside, as tight as is cheap; infinite sides where the solid has no end.
+    fn bounds(&self) -> Aabb;
+}
+
+/// Normalised central difference of the distance at `p` [m]: the fallback for shapes without a closed form.
+pub fn central_difference_normal<S: Shape + ?Sized>(shape: &S, p: DVec3) -> DVec3 {
+    // Cube root of the f64 precision balances truncation against cancellation.
+    let step = 6e-6 * p.abs().max_element().max(1e-3);
+    let slope = |axis: DVec3| shape.distance(p + step * axis) - shape.distance(p - step * axis);
+    DVec3::new(slope(DVec3::X), slope(DVec3::Y), slope(DVec3::Z))
+        .try_normalize()
+        .unwrap_or(DVec3::Z)
+}

@@ -1,0 +1,1 @@
+//! Implicit solids, one file each, and what composes and moves them.

@@ -1,0 +1,1 @@
+//! Files in and out: one file a format.

@@ -1,0 +1,1 @@
+//! Scene files: the text that describes shapes, with the place in every error.
