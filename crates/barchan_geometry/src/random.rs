@@ -1,7 +1,7 @@
 //! Random numbers by counting: the n-th number of a stream depends on the seed and on n alone, never on who draws first, so
 //! samples do not depend on the number of threads.
 
-use glam::DVec3;
+use glam::{DVec3, IVec3};
 
 /// A stream of random numbers, chosen by a seed and a stream number (SplitMix64, [Steele14]).
 #[derive(Clone, Debug)]
@@ -15,6 +15,12 @@ impl Stream {
         Self {
             state: mix(mix(seed) ^ number.wrapping_mul(0xD6E8_FEB8_6659_FD93)),
         }
+    }
+
+    /// The stream of draw `draw` in a grid's `cell`; cells 2²⁰ apart may share a stream.
+    pub fn of_cell(seed: u64, cell: IVec3, draw: u64) -> Self {
+        let part = |c: i32| u64::from(c as u32) & 0xF_FFFF;
+        Self::new(mix(seed ^ draw), part(cell.x) | part(cell.y) << 20 | part(cell.z) << 40)
     }
 
     /// The next 64 random bits.

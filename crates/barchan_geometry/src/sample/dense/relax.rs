@@ -1,0 +1,154 @@
+//! Spheres that push each other apart until none overlaps: energy minimisation by FIRE ([Bitzek06]).
+//!
+//! Energy ½ Σ (overlap)² over pairs and walls, unit mass. Below the jamming density (0.64 for equal spheres) it reaches zero.
+
+use glam::Vec3;
+use rayon::prelude::*;
+
+/// What holds the spheres together.
+pub(super) trait Walls: Sync {
+    /// How far sphere `i` at `position` [m] sticks out [m] (negative inside), and the outward normal there.
+    fn excess(&self, i: usize, position: Vec3) -> (f32, Vec3);
+    /// Told the positions [m] of the mobile spheres after each step, in parallel-safe order.
+    fn follow(&mut self, positions: &[Vec3]);
+}
+
+/// No walls at all.
+pub(super) struct Free;
+
+impl Walls for Free {
+    fn excess(&self, _: usize, _: Vec3) -> (f32, Vec3) {
+        (f32::NEG_INFINITY, Vec3::ZERO)
+    }
+    fn follow(&mut self, _: &[Vec3]) {}
+}
+
+/// Spheres to be moved apart; the first `mobile` of them move.
+pub(super) struct Spheres {
+    pub positions: Vec<Vec3>,
+    pub radii: Vec<f32>,
+    pub mobile: usize,
+    /// Side of the periodic cube [m], if it is one.
+    pub period: Option<f32>,
+}
+
+/// How much further than touching the neighbour lists reach, of a mean radius.
+const SKIN: f32 = 0.3;
+/// Longest step, of a mean radius.
+const LONGEST_STEP: f32 = 0.2;
+
+/// FIRE's constants as published; time in units of the contact's √(m/k) = 1.
+const STEP_START: f32 = 0.2;
+const STEP_MAX: f32 = 0.8;
+const STEP_GROWTH: f32 = 1.1;
+const STEP_CUT: f32 = 0.5;
+const MIX_START: f32 = 0.1;
+const MIX_DECAY: f32 = 0.99;
+const PATIENCE: u32 = 5;
+
+/// Moves spheres until no overlap exceeds `tolerance` of the radii's sum, or `most` steps are done. Returns the steps.
+pub(super) fn relax(
+    spheres: &mut Spheres,
+    walls: &mut impl Walls,
+    tolerance: f32,
+    most: u32,
+    progress: &(dyn Fn(f64) + Sync),
+) -> u32 {
+    let mean_radius = spheres.radii.iter().sum::<f32>() / spheres.radii.len() as f32;
+    let skin = SKIN * mean_radius;
+    let mut velocities = vec![Vec3::ZERO; spheres.mobile];
+    let mut forces = vec![(Vec3::ZERO, 0.0); spheres.mobile];
+    let mut lists = Lists::new(spheres, skin);
+    let (mut step, mut mix, mut downhill) = (STEP_START, MIX_START, 0);
+    for done in 0..most {
+        gather_forces(spheres, walls, &lists, &mut forces);
+        let worst = forces.par_iter().map(|f| f.1).reduce(|| 0.0, f32::max);
+        if worst <= tolerance {
+            return done;
+        }
+        let sums = sums(&velocities, &forces);
+        if sums.power > 0.0 {
+            let blend = mix * (sums.speed2 / sums.force2).sqrt() as f32;
+            velocities
+                .par_iter_mut()
+                .zip(&forces)
+                .for_each(|(v, f)| *v = (1.0 - mix) * *v + blend * f.0);
+            downhill += 1;
+            if downhill > PATIENCE {
+                step = (step * STEP_GROWTH).min(STEP_MAX);
+                mix *= MIX_DECAY;
+            }
+        } else {
+            velocities.fill(Vec3::ZERO);
+            step *= STEP_CUT;
+            mix = MIX_START;
+            downhill = 0;
+        }
+        let longest = LONGEST_STEP * mean_radius;
+        spheres.positions[..spheres.mobile]
+            .par_iter_mut()
+            .zip(&mut velocities)
+            .zip(&forces)
+            .for_each(|((x, v), f)| {
+                *v += step * f.0;
+                *x += (step * *v).clamp_length_max(longest);
+            });
+        walls.follow(&spheres.positions[..spheres.mobile]);
+        lists.refresh(spheres, skin);
+        progress(f64::from(done) / f64::from(most));
+    }
+    most
+}
+
+struct Sums {
+    power: f64,
+    speed2: f64,
+    force2: f64,
+}
+
+/// Sums in chunks of fixed size, so that they do not depend on the number of threads.
+fn sums(velocities: &[Vec3], forces: &[(Vec3, f32)]) -> Sums {
+    let parts: Vec<[f64; 3]> = velocities
+        .par_chunks(4096)
+        .zip(forces.par_chunks(4096))
+        .map(|(vs, fs)| {
+            vs.iter().zip(fs).fold([0.0; 3], |[p, v2, f2], (v, (f, _))| {
+                [p + f64::from(v.dot(*f)), v2 + f64::from(v.length_squared()), f2 + f64::from(f.length_squared())]
+            })
+        })
+        .collect();
+    let [power, speed2, force2] = parts
+        .iter()
+        .fold([0.0; 3], |a, b| [a[0] + b[0], a[1] + b[1], a[2] + b[2]]);
+    Sums { power, speed2, force2 }
+}
+
+/// Net force of each mobile sphere, and its worst overlap relative to the radii's sum.
+fn gather_forces(spheres: &Spheres, walls: &impl Walls, lists: &Lists, forces: &mut [(Vec3, f32)]) {
+    forces.par_iter_mut().enumerate().with_min_len(256).for_each(|(i, out)| {
+        let (x, r) = (spheres.positions[i], spheres.radii[i]);
+        let mut force = Vec3::ZERO;
+        let mut worst = 0f32;
+        for &j in lists.of(i) {
+            let mut away = x - spheres.positions[j as usize];
+            if let Some(period) = spheres.period {
+                away -= period * (away / period).round();
+            }
+            let touching = r + spheres.radii[j as usize];
+            let squared = away.length_squared();
+            if squared >= touching * touching {
+                continue;
+            }
+            let length = squared.sqrt().max(1e-6 * touching);
+            let overlap = touching - length;
+            force += away * (overlap / length);
+            worst = worst.max(overlap / touching);
+        }
+        let (excess, normal) = walls.excess(i, x);
+        if excess > 0.0 {
+            force -= excess * normal;
+            worst = worst.max(excess / (2.0 * r));
+        }
+        *out = (force, worst);
+    });
+}

@@ -1,0 +1,74 @@
+//! A file is there whole or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// A file that could not be written.
+#[derive(Debug, Error)]
+#[error("cannot write {}: {reason}", path.display())]
+pub struct WriteError {
+    /// Where it was to be.
+    pub path: PathBuf,
+    /// What the system said.
+    pub reason: io::Error,
+}
+
+/// Writes a file beside its place and renames it into it. On an error what was there before stays, and nothing is left over.
+pub fn write_atomically(
+    path: &Path,
+    fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<(), WriteError> {
+    let beside = beside(path);
+    let written = File::create(&beside).and_then(|file| {
+        let mut out = BufWriter::with_capacity(1 << 20, file);
+        fill(&mut out)?;
+        out.flush()?;
+        drop(out);
+        fs::rename(&beside, path)
+    });
+    written.map_err(|reason| {
+        // It may never have come into being; the first error is the one that tells.
+        let _ = fs::remove_file(&beside);
+        WriteError {
+            path: path.to_owned(),
+            reason,
+        }
+    })
+}
+
+fn beside(path: &Path) -> PathBuf {
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}.part", std::process::id()));
+    path.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_write_keeps_the_old_file_and_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("points.ply");
+        write_atomically(&path, |out| out.write_all(b"old")).unwrap();
+        let failed = write_atomically(&path, |out| {
+            out.write_all(b"half")?;
+            Err(io::Error::from(io::ErrorKind::StorageFull))
+        });
+        assert!(failed.unwrap_err().to_string().contains("points.ply"));
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_missing_folder_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("nowhere").join("points.ply");
+        let error = write_atomically(&path, |_| Ok(())).unwrap_err();
+        assert!(error.to_string().contains("nowhere"), "{error}");
+    }
+}

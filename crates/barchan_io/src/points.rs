@@ -1,0 +1,177 @@
+//! Particles as positions and named columns.
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+
+use glam::DVec3;
+use thiserror::Error;
+
+use crate::{WriteError, csv, ply, vtp, write_atomically, xyz};
+
+/// Particles to be written: a position each, and columns of the same length.
+#[derive(Clone, Debug)]
+pub struct Points<'a> {
+    /// Centres [m].
+    pub positions: &'a [DVec3],
+    /// Further values, in the order in which they are written.
+    pub columns: Vec<Column<'a>>,
+}
+
+/// A named value of each particle.
+#[derive(Clone, Copy, Debug)]
+pub struct Column<'a> {
+    /// What it is called in the file.
+    pub name: &'a str,
+    /// One a particle.
+    pub values: Values<'a>,
+}
+
+/// The values of a column.
+#[derive(Clone, Copy, Debug)]
+pub enum Values<'a> {
+    /// One number each.
+    Scalar(&'a [f64]),
+    /// Three numbers each.
+    Vector(&'a [DVec3]),
+}
+
+/// How exact positions must be in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// 32 bits a coordinate.
+    Single,
+    /// 64 bits a coordinate.
+    Double,
+}
+
+/// Rounding of a position to 32 bits that is accepted, of the smallest radius.
+const ACCEPTED_ROUNDING: f64 = 1e-3;
+
+impl<'a> Points<'a> {
+    /// Particles with a `radius` column [m].
+    pub fn new(positions: &'a [DVec3], radii: &'a [f64]) -> Self {
+        Self {
+            positions,
+            columns: Vec::new(),
+        }
+        .with("radius", Values::Scalar(radii))
+    }
+
+    /// The same with another column.
+    ///
+    /// # Panics
+    /// If the column has another length.
+    #[must_use]
+    pub fn with(mut self, name: &'a str, values: Values<'a>) -> Self {
+        assert_eq!(values.len(), self.positions.len(), "column {name}");
+        self.columns.push(Column { name, values });
+        self
+    }
+
+    /// Single, unless that would move particles far from the origin by a noticeable part of their radius.
+    pub fn precision(&self) -> Precision {
+        let farthest = self.positions.iter().map(|p| p.abs().max_element()).fold(0.0, f64::max);
+        let smallest = self
+            .columns
+            .iter()
+            .find_map(|c| match c.values {
+                Values::Scalar(radii) if c.name == "radius" => {
+                    Some(radii.iter().copied().fold(f64::INFINITY, f64::min))
+                }
+                _ => None,
+            })
+            .unwrap_or(f64::INFINITY);
+        if farthest * f64::from(f32::EPSILON) / 2.0 > ACCEPTED_ROUNDING * smallest {
+            Precision::Double
+        } else {
+            Precision::Single
+        }
+    }
+}
+
+impl Values<'_> {
+    /// Number of particles.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Scalar(values) => values.len(),
+            Self::Vector(values) => values.len(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A kind of point file.
+pub struct PointFormat {
+    /// The ending of its files, without the dot.
+    pub extension: &'static str,
+    /// What it is, in a few words.
+    pub about: &'static str,
+    write: fn(&mut BufWriter<File>, &Points) -> io::Result<()>,
+}
+
+/// Every kind of point file.
+pub const POINT_FORMATS: &[PointFormat] = &[
+    PointFormat {
+        extension: "ply",
+        about: "Stanford PLY, binary: positions, radii, normals",
+        write: ply::write,
+    },
+    PointFormat {
+        extension: "vtp",
+        about: "VTK XML for ParaView: positions, radii, normals",
+        write: vtp::write,
+    },
+    PointFormat {
+        extension: "csv",
+        about: "text with a header line: positions, radii, normals",
+        write: csv::write,
+    },
+    PointFormat {
+        extension: "xyz",
+        about: "text, three coordinates a line: positions only",
+        write: xyz::write,
+    },
+];
+
+impl PointFormat {
+    /// The format that `path` ends in.
+    pub fn of_path(path: &Path) -> Result<&'static Self, PointFileError> {
+        let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        POINT_FORMATS
+            .iter()
+            .find(|f| f.extension == extension)
+            .ok_or_else(|| PointFileError::UnknownFormat { path: path.to_owned() })
+    }
+}
+
+/// Why points could not be written.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum PointFileError {
+    /// The name does not tell a format.
+    #[error("cannot tell the format of {} from its ending; allowed: {}", path.display(), extensions())]
+    UnknownFormat {
+        /// The name given.
+        path: PathBuf,
+    },
+    /// The system refused.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
+
+fn extensions() -> String {
+    let all: Vec<String> = POINT_FORMATS.iter().map(|f| format!(".{}", f.extension)).collect();
+    all.join(", ")
+}
+
+/// Writes particles in the format that `path` ends in; the file is there whole or not at all.
+pub fn write_points(path: &Path, points: &Points) -> Result<(), PointFileError> {
+    let format = PointFormat::of_path(path)?;
+    write_atomically(path, |out| (format.write)(out, points))?;
+    Ok(())
+}
