@@ -58,8 +58,7 @@ pub(super) fn fill(shape: &dyn Shape, radii: &Radii, seed: u64, progress: &(dyn 
         .collect();
     let mut all = Particles::default();
     for part in parts {
-        all.positions.extend(part.positions);
-        all.radii.extend(part.radii);
+        all.append(part);
     }
     all
 }

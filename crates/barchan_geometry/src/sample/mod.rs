@@ -1,5 +1,6 @@
 //! Particles from shapes: volume and surface sampling.
 
+mod dense;
 mod lattice;
 mod octree;
 mod radii;
@@ -84,6 +85,11 @@ impl Particles {
     /// Sum of the particles' volumes [m³], overlaps counted twice.
     pub fn volume(&self) -> f64 {
         4.0 / 3.0 * std::f64::consts::PI * self.radii.iter().map(|r| r.powi(3)).sum::<f64>()
+    }
+
+    fn append(&mut self, mut other: Self) {
+        self.positions.append(&mut other.positions);
+        self.radii.append(&mut other.radii);
     }
 
     fn push(&mut self, position: DVec3, radius: f64) {
@@ -178,7 +184,7 @@ pub fn sample_volume(
     let particles = match settings.packing {
         Packing::Random => random::fill(shape, &settings.radii, settings.seed, progress),
         Packing::Lattice => lattice::fill(shape, &settings.radii, settings.seed, progress),
-        Packing::Dense => lattice::fill(shape, &settings.radii, settings.seed, progress),
+        Packing::Dense => dense::fill(shape, &settings.radii, settings.seed, progress),
     };
     if particles.is_empty() {
         return Err(no_room());
@@ -224,22 +230,31 @@ mod tests {
     }
     #[test]
     fn try_out() {
-        for packing in [Packing::Random, Packing::Lattice] {
+        for r in [0.02, 0.01] {
             for radii in [
-                Radii::one(0.01).unwrap(),
-                Radii::range(0.005, 0.012).unwrap(),
-                Radii::list(&[(0.02, 1.0), (0.003, 10.0)]).unwrap(),
+                Radii::one(r).unwrap(),
+                Radii::range(0.7 * r, 1.3 * r).unwrap(),
+                Radii::list(&[(2.0 * r, 1.0), (0.5 * r, 10.0)]).unwrap(),
             ] {
                 let t = std::time::Instant::now();
                 let set = VolumeSettings {
-                    packing,
+                    packing: Packing::Dense,
                     radii,
                     seed: 1,
                     memory_limit: 1 << 32,
                 };
                 let p = sample_volume(&Ball(0.5), &set, &|_| ()).unwrap();
+                let d = 0.5 - 0.08f64;
+                let inner: f64 = p
+                    .positions
+                    .iter()
+                    .zip(&p.radii)
+                    .filter(|(x, _)| x.length() < d)
+                    .map(|(_, r)| r.powi(3))
+                    .sum::<f64>()
+                    / d.powi(3);
                 println!(
-                    "{packing:?} {} phi {:.4} {:?}",
+                    "{} phi {:.4} inner {inner:.4} {:?}",
                     p.len(),
                     p.volume() / (4.0 / 3.0 * 3.14159265 * 0.125),
                     t.elapsed()

@@ -1,15 +1,17 @@
 //! A random packing in a periodic cube, made once and cut by any shape.
 
-use glam::DVec3;
+use glam::{DVec3, IVec3};
+use rayon::prelude::*;
 
-use super::relax::{Free, Spheres, relax};
+use super::FRACTION;
+use super::relax::{Free, Neighbors, Spheres, relax};
 use crate::random::Stream;
 use crate::sample::Radii;
 
-/// Packing fraction aimed at, below jamming (0.64) by enough that relaxing is quick.
-const FRACTION: f64 = 0.635;
 /// Overlap left by relaxing, of the radii's sum; the cube is then spread until none is left.
 const TOLERANCE: f32 = 4e-3;
+/// Most steps of relaxing; equal spheres at [`FRACTION`] take a few hundred.
+const STEPS: u32 = 4000;
 
 /// Spheres in a cube that repeats along all three axes; none overlaps another or an image of it.
 pub(super) struct PeriodicPacking {
@@ -28,7 +30,7 @@ impl PeriodicPacking {
             .map(|k| radii.quantile((k as f64 + Stream::new(seed, k as u64).unit()) / count as f64))
             .collect();
         let volume: f64 = radii.iter().map(|r| 4.0 / 3.0 * std::f64::consts::PI * r.powi(3)).sum();
-        let side = (volume / FRACTION).cbrt();
+        let side = (volume / FRACTION).cbrt() * f64::from(1.0 - TOLERANCE);
         let mut spheres = Spheres {
             positions: (0..count)
                 .map(|k| (Stream::new(!seed, k as u64).unit_cube() * side).as_vec3())
@@ -37,13 +39,55 @@ impl PeriodicPacking {
             mobile: count,
             period: Some(side as f32),
         };
-        relax(&mut spheres, &mut Free, TOLERANCE, 2000, progress);
+        relax(&mut spheres, &mut Free, TOLERANCE, STEPS, progress);
         let mut packing = Self {
             side,
-            positions: spheres.positions.iter().map(|p| p.as_dvec3().rem_euclid(DVec3::splat(side))).collect(),
+            positions: spheres
+                .positions
+                .iter()
+                .map(|p| p.as_dvec3().rem_euclid(DVec3::splat(side)))
+                .collect(),
             radii,
         };
         packing.spread();
         packing
+    }
+
+    /// Stretches the cube until the closest pair just touches.
+    fn spread(&mut self) {
+        let spheres = Spheres {
+            positions: self.positions.iter().map(|p| p.as_vec3()).collect(),
+            radii: self.radii.iter().map(|&r| r as f32).collect(),
+            mobile: self.positions.len(),
+            period: Some(self.side as f32),
+        };
+        let lists = Neighbors::new(&spheres, 0.0);
+        let closest = |i: usize| {
+            let touching = |j: usize| self.radii[i] + self.radii[j];
+            let ratios = lists.of(i).iter().map(|&j| j as usize).map(|j| {
+                let away = self.positions[i] - self.positions[j];
+                (away - self.side * (away / self.side).round()).length() / touching(j)
+            });
+            ratios.fold(1.0, f64::min)
+        };
+        let ratio = (0..self.positions.len())
+            .into_par_iter()
+            .map(closest)
+            .reduce(|| 1.0, f64::min);
+        self.side /= ratio;
+        for p in &mut self.positions {
+            *p /= ratio;
+        }
+    }
+
+    /// The spheres of each cell, if the cube is cut into `per_side`³ of them, x fastest.
+    pub fn bins(&self, per_side: i32) -> Vec<Vec<u32>> {
+        let mut bins = vec![Vec::new(); per_side.pow(3) as usize];
+        for (k, p) in (0u32..).zip(&self.positions) {
+            let cell = (*p / self.side * f64::from(per_side)).floor().as_ivec3();
+            let cell = cell.clamp(IVec3::ZERO, IVec3::splat(per_side - 1));
+            bins[(cell.x + per_side * (cell.y + per_side * cell.z)) as usize].push(k);
+        }
+        bins
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Energy ½ Σ (overlap)² over pairs and walls, unit mass. Below the jamming density (0.64 for equal spheres) it reaches zero.
 
+use barchan_neighbors::{ContactRule, Grid, Lists};
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -46,25 +47,26 @@ const MIX_START: f32 = 0.1;
 const MIX_DECAY: f32 = 0.99;
 const PATIENCE: u32 = 5;
 
-/// Moves spheres until no overlap exceeds `tolerance` of the radii's sum, or `most` steps are done. Returns the steps.
+/// Moves spheres until no overlap exceeds `tolerance` of the radii's sum, or `most` steps are done. Returns the
+/// worst overlap of each mobile sphere.
 pub(super) fn relax(
     spheres: &mut Spheres,
     walls: &mut impl Walls,
     tolerance: f32,
     most: u32,
     progress: &(dyn Fn(f64) + Sync),
-) -> u32 {
+) -> Vec<f32> {
     let mean_radius = spheres.radii.iter().sum::<f32>() / spheres.radii.len() as f32;
     let skin = SKIN * mean_radius;
     let mut velocities = vec![Vec3::ZERO; spheres.mobile];
     let mut forces = vec![(Vec3::ZERO, 0.0); spheres.mobile];
-    let mut lists = Lists::new(spheres, skin);
+    let mut lists = Neighbors::new(spheres, skin);
     let (mut step, mut mix, mut downhill) = (STEP_START, MIX_START, 0);
     for done in 0..most {
         gather_forces(spheres, walls, &lists, &mut forces);
         let worst = forces.par_iter().map(|f| f.1).reduce(|| 0.0, f32::max);
         if worst <= tolerance {
-            return done;
+            break;
         }
         let sums = sums(&velocities, &forces);
         if sums.power > 0.0 {
@@ -94,10 +96,10 @@ pub(super) fn relax(
                 *x += (step * *v).clamp_length_max(longest);
             });
         walls.follow(&spheres.positions[..spheres.mobile]);
-        lists.refresh(spheres, skin);
+        lists.refresh(spheres);
         progress(f64::from(done) / f64::from(most));
     }
-    most
+    forces.iter().map(|f| f.1).collect()
 }
 
 struct Sums {
@@ -113,7 +115,11 @@ fn sums(velocities: &[Vec3], forces: &[(Vec3, f32)]) -> Sums {
         .zip(forces.par_chunks(4096))
         .map(|(vs, fs)| {
             vs.iter().zip(fs).fold([0.0; 3], |[p, v2, f2], (v, (f, _))| {
-                [p + f64::from(v.dot(*f)), v2 + f64::from(v.length_squared()), f2 + f64::from(f.length_squared())]
+                [
+                    p + f64::from(v.dot(*f)),
+                    v2 + f64::from(v.length_squared()),
+                    f2 + f64::from(f.length_squared()),
+                ]
             })
         })
         .collect();
@@ -124,31 +130,91 @@ fn sums(velocities: &[Vec3], forces: &[(Vec3, f32)]) -> Sums {
 }
 
 /// Net force of each mobile sphere, and its worst overlap relative to the radii's sum.
-fn gather_forces(spheres: &Spheres, walls: &impl Walls, lists: &Lists, forces: &mut [(Vec3, f32)]) {
-    forces.par_iter_mut().enumerate().with_min_len(256).for_each(|(i, out)| {
-        let (x, r) = (spheres.positions[i], spheres.radii[i]);
-        let mut force = Vec3::ZERO;
-        let mut worst = 0f32;
-        for &j in lists.of(i) {
-            let mut away = x - spheres.positions[j as usize];
-            if let Some(period) = spheres.period {
-                away -= period * (away / period).round();
+fn gather_forces(spheres: &Spheres, walls: &impl Walls, lists: &Neighbors, forces: &mut [(Vec3, f32)]) {
+    forces
+        .par_iter_mut()
+        .enumerate()
+        .with_min_len(256)
+        .for_each(|(i, out)| {
+            let (x, r) = (spheres.positions[i], spheres.radii[i]);
+            let mut force = Vec3::ZERO;
+            let mut worst = 0f32;
+            for &j in lists.of(i) {
+                let mut away = x - spheres.positions[j as usize];
+                if let Some(period) = spheres.period {
+                    away -= period * (away / period).round();
+                }
+                let touching = r + spheres.radii[j as usize];
+                let squared = away.length_squared();
+                if squared >= touching * touching {
+                    continue;
+                }
+                let length = squared.sqrt().max(1e-6 * touching);
+                let overlap = touching - length;
+                force += away * (overlap / length);
+                worst = worst.max(overlap / touching);
             }
-            let touching = r + spheres.radii[j as usize];
-            let squared = away.length_squared();
-            if squared >= touching * touching {
-                continue;
+            let (excess, normal) = walls.excess(i, x);
+            if excess > 0.0 {
+                force -= excess * normal;
+                worst = worst.max(excess / (2.0 * r));
             }
-            let length = squared.sqrt().max(1e-6 * touching);
-            let overlap = touching - length;
-            force += away * (overlap / length);
-            worst = worst.max(overlap / touching);
+            *out = (force, worst);
+        });
+}
+
+/// Neighbour lists that reach a little further than touching and are found anew when spheres have moved that far.
+pub(super) struct Neighbors {
+    grid: Grid,
+    lists: Lists,
+    rule: ContactRule,
+    found_at: Vec<Vec3>,
+}
+
+impl Neighbors {
+    /// Lists of spheres closer than `skin` [m] to touching.
+    pub fn new(spheres: &Spheres, skin: f32) -> Self {
+        let grid = match spheres.period {
+            Some(side) => Grid::periodic([Some(0.0..side), Some(0.0..side), Some(0.0..side)]).expect("a finite side"),
+            None => Grid::new(),
+        };
+        let mut found = Self {
+            grid,
+            lists: Lists::new(),
+            rule: ContactRule {
+                scale: 1.0,
+                margin: skin,
+            },
+            found_at: Vec::new(),
+        };
+        found.find(spheres);
+        found
+    }
+
+    fn find(&mut self, spheres: &Spheres) {
+        let finite = "radii were checked and forces are finite";
+        let reach = self.rule.largest_reach(&spheres.radii).expect(finite);
+        self.grid.build(&spheres.positions, reach).expect(finite);
+        self.lists
+            .find_contacts(&self.grid, &spheres.radii, self.rule)
+            .expect(finite);
+        self.found_at.clear();
+        self.found_at.extend_from_slice(&spheres.positions[..spheres.mobile]);
+    }
+
+    fn refresh(&mut self, spheres: &Spheres) {
+        let moved = spheres.positions[..spheres.mobile]
+            .par_iter()
+            .zip(&self.found_at)
+            .map(|(now, then)| now.distance_squared(*then))
+            .reduce(|| 0.0, f32::max);
+        if moved.sqrt() > 0.5 * self.rule.margin {
+            self.find(spheres);
         }
-        let (excess, normal) = walls.excess(i, x);
-        if excess > 0.0 {
-            force -= excess * normal;
-            worst = worst.max(excess / (2.0 * r));
-        }
-        *out = (force, worst);
-    });
+    }
+
+    /// Neighbours of sphere `i`.
+    pub fn of(&self, i: usize) -> &[u32] {
+        self.lists.of(i)
+    }
 }

@@ -1,0 +1,116 @@
+//! Amorphous packing at the density of settled sand.
+//!
+//! A random packing is made once, in a periodic cube ([`periodic`]), and the shape is cut out of it. Spheres that the surface
+//! would cut are kept if most of them lies inside, pushed in, and the layers below make room ([`wall`]), so that the
+//! packing is dense up to its walls.
+
+mod periodic;
+mod relax;
+mod wall;
+
+use glam::{DVec3, IVec3};
+use rayon::prelude::*;
+
+use self::periodic::PeriodicPacking;
+use super::octree::{self, Place};
+use super::{Particles, Radii};
+use crate::Shape;
+
+/// Packing fraction of the result, away from walls.
+pub(super) const FRACTION: f64 = 0.605;
+
+/// Most spheres in the periodic cube, where one radius is much like another. More would only make the repetition longer.
+const TILE: f64 = 10_000.0;
+/// Least side of the periodic cube, in largest radii.
+const TILE_SIDE: f64 = 12.0;
+/// Spheres whose centres are at least this deep, of their radius, are kept at the surface.
+const KEEP: f64 = 0.4;
+/// How deep the surface is felt, in largest radii.
+const SHELL: f64 = 6.0;
+
+pub(super) fn fill(shape: &dyn Shape, radii: &Radii, seed: u64, progress: &(dyn Fn(f64) + Sync)) -> Particles {
+    let tile = PeriodicPacking::new(radii, tile_count(shape, radii), seed, &|part| progress(0.5 * part));
+    let mut cut = cut(shape, &tile, radii);
+    wall::settle(shape, &mut cut, &|part| progress(0.5 + 0.5 * part));
+    cut.shell.positions.append(&mut cut.interior.positions);
+    cut.shell.radii.append(&mut cut.interior.radii);
+    cut.shell
+}
+
+/// As many as the shape's bounds need, but no more than [`TILE`], and enough for a cube of [`TILE_SIDE`].
+fn tile_count(shape: &dyn Shape, radii: &Radii) -> usize {
+    let density = FRACTION / radii.mean_volume();
+    let least = density * (TILE_SIDE * radii.max()).powi(3);
+    (density * shape.bounds().volume()).min(TILE).max(least).ceil() as usize
+}
+
+/// A packing cut by a shape.
+struct Cut {
+    /// Spheres near the surface; some stick out.
+    shell: Particles,
+    /// Spheres below, of which the first `near` may touch the shell.
+    interior: Particles,
+    near: usize,
+}
+
+fn cut(shape: &dyn Shape, tile: &PeriodicPacking, radii: &Radii) -> Cut {
+    let per_side = (tile.side / (4.0 * radii.max())).floor().max(1.0) as i32;
+    let side = tile.side / f64::from(per_side);
+    let bins = tile.bins(per_side);
+    let origin = shape.bounds().min;
+    let shell_depth = SHELL * radii.max();
+    // Whatever may touch the shell is judged sphere by sphere.
+    let deep = shell_depth + 3.0 * radii.max();
+    let parts: Vec<Cut> = octree::blocks(shape, shape.bounds(), side, KEEP * radii.min(), deep)
+        .par_iter()
+        .map(|&(corner, place)| {
+            let mut part = Cut {
+                shell: Particles::default(),
+                interior: Particles::default(),
+                near: 0,
+            };
+            let image = corner.div_euclid(IVec3::splat(per_side));
+            let bin = corner.rem_euclid(IVec3::splat(per_side));
+            let shift = origin + tile.side * image.as_dvec3();
+            for &k in &bins[(bin.x + per_side * (bin.y + per_side * bin.z)) as usize] {
+                let (position, radius) = (tile.positions[k as usize] + shift, tile.radii[k as usize]);
+                let distance = match place {
+                    Place::Inside => f64::NEG_INFINITY,
+                    _ => shape.distance(position),
+                };
+                if distance > -KEEP * radius {
+                    continue;
+                } else if distance > -shell_depth {
+                    part.shell.push(position, radius);
+                } else {
+                    part.interior.push(position, radius);
+                }
+            }
+            part.near = if place == Place::Inside { 0 } else { part.interior.len() };
+            part
+        })
+        .collect();
+    let mut all = Cut {
+        shell: Particles::default(),
+        interior: Particles::default(),
+        near: 0,
+    };
+    let (near, far): (Vec<Cut>, Vec<Cut>) = parts.into_iter().partition(|p| p.near > 0 || !p.shell.is_empty());
+    for part in near {
+        all.shell.append(part.shell);
+        all.interior.append(part.interior);
+    }
+    all.near = all.interior.len();
+    for part in far {
+        all.interior.append(part.interior);
+    }
+    all
+}
+
+/// What overlaps are left over, of the smaller radius: those beyond make a sphere go.
+const LEAST_GAP: f64 = -8e-3;
+
+/// The gap [m] between two spheres, relative to the smaller radius; negative if they overlap.
+fn gap(a: (DVec3, f64), b: (DVec3, f64)) -> f64 {
+    (a.0.distance(b.0) - a.1 - b.1) / a.1.min(b.1)
+}

@@ -1,0 +1,175 @@
+//! Pushing the surface layer of a cut packing inside.
+
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+
+use super::relax::{Neighbors, Spheres, Walls, relax};
+use super::{Cut, LEAST_GAP, gap};
+use crate::Shape;
+use crate::sample::Particles;
+
+/// Overlap aimed at, of the radii's sum.
+const TOLERANCE: f32 = 3e-3;
+/// Walls stand in by this part of a radius, so that what the tolerance leaves is still inside.
+const INSET: f32 = 5e-3;
+/// Rounds of relaxing; after each but the last, the tightest spheres go and the others get another chance.
+const ROUNDS: u32 = 6;
+/// Most steps of a round.
+const STEPS: u32 = 80;
+/// Overlap, of the radii's sum, from which on a sphere may go between rounds.
+const TIGHT: f32 = 2e-2;
+/// Steps between two looks at the true distance; in between the surface is taken as flat.
+const LOOK: u32 = 8;
+
+/// Moves the shell inside; spheres for which there is no room are removed.
+pub(super) fn settle(shape: &dyn Shape, cut: &mut Cut, progress: &(dyn Fn(f64) + Sync)) {
+    if cut.shell.is_empty() {
+        return;
+    }
+    let origin = shape.bounds().center();
+    let local = |p: &DVec3| (*p - origin).as_vec3();
+    let near = &cut.interior.positions[..cut.near];
+    let radii = cut.shell.radii.iter().chain(&cut.interior.radii[..cut.near]);
+    let mut spheres = Spheres {
+        positions: cut.shell.positions.iter().chain(near).map(local).collect(),
+        radii: radii.map(|&r| r as f32).collect(),
+        mobile: cut.shell.len(),
+        period: None,
+    };
+    let mut walls = Surface::new(shape, origin, &spheres);
+    for round in 0..ROUNDS {
+        let overlaps = relax(&mut spheres, &mut walls, TOLERANCE, STEPS, &|part| {
+            progress((f64::from(round) + part) / f64::from(ROUNDS));
+        });
+        let worst = overlaps.iter().copied().fold(0.0, f32::max);
+        if worst <= TOLERANCE || round + 1 == ROUNDS {
+            break;
+        }
+        let stays = without_tightest(&spheres, &overlaps);
+        retain(&mut spheres.positions, &stays);
+        retain(&mut spheres.radii, &stays);
+        retain(&mut walls.planes, &stays);
+        retain(&mut walls.radii, &stays);
+        retain(&mut cut.shell.radii, &stays);
+        spheres.mobile = cut.shell.radii.len();
+    }
+    let moved: Vec<DVec3> = spheres.positions.iter().map(|p| origin + p.as_dvec3()).collect();
+    let keep = keep(shape, &moved, &cut.shell.radii, &spheres);
+    let mut kept = Particles::default();
+    for i in (0..spheres.mobile).filter(|&i| keep[i]) {
+        kept.push(moved[i], cut.shell.radii[i]);
+    }
+    cut.shell = kept;
+}
+
+/// Which spheres stay: all but those that overlap more than any of their neighbours does.
+fn without_tightest(spheres: &Spheres, overlaps: &[f32]) -> Vec<bool> {
+    let lists = Neighbors::new(spheres, 0.0);
+    let tightness = |k: usize| overlaps.get(k).map_or((0.0, k), |&overlap| (overlap, k));
+    (0..overlaps.len())
+        .into_par_iter()
+        .map(|i| {
+            let rivals = || lists.of(i).iter().map(|&j| tightness(j as usize));
+            overlaps[i] <= TIGHT || rivals().any(|rival| rival > tightness(i))
+        })
+        .collect()
+}
+
+/// Keeps the values that stay, and all beyond the end of `stays`.
+fn retain<T>(values: &mut Vec<T>, stays: &[bool]) {
+    let mut stays = stays.iter();
+    values.retain(|_| *stays.next().unwrap_or(&true));
+}
+
+/// Which mobile spheres lie inside and overlap nothing that is kept. The worst go first.
+fn keep(shape: &dyn Shape, positions: &[DVec3], radii: &[f64], spheres: &Spheres) -> Vec<bool> {
+    let radius = |k: usize| radii.get(k).copied().unwrap_or_else(|| f64::from(spheres.radii[k]));
+    let lists = Neighbors::new(spheres, 0.0);
+    let gap_between = |i: usize, j: usize| gap((positions[i], radius(i)), (positions[j], radius(j)));
+    let mut keep: Vec<bool> = (0..spheres.mobile)
+        .into_par_iter()
+        .map(|i| shape.distance(positions[i]) <= -radius(i))
+        .collect();
+    keep.resize(positions.len(), true);
+    let worst = |i: usize, keep: &[bool]| {
+        let kept = lists.of(i).iter().map(|&j| j as usize).filter(|&j| keep[j]);
+        kept.map(|j| gap_between(i, j)).fold(0.0, f64::min)
+    };
+    let mut bad: Vec<(f64, usize)> = (0..spheres.mobile)
+        .into_par_iter()
+        .filter(|&i| keep[i])
+        .map(|i| (worst(i, &keep), i))
+        .filter(|&(gap, _)| gap < LEAST_GAP)
+        .collect();
+    bad.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    for (_, i) in bad {
+        keep[i] = worst(i, &keep) >= LEAST_GAP;
+    }
+    keep
+}
+
+/// The surface as each sphere last saw it: flat.
+struct Surface<'a> {
+    shape: &'a dyn Shape,
+    origin: DVec3,
+    radii: Vec<f32>,
+    planes: Vec<Plane>,
+    steps: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Plane {
+    seen_from: Vec3,
+    distance: f32,
+    normal: Vec3,
+}
+
+impl<'a> Surface<'a> {
+    fn new(shape: &'a dyn Shape, origin: DVec3, spheres: &Spheres) -> Self {
+        let planes = spheres.positions[..spheres.mobile]
+            .par_iter()
+            .map(|&x| Plane::look(shape, origin, x));
+        Self {
+            shape,
+            origin,
+            radii: spheres.radii[..spheres.mobile].to_vec(),
+            planes: planes.collect(),
+            steps: 0,
+        }
+    }
+}
+
+impl Plane {
+    fn look(shape: &dyn Shape, origin: DVec3, x: Vec3) -> Self {
+        let p = origin + x.as_dvec3();
+        Self {
+            seen_from: x,
+            distance: shape.distance(p) as f32,
+            normal: shape.normal(p).as_vec3(),
+        }
+    }
+}
+
+impl Walls for Surface<'_> {
+    fn excess(&self, i: usize, x: Vec3) -> (f32, Vec3) {
+        let plane = self.planes[i];
+        let distance = plane.distance + plane.normal.dot(x - plane.seen_from);
+        (distance + (1.0 + INSET) * self.radii[i], plane.normal)
+    }
+
+    fn follow(&mut self, positions: &[Vec3]) {
+        self.steps += 1;
+        if !self.steps.is_multiple_of(LOOK) {
+            return;
+        }
+        let (shape, origin, radii) = (self.shape, self.origin, &self.radii);
+        self.planes.par_iter_mut().enumerate().for_each(|(i, plane)| {
+            let moved = positions[i].distance(plane.seen_from);
+            // Too deep to have come near the surface since.
+            if plane.distance + moved < -1.5 * radii[i] {
+                return;
+            }
+            *plane = Plane::look(shape, origin, positions[i]);
+        });
+    }
+}
