@@ -1,5 +1,10 @@
 //! Triangle meshes: their files, their faults, and the solid they enclose.
 
+mod mass;
+pub mod primitives;
+
+pub use mass::mass_properties;
+
 use glam::DVec3;
 
 use crate::Aabb;
