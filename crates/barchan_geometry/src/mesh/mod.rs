@@ -1,8 +1,28 @@
 //! Triangle meshes: their files, their faults, and the solid they enclose.
 
+mod clean;
+mod edges;
+mod error;
+pub mod files;
+mod mass;
+pub mod primitives;
+mod report;
+
+pub use clean::{LoadedMesh, clean};
+pub use error::{MeshError, Place};
+pub use files::{MeshFormat, load, parse, write_obj, write_ply, write_stl};
+pub use mass::mass_properties;
+pub use report::MeshReport;
+
 use glam::DVec3;
 
 use crate::Aabb;
+
+/// Coordinates beyond this [m] are taken for a mistake; farther than the sun, and their squares are still exact enough.
+pub const MAX_COORDINATE: f64 = 1e12;
+
+/// Sides of triangles are counted in `u32`.
+const MAX_TRIANGLES: usize = u32::MAX as usize / 3;
 
 /// Triangles over shared vertices, counter-clockwise seen from outside.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,5 +42,44 @@ impl TriMesh {
     /// The smallest box [m] around the triangles' corners.
     pub fn bounds(&self) -> Aabb {
         Aabb::of_points(self.triangles.iter().flatten().map(|&v| self.vertices[v as usize]))
+    }
+
+    /// Refuses a mesh without triangles, with vertices that are not finite or absurdly far away, or with vertex numbers out
+    /// of range.
+    pub fn check(&self) -> Result<(), MeshError> {
+        let too_many = |what, count, limit| (count > limit).then_some(MeshError::TooMany { what, limit });
+        if let Some(error) = too_many("triangles", self.triangles.len(), MAX_TRIANGLES)
+            .or_else(|| too_many("vertices", self.vertices.len(), u32::MAX as usize))
+        {
+            return Err(error);
+        }
+        let near = |p: DVec3| p.abs().max_element() <= MAX_COORDINATE;
+        if let Some((vertex, &position)) = self
+            .vertices
+            .iter()
+            .enumerate()
+            .find(|&(_, &p)| !p.is_finite() || !near(p))
+        {
+            return Err(match position.is_finite() {
+                true => MeshError::TooFar { vertex, position },
+                false => MeshError::NotFinite { vertex, position },
+            });
+        }
+        let vertices = self.vertices.len();
+        for (triangle, numbers) in self.triangles.iter().enumerate() {
+            if let Some(&index) = numbers.iter().find(|&&v| v as usize >= vertices) {
+                return Err(MeshError::IndexOutOfRange {
+                    triangle,
+                    line: None,
+                    index: i64::from(index),
+                    vertices,
+                    first: 0,
+                });
+            }
+        }
+        if self.triangles.is_empty() {
+            return Err(MeshError::NoTriangles { dropped: 0 });
+        }
+        Ok(())
     }
 }

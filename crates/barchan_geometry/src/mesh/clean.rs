@@ -1,0 +1,156 @@
+//! From the triangles of a file to a surface: welding, dropping what is no triangle, and facing it outwards.
+
+use std::collections::{HashMap, HashSet};
+
+use glam::DVec3;
+
+use super::edges::{Edges, count_components};
+use super::mass::volume_about;
+use super::{MeshError, MeshReport, TriMesh};
+
+/// Height over longest edge [-] below which a triangle is taken for a line: a few thousand times the rounding of `f64`.
+const FLAT: f64 = 1e-12;
+
+/// Volume over area and diagonal [-] below which nothing is enclosed: a flat sheet whose corners were rounded to `f32`.
+const SHEET: f64 = 1e-7;
+
+/// A cleaned mesh and what was found in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadedMesh {
+    /// The surface: welded, without degenerate and duplicate triangles, facing outwards where it is closed.
+    pub mesh: TriMesh,
+    /// What was found and mended.
+    pub report: MeshReport,
+}
+
+impl LoadedMesh {
+    /// Refuses a surface that encloses nothing, such as a flat sheet. One with holes passes, if it still encloses
+    /// something.
+    pub fn require_volume(&self) -> Result<(), MeshError> {
+        let MeshReport {
+            volume, area, bounds, ..
+        } = self.report;
+        if volume.abs() <= SHEET * area * bounds.size().length() {
+            return Err(MeshError::NoVolume { volume, area });
+        }
+        Ok(())
+    }
+}
+
+/// Welds vertices at the very same place, drops degenerate and duplicate triangles, turns those that face against their
+/// neighbours, and turns everything if a closed mesh is inside out. A cavity, facing inwards, stays one.
+pub fn clean(raw: &TriMesh) -> Result<LoadedMesh, MeshError> {
+    raw.check()?;
+    let welded = weld(raw);
+    let (mut mesh, degenerate, duplicate) = drop_faulty(&welded);
+    if mesh.triangles.is_empty() {
+        return Err(MeshError::NoTriangles {
+            dropped: raw.triangles.len(),
+        });
+    }
+
+    let mut edges = Edges::of(&mesh.triangles);
+    let turned = edges.orient(&mut mesh.triangles);
+    let counts = edges.count();
+    let (area, middle) = area_and_middle(&mesh);
+    let mut volume = volume_about(&mesh, middle);
+    let flipped = counts.closed && volume < 0.0;
+    if flipped {
+        mesh.triangles.iter_mut().for_each(|t| t.swap(1, 2));
+        volume = -volume;
+    }
+    let report = MeshReport {
+        vertices: mesh.vertices.len(),
+        triangles: mesh.triangles.len(),
+        bounds: mesh.bounds(),
+        volume,
+        area,
+        components: count_components(&edges, mesh.triangles.len()),
+        open_edges: counts.open,
+        non_manifold_edges: counts.non_manifold,
+        inconsistent_edges: counts.inconsistent,
+        degenerate,
+        duplicate,
+        turned,
+        flipped,
+    };
+    Ok(LoadedMesh { mesh, report })
+}
+
+/// Vertices with equal coordinates become one (−0 equals 0), in the order of the file; those without a triangle go.
+fn weld(raw: &TriMesh) -> TriMesh {
+    let mut used = vec![false; raw.vertices.len()];
+    for &v in raw.triangles.iter().flatten() {
+        used[v as usize] = true;
+    }
+    let mut first_at: HashMap<[u64; 3], u32> = HashMap::new();
+    let mut vertices = Vec::new();
+    let number: Vec<u32> = raw
+        .vertices
+        .iter()
+        .zip(used)
+        .map(|(&vertex, used)| {
+            if !used {
+                return u32::MAX;
+            }
+            // Adding zero turns −0 into 0.
+            let vertex = vertex + DVec3::ZERO;
+            *first_at.entry(vertex.to_array().map(f64::to_bits)).or_insert_with(|| {
+                vertices.push(vertex);
+                vertices.len() as u32 - 1
+            })
+        })
+        .collect();
+    TriMesh {
+        vertices,
+        triangles: raw.triangles.iter().map(|t| t.map(|v| number[v as usize])).collect(),
+    }
+}
+
+/// `mesh` without degenerate and duplicate triangles, and the numbers of both.
+fn drop_faulty(mesh: &TriMesh) -> (TriMesh, Vec<usize>, Vec<usize>) {
+    let (mut degenerate, mut duplicate) = (Vec::new(), Vec::new());
+    let mut seen = HashSet::with_capacity(mesh.triangles.len());
+    let mut kept = TriMesh::default();
+    for (t, &triangle) in mesh.triangles.iter().enumerate() {
+        let mut corners = triangle;
+        corners.sort_unstable();
+        if is_degenerate(mesh.corners(t)) {
+            degenerate.push(t);
+        } else if !seen.insert(corners) {
+            duplicate.push(t);
+        } else {
+            kept.triangles.push(triangle);
+        }
+    }
+    kept.vertices.clone_from(&mesh.vertices);
+    if !degenerate.is_empty() {
+        // Vertices that only the dropped triangles used go too.
+        kept = weld(&kept);
+    }
+    (kept, degenerate, duplicate)
+}
+
+/// Whether a triangle has no area to speak of: two corners at one place, or all three on a line.
+fn is_degenerate([a, b, c]: [DVec3; 3]) -> bool {
+    let longest = (b - a)
+        .length_squared()
+        .max((c - b).length_squared())
+        .max((a - c).length_squared());
+    // False for lengths so small that their squares are zero; those are degenerate too.
+    let has_area = (b - a).cross(c - a).length() > FLAT * longest;
+    !has_area
+}
+
+/// Area [m²] and middle of the surface [m]. About that middle, a flat sheet has a volume of zero, wherever it lies.
+fn area_and_middle(mesh: &TriMesh) -> (f64, DVec3) {
+    let origin = mesh.bounds().center();
+    let (mut area, mut moment) = (0.0, DVec3::ZERO);
+    for t in 0..mesh.triangles.len() {
+        let [a, b, c] = mesh.corners(t).map(|p| p - origin);
+        let piece = 0.5 * (b - a).cross(c - a).length();
+        area += piece;
+        moment += piece / 3.0 * (a + b + c);
+    }
+    (area, origin + moment / area)
+}

@@ -1,0 +1,157 @@
+//! Who shares an edge with whom, and which way round.
+
+use rayon::slice::ParallelSliceMut;
+
+/// One side of a triangle.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Side {
+    /// The edge: its lesser vertex number above its greater one.
+    edge: u64,
+    triangle: u32,
+    /// Whether the triangle runs from the lesser number to the greater.
+    forward: bool,
+}
+
+/// The sides of all triangles, sorted by edge.
+pub(super) struct Edges(Vec<Side>);
+
+/// What the edges of a surface look like.
+pub(super) struct EdgeCounts {
+    /// Edges of one triangle.
+    pub(super) open: usize,
+    /// Edges of more than two triangles.
+    pub(super) non_manifold: usize,
+    /// Edges of two triangles that run along it the same way.
+    pub(super) inconsistent: usize,
+    /// Every edge is run along as often one way as the other: the surface encloses a volume.
+    pub(super) closed: bool,
+}
+
+impl Edges {
+    pub(super) fn of(triangles: &[[u32; 3]]) -> Self {
+        let mut sides: Vec<Side> = triangles
+            .iter()
+            .enumerate()
+            .flat_map(|(t, &[a, b, c])| {
+                [(a, b), (b, c), (c, a)].map(|(from, to)| Side {
+                    edge: u64::from(from.min(to)) << 32 | u64::from(from.max(to)),
+                    triangle: t as u32,
+                    forward: from < to,
+                })
+            })
+            .collect();
+        sides.par_sort_unstable();
+        Self(sides)
+    }
+
+    fn groups(&self) -> impl Iterator<Item = &[Side]> {
+        self.0.chunk_by(|a, b| a.edge == b.edge)
+    }
+
+    pub(super) fn count(&self) -> EdgeCounts {
+        let mut counts = EdgeCounts {
+            open: 0,
+            non_manifold: 0,
+            inconsistent: 0,
+            closed: true,
+        };
+        for sides in self.groups() {
+            let forward = sides.iter().filter(|s| s.forward).count();
+            counts.closed &= 2 * forward == sides.len();
+            match sides.len() {
+                1 => counts.open += 1,
+                2 => counts.inconsistent += usize::from(forward != 1),
+                _ => counts.non_manifold += 1,
+            }
+        }
+        counts
+    }
+
+    /// Turns triangles so that neighbours across manifold edges face the same side, and answers how many were turned. In
+    /// each connected part the majority wins, and at a tie its first triangle. Parts that cannot be oriented (a Möbius
+    /// strip) are left as they are.
+    pub(super) fn orient(&mut self, triangles: &mut [[u32; 3]]) -> usize {
+        let neighbors = self.neighbors(triangles.len());
+        let mut against: Vec<Option<bool>> = vec![None; triangles.len()];
+        let mut turn = vec![false; triangles.len()];
+        for seed in 0..triangles.len() {
+            if against[seed].is_some() {
+                continue;
+            }
+            against[seed] = Some(false);
+            let mut part = vec![seed];
+            let mut orientable = true;
+            let mut next = 0;
+            while let Some(&t) = part.get(next) {
+                next += 1;
+                let here = against[t].expect("set when it was added");
+                for &(neighbor, opposed) in neighbors[t].iter().flatten() {
+                    let expected = here != opposed;
+                    match against[neighbor as usize] {
+                        None => {
+                            against[neighbor as usize] = Some(expected);
+                            part.push(neighbor as usize);
+                        }
+                        Some(found) => orientable &= found == expected,
+                    }
+                }
+            }
+            let opposed = part.iter().filter(|&&t| against[t] == Some(true)).count();
+            if orientable && opposed > 0 {
+                let minority = 2 * opposed <= part.len();
+                for &t in &part {
+                    turn[t] = against[t] == Some(minority);
+                }
+            }
+        }
+
+        for side in &mut self.0 {
+            side.forward ^= turn[side.triangle as usize];
+        }
+        for (triangle, _) in triangles.iter_mut().zip(&turn).filter(|&(_, &turn)| turn) {
+            triangle.swap(1, 2);
+        }
+        turn.iter().filter(|&&t| t).count()
+    }
+
+    /// For each triangle, those across its manifold edges, and whether they face the other side.
+    fn neighbors(&self, triangles: usize) -> Vec<[Option<(u32, bool)>; 3]> {
+        let mut neighbors = vec![[None; 3]; triangles];
+        let mut join = |a: &Side, b: &Side| {
+            let free = neighbors[a.triangle as usize].iter_mut().find(|slot| slot.is_none());
+            *free.expect("a triangle has three sides") = Some((b.triangle, a.forward == b.forward));
+        };
+        for sides in self.groups() {
+            if let [a, b] = sides {
+                join(a, b);
+                join(b, a);
+            }
+        }
+        neighbors
+    }
+}
+
+/// How many parts the surface falls into, where triangles with a common edge belong together.
+pub(super) fn count_components(edges: &Edges, triangles: usize) -> usize {
+    let mut parent: Vec<u32> = (0..triangles as u32).collect();
+    let mut components = triangles;
+    for sides in edges.groups() {
+        for pair in sides.windows(2) {
+            let (a, b) = (find(&mut parent, pair[0].triangle), find(&mut parent, pair[1].triangle));
+            if a != b {
+                parent[a.max(b) as usize] = a.min(b);
+                components -= 1;
+            }
+        }
+    }
+    components
+}
+
+/// The representative of `t`, with the way to it halved.
+fn find(parent: &mut [u32], mut t: u32) -> u32 {
+    while parent[t as usize] != t {
+        parent[t as usize] = parent[parent[t as usize] as usize];
+        t = parent[t as usize];
+    }
+    t
+}

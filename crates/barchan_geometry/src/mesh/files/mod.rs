@@ -1,0 +1,108 @@
+//! Mesh files: OBJ, STL, PLY and glTF in; OBJ, STL and PLY out.
+//!
+//! The readers believe nothing a file says about its own size: what they allocate is bounded by the bytes that are there.
+
+mod gltf;
+mod obj;
+pub mod ply;
+mod stl;
+mod text;
+
+use std::fmt;
+use std::fs;
+use std::path::Path;
+
+pub use obj::write_obj;
+pub use ply::write_ply;
+pub use stl::write_stl;
+
+use super::clean::{LoadedMesh, clean};
+use super::{MeshError, TriMesh};
+
+/// A kind of mesh file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MeshFormat {
+    /// Wavefront OBJ.
+    Obj,
+    /// STL, binary or text.
+    Stl,
+    /// PLY, ascii or binary.
+    Ply,
+    /// glTF, as JSON (.gltf) or in one binary file (.glb). Its y axis is up, so it is turned: (x, y, z) → (x, −z, y).
+    Gltf,
+}
+
+impl MeshFormat {
+    /// The extensions that [`from_path`](Self::from_path) knows.
+    pub const EXTENSIONS: [&str; 5] = [".obj", ".stl", ".ply", ".gltf", ".glb"];
+
+    /// The format that the extension of `path` stands for, in upper or lower case.
+    pub fn from_path(path: &Path) -> Result<Self, MeshError> {
+        let extension = path.extension().map(|e| e.to_string_lossy().into_owned());
+        match extension.as_deref().map(str::to_ascii_lowercase).as_deref() {
+            Some("obj") => Ok(Self::Obj),
+            Some("stl") => Ok(Self::Stl),
+            Some("ply") => Ok(Self::Ply),
+            Some("gltf" | "glb") => Ok(Self::Gltf),
+            _ => Err(MeshError::UnknownExtension {
+                path: path.to_owned(),
+                extension,
+            }),
+        }
+    }
+}
+
+impl fmt::Display for MeshFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Obj => "OBJ",
+            Self::Stl => "STL",
+            Self::Ply => "PLY",
+            Self::Gltf => "glTF",
+        })
+    }
+}
+
+/// The triangles in `bytes` as they stand there: finite, with vertex numbers in range, but not welded or cleaned.
+/// Polygons are cut as fans, so concave ones may overlap themselves. `base` is the folder for what a glTF file refers to.
+pub fn parse(bytes: &[u8], format: MeshFormat, base: Option<&Path>) -> Result<TriMesh, MeshError> {
+    if bytes.is_empty() {
+        return Err(MeshError::Empty);
+    }
+    let mesh = match format {
+        MeshFormat::Obj => obj::parse(bytes),
+        MeshFormat::Stl => stl::parse(bytes),
+        MeshFormat::Ply => ply::parse_mesh(bytes),
+        MeshFormat::Gltf => gltf::parse(bytes, base),
+    }?;
+    mesh.check()?;
+    Ok(mesh)
+}
+
+/// Reads the mesh file at `path`, welds vertices at the same place, and cleans it; the report says what was found.
+pub fn load(path: &Path) -> Result<LoadedMesh, MeshError> {
+    let format = match MeshFormat::from_path(path) {
+        Err(_) if path.is_dir() => return Err(MeshError::Folder { path: path.to_owned() }),
+        format => format?,
+    };
+    let bytes = read(path)?;
+    parse(&bytes, format, path.parent())
+        .and_then(|raw| clean(&raw))
+        .map_err(|error| error.in_file(path))
+}
+
+/// The bytes of a plain file; a device or a pipe could be without end.
+fn read(path: &Path) -> Result<Vec<u8>, MeshError> {
+    let failed = |source| MeshError::Read {
+        path: path.to_owned(),
+        source,
+    };
+    let kind = fs::metadata(path).map_err(failed)?;
+    if kind.is_dir() {
+        return Err(MeshError::Folder { path: path.to_owned() });
+    }
+    if !kind.is_file() {
+        return Err(failed(std::io::Error::other("not a plain file")));
+    }
+    fs::read(path).map_err(failed)
+}

@@ -1,0 +1,127 @@
+use std::fmt;
+
+use crate::Aabb;
+
+/// What was found in a mesh, and what was mended. Numbers of triangles count from 0 in the file's order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeshReport {
+    /// Vertices, after welding.
+    pub vertices: usize,
+    /// Triangles that were kept.
+    pub triangles: usize,
+    /// The box around it [m].
+    pub bounds: Aabb,
+    /// Signed volume [m³]; of an open mesh, as if every rim were closed by a cone to the middle of the surface.
+    pub volume: f64,
+    /// Area [m²].
+    pub area: f64,
+    /// Parts that are not joined by any edge.
+    pub components: usize,
+    /// Edges with a triangle on one side only.
+    pub open_edges: usize,
+    /// Edges of more than two triangles.
+    pub non_manifold_edges: usize,
+    /// Edges whose two triangles run along it the same way, so that one of them faces inwards. What is left of them after
+    /// turning.
+    pub inconsistent_edges: usize,
+    /// Triangles dropped for having no area.
+    pub degenerate: Vec<usize>,
+    /// Triangles dropped for having the corners of an earlier one, in whatever order.
+    pub duplicate: Vec<usize>,
+    /// How many triangles were turned to face as their neighbours do.
+    pub turned: usize,
+    /// Whether everything was inside out and was turned.
+    pub flipped: bool,
+}
+
+impl MeshReport {
+    /// Whether every edge joins exactly two triangles that face the same side.
+    pub fn is_watertight(&self) -> bool {
+        self.open_edges == 0 && self.non_manifold_edges == 0 && self.inconsistent_edges == 0
+    }
+
+    /// What the user should know, one sentence each, with what to do about it; empty for a sound mesh.
+    pub fn warnings(&self) -> Vec<String> {
+        let counted = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
+        let edges = |n| counted(n, "edge", "edges");
+        let triangles = |n| counted(n, "triangle", "triangles");
+        let mut warnings = Vec::new();
+        if !self.degenerate.is_empty() {
+            let n = self.degenerate.len();
+            warnings.push(format!(
+                "dropped {} without area ({})",
+                triangles(n),
+                numbers(&self.degenerate)
+            ));
+        }
+        if !self.duplicate.is_empty() {
+            let n = self.duplicate.len();
+            warnings.push(format!(
+                "dropped {} that repeat another ({})",
+                triangles(n),
+                numbers(&self.duplicate)
+            ));
+        }
+        if self.turned > 0 {
+            warnings.push(format!(
+                "turned {} that faced against their neighbours",
+                triangles(self.turned)
+            ));
+        }
+        if self.flipped {
+            warnings.push("the mesh was inside out; all triangles were turned".to_owned());
+        }
+        if self.open_edges > 0 {
+            warnings.push(format!(
+                "{} with a triangle on one side only: the surface has holes, and the inside near them is a guess; \
+                 close them where you model",
+                edges(self.open_edges)
+            ));
+            if self.volume < 0.0 {
+                warnings.push("the open surface seems to be inside out; turn its faces where you model".to_owned());
+            }
+        }
+        if self.non_manifold_edges > 0 {
+            warnings.push(format!(
+                "{} with more than two triangles: walls without thickness or parts that touch; separate them where you \
+                 model",
+                edges(self.non_manifold_edges)
+            ));
+        }
+        if self.inconsistent_edges > 0 {
+            warnings.push(format!(
+                "{} between triangles that face opposite sides, which no turning can mend (as on a Möbius strip): inside \
+                 and outside are not defined",
+                edges(self.inconsistent_edges)
+            ));
+        }
+        warnings
+    }
+}
+
+impl fmt::Display for MeshReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let size = self.bounds.size();
+        let center = self.bounds.center();
+        writeln!(f, "vertices    {}", self.vertices)?;
+        writeln!(f, "triangles   {}", self.triangles)?;
+        writeln!(f, "parts       {}", self.components)?;
+        writeln!(f, "size        {:.6} x {:.6} x {:.6} m", size.x, size.y, size.z)?;
+        writeln!(f, "centre      {:.6}, {:.6}, {:.6} m", center.x, center.y, center.z)?;
+        writeln!(f, "volume      {:.6e} m³", self.volume)?;
+        writeln!(f, "area        {:.6e} m²", self.area)?;
+        write!(f, "watertight  {}", if self.is_watertight() { "yes" } else { "no" })?;
+        for warning in self.warnings() {
+            write!(f, "\nwarning     {warning}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The first few numbers, for a message.
+fn numbers(all: &[usize]) -> String {
+    const SHOWN: usize = 5;
+    let first: Vec<String> = all.iter().take(SHOWN).map(ToString::to_string).collect();
+    let more = if all.len() > SHOWN { ", …" } else { "" };
+    format!("counted from 0: {}{more}", first.join(", "))
+}
