@@ -1,0 +1,48 @@
+use glam::DVec3;
+
+use super::{ShapeError, error::finite, unit};
+use crate::{Aabb, Shape};
+
+/// Everything on one side of a plane, without end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HalfSpace {
+    normal: DVec3,
+    offset: f64,
+}
+
+impl HalfSpace {
+    /// The solid behind the plane that `normal` [-] (of any length) points away from and that lies `offset` [m] from the
+    /// origin along it.
+    pub fn new(normal: DVec3, offset: f64) -> Result<Self, ShapeError> {
+        for component in normal.to_array() {
+            finite("normal", component)?;
+        }
+        Ok(Self {
+            normal: unit(normal).ok_or(ShapeError::ZeroDirection { what: "normal" })?,
+            offset: finite("offset", offset)?,
+        })
+    }
+}
+
+impl Shape for HalfSpace {
+    fn distance(&self, p: DVec3) -> f64 {
+        self.normal.dot(p) - self.offset
+    }
+
+    fn normal(&self, _: DVec3) -> DVec3 {
+        self.normal
+    }
+
+    /// Without end, except across a plane normal to an axis.
+    fn bounds(&self) -> Aabb {
+        let mut bounds = Aabb::UNBOUNDED;
+        for axis in 0..3 {
+            if self.normal[axis] == 1.0 {
+                bounds.max[axis] = self.offset;
+            } else if self.normal[axis] == -1.0 {
+                bounds.min[axis] = -self.offset;
+            }
+        }
+        bounds
+    }
+}

@@ -1,0 +1,91 @@
+use std::sync::Arc;
+
+use glam::{DMat3, DQuat, DVec3};
+
+use super::error::{all_positive, finite};
+use super::{ShapeError, unit};
+use crate::{Aabb, Shape};
+
+/// A shape scaled, then rotated, then moved. The distance is as exact as the shape's own if the scale is the same along
+/// all axes; otherwise it is a lower bound, short by up to the ratio of the largest to the smallest scale.
+#[derive(Clone, Debug)]
+pub struct Transformed {
+    shape: Arc<dyn Shape>,
+    at: DVec3,
+    rotation: DMat3,
+    scale: DVec3,
+    least_scale: f64,
+}
+
+impl Transformed {
+    /// `shape` scaled by `scale` [-] along its own axes (above zero), turned by `rotation` and moved by `at` [m].
+    pub fn new(shape: Arc<dyn Shape>, at: DVec3, rotation: DQuat, scale: DVec3) -> Result<Self, ShapeError> {
+        for component in at.to_array() {
+            finite("at", component)?;
+        }
+        for component in rotation.to_array() {
+            finite("rotate", component)?;
+        }
+        let length = rotation.length();
+        if !(length > 0.0 && length.is_finite()) {
+            return Err(ShapeError::ZeroDirection { what: "rotate" });
+        }
+        let scale = all_positive("scale", scale)?;
+        Ok(Self {
+            shape,
+            at,
+            rotation: snapped(DMat3::from_quat(rotation / length)),
+            scale,
+            least_scale: scale.min_element(),
+        })
+    }
+
+    /// `shape` moved by `at` [m].
+    pub fn moved(shape: Arc<dyn Shape>, at: DVec3) -> Result<Self, ShapeError> {
+        Self::new(shape, at, DQuat::IDENTITY, DVec3::ONE)
+    }
+
+    /// `p` [m] in the frame of the shape before it was transformed.
+    fn to_shape(&self, p: DVec3) -> DVec3 {
+        self.rotation.transpose() * (p - self.at) / self.scale
+    }
+}
+
+/// A rotation with the rounding of sines and cosines taken out of quarter turns, so that a floor stays bounded by itself.
+fn snapped(rotation: DMat3) -> DMat3 {
+    let snap = |x: f64| if (x - x.round()).abs() < 1e-15 { x.round() } else { x };
+    DMat3::from_cols_array(&rotation.to_cols_array().map(snap))
+}
+
+impl Shape for Transformed {
+    fn distance(&self, p: DVec3) -> f64 {
+        self.least_scale * self.shape.distance(self.to_shape(p))
+    }
+
+    fn normal(&self, p: DVec3) -> DVec3 {
+        let slope = self.shape.normal(self.to_shape(p)) / self.scale;
+        unit(self.rotation * slope).unwrap_or(DVec3::Z)
+    }
+
+    /// The box around the shape's transformed box.
+    fn bounds(&self) -> Aabb {
+        let own = self.shape.bounds();
+        if own.is_empty() {
+            return Aabb::EMPTY;
+        }
+        let (low, high) = (own.min * self.scale, own.max * self.scale);
+        let mut bounds = Aabb::new(self.at, self.at);
+        for row in 0..3 {
+            for column in 0..3 {
+                let factor = self.rotation.col(column)[row];
+                // An infinite side seen end-on adds nothing; 0 * inf would be NaN.
+                if factor != 0.0 {
+                    let (a, b) = (factor * low[column], factor * high[column]);
+                    bounds.min[row] += a.min(b);
+                    bounds.max[row] += a.max(b);
+                }
+            }
+        }
+        bounds
+    }
+}
