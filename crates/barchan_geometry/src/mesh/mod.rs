@@ -1,5 +1,14 @@
 //! Triangle meshes: their files, their faults, and the solid they enclose.
 
+mod bvh;
+mod exposed;
+mod leaf;
+mod solid;
+mod winding;
+
+pub use bvh::Closest;
+pub use solid::MeshSolid;
+
 use glam::DVec3;
 
 use crate::Aabb;
