@@ -1,18 +1,25 @@
 //! Triangle meshes: their files, their faults, and the solid they enclose.
 
+mod bvh;
 mod clean;
 mod edges;
 mod error;
+mod exposed;
 pub mod files;
+mod leaf;
 mod mass;
 pub mod primitives;
 mod report;
+mod solid;
+mod winding;
 
+pub use bvh::Closest;
 pub use clean::{LoadedMesh, clean};
 pub use error::{MeshError, Place};
 pub use files::{MeshFormat, load, parse, write_obj, write_ply, write_stl};
 pub use mass::mass_properties;
 pub use report::MeshReport;
+pub use solid::MeshSolid;
 
 use glam::DVec3;
 

@@ -1,0 +1,117 @@
+use glam::DVec3;
+
+use super::bvh::{Bvh, Closest};
+use super::exposed::exposed_surface;
+use super::winding::Clusters;
+use crate::{Aabb, Shape, TriMesh};
+
+/// The solid that a triangle mesh encloses.
+///
+/// The distance is exact, to the closest point of the triangles. Inside is where the winding number exceeds one half,
+/// and never outside the bounds: right everywhere for a watertight mesh, and a plausible guess for one with holes,
+/// where the distance then jumps between its two signs across the hole.
+///
+/// Where closed parts overlap, their union is the solid, and the walls inside it are no surface. They are taken out
+/// triangle by triangle; triangles that an intersection cuts are first divided, down to 1/128 of the bounds' diagonal,
+/// so strips of inner wall of that width remain along the intersection, and there the distance inside is too small in
+/// magnitude (still within the contract of [`Shape`]). Walls that one connected part folds into itself remain, too.
+#[derive(Clone, Debug)]
+pub struct MeshSolid {
+    mesh: TriMesh,
+    bounds: Aabb,
+    all: Bvh,
+    clusters: Clusters,
+    /// The triangles without the inner walls, if there are any.
+    exposed: Option<Bvh>,
+}
+
+impl MeshSolid {
+    /// The solid inside `mesh`. Triangles with corners that are not finite are left out; an empty mesh is an empty
+    /// solid.
+    ///
+    /// # Panics
+    /// If a triangle refers to a vertex that is not there.
+    pub fn new(mesh: TriMesh) -> Self {
+        let all = Bvh::new((0..).zip(&mesh.triangles).map(|(n, _)| (mesh.corners(n as usize), n)));
+        let clusters = Clusters::new(&all);
+        let mut solid = Self {
+            bounds: finite_bounds(&mesh),
+            mesh,
+            all,
+            clusters,
+            exposed: None,
+        };
+        solid.exposed = exposed_surface(&solid).map(|pieces| Bvh::new(pieces.into_iter()));
+        solid
+    }
+
+    /// The mesh as given.
+    pub fn mesh(&self) -> &TriMesh {
+        &self.mesh
+    }
+
+    /// The point of the surface closest to `p` [m]; none if the mesh is empty or `p` is not finite.
+    pub fn closest_point(&self, p: DVec3) -> Option<Closest> {
+        self.surface().closest(p, f64::INFINITY)
+    }
+
+    /// Unsigned distance [m] from `p` [m] to the surface, or `limit` [m] if that is less. The nearer the limit, the
+    /// cheaper.
+    pub fn distance_within(&self, p: DVec3, limit: f64) -> f64 {
+        self.surface().distance(p, limit)
+    }
+
+    /// How often the mesh encloses `p` [m], within 0.05 [-].
+    pub fn winding_number(&self, p: DVec3) -> f64 {
+        self.clusters.winding_number(&self.all, p)
+    }
+
+    /// Whether `p` [m] lies inside.
+    pub fn is_inside(&self, p: DVec3) -> bool {
+        self.bounds.contains(p) && self.winding_number(p) > 0.5
+    }
+
+    /// Whether the box of triangle `t` meets the box of another for which `matters`.
+    pub(super) fn meets_box_of(&self, t: usize, matters: impl Fn(usize) -> bool) -> bool {
+        self.all.any_box_meets(&Aabb::of_points(self.mesh.corners(t)), &matters)
+    }
+
+    fn surface(&self) -> &Bvh {
+        self.exposed.as_ref().unwrap_or(&self.all)
+    }
+
+    fn face_normal(&self, triangle: usize) -> DVec3 {
+        let [a, b, c] = self.mesh.corners(triangle);
+        (b - a).cross(c - a).try_normalize().unwrap_or(DVec3::Z)
+    }
+}
+
+impl Shape for MeshSolid {
+    fn distance(&self, p: DVec3) -> f64 {
+        let distance = self.distance_within(p, f64::INFINITY);
+        if self.is_inside(p) { -distance } else { distance }
+    }
+
+    fn normal(&self, p: DVec3) -> DVec3 {
+        let Some(closest) = self.closest_point(p) else {
+            return DVec3::Z;
+        };
+        let away = p - closest.point;
+        // On the surface the direction is rounding noise.
+        let noise = 1e-12 * (self.bounds.size().max_element() + p.abs().max_element());
+        if closest.distance <= noise {
+            return self.face_normal(closest.triangle);
+        }
+        let outward = if self.is_inside(p) { -away } else { away };
+        outward.try_normalize().unwrap_or(DVec3::Z)
+    }
+
+    fn bounds(&self) -> Aabb {
+        self.bounds
+    }
+}
+
+fn finite_bounds(mesh: &TriMesh) -> Aabb {
+    let triangles = (0..mesh.triangles.len()).map(|t| mesh.corners(t));
+    Aabb::of_points(triangles.filter(|c| c.iter().all(|p| p.is_finite())).flatten())
+}

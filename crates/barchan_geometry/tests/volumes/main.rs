@@ -1,0 +1,4 @@
+//! Solids as signed distance: meshes, sampled fields, iso-surfaces, mass properties.
+
+mod mesh_solid;
+mod support;
