@@ -1,1 +1,3 @@
 //! Particles from shapes: volume and surface sampling.
+
+pub mod surface;
