@@ -263,3 +263,4 @@ mod tests {
         }
     }
 }
+pub mod surface;

@@ -1,0 +1,140 @@
+//! Floaters: samples that push each other apart while they stay on the level, [Bell05] after [Witkin94].
+
+use std::ops::ControlFlow;
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+use super::cells::Cells;
+use super::settle::{Level, OPPOSED, Spot};
+
+/// Time step over the time constant tau of the velocities [-].
+const STEP: f64 = 0.2;
+const MAX_STEPS: usize = 500;
+/// A floater at rest moves less than this in a step, of the radius [-].
+const REST: f64 = 1e-3;
+/// How far beyond the range neighbours are listed, of the range [-].
+const SKIN: f64 = 0.3;
+const CHUNK: usize = 1024;
+
+/// Velocity [m] in units of 1/tau with which floaters at `distance` [m] push: K(d) = s (1 - d/s)², `range` s [m].
+pub(super) fn repulsion(distance: f64, range: f64) -> f64 {
+    range * (1.0 - distance / range).max(0.0).powi(2)
+}
+
+/// Lets the floaters come to rest. At rest each is `range` [m] from its six neighbours if there are as many as fit.
+pub(super) fn relax(spots: &mut Vec<Spot>, level: &Level, range: f64, progress: &(dyn Fn(f64) + Sync)) {
+    let rest = REST * level.radius;
+    let mut lists = Lists::new(spots, range);
+    // How far each moved in the last step [m], and the most any has moved since the lists were made.
+    let mut moves = vec![f64::INFINITY; spots.len()];
+    let mut drift = 0.0;
+    let mut next = spots.clone();
+    let mut next_moves = moves.clone();
+    for step in 0..MAX_STEPS {
+        if 2.0 * drift > SKIN * range {
+            lists = Lists::new(spots, range);
+            drift = 0.0;
+        }
+        next.par_iter_mut()
+            .zip(&mut next_moves)
+            .enumerate()
+            .with_min_len(CHUNK)
+            .for_each(|(i, (spot, moved))| {
+                let near = lists.of(i);
+                let awake = moves[i] >= rest || near.iter().any(|&j| moves[j as usize] >= rest);
+                *spot = if awake {
+                    advance(spots, i, near, level, range)
+                } else {
+                    spots[i]
+                };
+                *moved = spot.position.distance(spots[i].position);
+            });
+        std::mem::swap(spots, &mut next);
+        std::mem::swap(&mut moves, &mut next_moves);
+        let largest = moves.par_iter().copied().reduce(|| 0.0, f64::max);
+        drift += largest;
+        progress((step + 1) as f64 / MAX_STEPS as f64);
+        if largest < rest {
+            break;
+        }
+    }
+    spots
+        .par_iter_mut()
+        .for_each(|spot| *spot = level.settle(spot.position));
+}
+
+/// Floater `i` one step later.
+fn advance(spots: &[Spot], i: usize, near: &[u32], level: &Level, range: f64) -> Spot {
+    let here = spots[i];
+    let x = here.position;
+    let mut push = DVec3::ZERO;
+    for &j in near {
+        let other = &spots[j as usize];
+        let away = x - other.position;
+        let squared = away.length_squared();
+        let same_side = here.middle || other.middle || here.normal.dot(other.normal) > OPPOSED;
+        if squared < range * range && squared > 0.0 && same_side {
+            let distance = squared.sqrt();
+            push += repulsion(distance, range) / distance * away;
+        }
+    }
+    let along = |n: DVec3| STEP * (push - push.dot(n) * n);
+    if here.middle {
+        return level.settle(x + along(here.normal));
+    }
+    let (excess, normal) = (level.shape.distance(x) - level.level, level.shape.normal(x));
+    if level.level < 0.0 && excess > level.tolerance() && normal.dot(here.normal) < OPPOSED {
+        // It went through the middle of something too thin for the level.
+        return level.settle(x);
+    }
+    Spot {
+        position: x + along(normal) - STEP * excess * normal,
+        normal,
+        middle: false,
+    }
+}
+
+/// Who may come within the range of whom.
+struct Lists {
+    starts: Vec<usize>,
+    numbers: Vec<u32>,
+}
+
+impl Lists {
+    fn new(spots: &[Spot], range: f64) -> Self {
+        let reach = range * (1.0 + SKIN);
+        let positions: Vec<DVec3> = spots.iter().map(|s| s.position).collect();
+        let cells = Cells::of_points(reach, &positions);
+        let parts: Vec<(Vec<usize>, Vec<u32>)> = positions
+            .par_chunks(CHUNK)
+            .enumerate()
+            .map(|(chunk, own)| {
+                let (mut ends, mut numbers) = (Vec::with_capacity(own.len()), Vec::with_capacity(12 * own.len()));
+                for (k, &p) in own.iter().enumerate() {
+                    let i = chunk * CHUNK + k;
+                    let _ = cells.near(p, |j| {
+                        if j != i && positions[j].distance_squared(p) < reach * reach {
+                            numbers.push(j as u32);
+                        }
+                        ControlFlow::Continue(())
+                    });
+                    ends.push(numbers.len());
+                }
+                (ends, numbers)
+            })
+            .collect();
+        let mut starts = Vec::with_capacity(spots.len() + 1);
+        let mut numbers = Vec::with_capacity(parts.iter().map(|(_, n)| n.len()).sum());
+        starts.push(0);
+        for (ends, part) in parts {
+            starts.extend(ends.iter().map(|end| numbers.len() + end));
+            numbers.extend(part);
+        }
+        Self { starts, numbers }
+    }
+
+    fn of(&self, i: usize) -> &[u32] {
+        &self.numbers[self.starts[i]..self.starts[i + 1]]
+    }
+}

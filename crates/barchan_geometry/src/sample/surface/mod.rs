@@ -1,0 +1,192 @@
+//! Surfaces of solids, covered with particles that nothing of their size slips through.
+//!
+//! Three stages: Poisson disk samples on the triangles, floaters that spread them evenly over the level, and a search for
+//! holes that fills what it finds. The last one is what the promise rests on, see [`SurfaceSettings::limit`].
+
+mod cells;
+mod cover;
+mod floaters;
+mod poisson;
+mod settle;
+#[cfg(test)]
+mod tests;
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+use crate::{Shape, TriMesh};
+pub use poisson::geodesic_distance;
+use poisson::{Areas, SATURATION};
+use settle::Level;
+
+/// How a surface is covered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SurfaceSettings {
+    /// Particle radius [m].
+    pub radius: f64,
+    /// Smallest distance of the Poisson samples over the radius [-], in (0, 2). Floaters end up about 1.29 times as far
+    /// apart.
+    pub spacing: f64,
+    /// Where the particles' centres are: distance [m] from the surface, negative inside. With minus the radius the
+    /// particles touch the surface from within.
+    pub offset: f64,
+    /// Another seed, other samples.
+    pub seed: u64,
+    /// Whether floaters even out the Poisson samples.
+    pub relax: bool,
+    /// Most memory [byte] the work may take.
+    pub memory: u64,
+}
+
+impl SurfaceSettings {
+    /// Particles of `radius` [m] on the surface itself.
+    pub fn new(radius: f64) -> Self {
+        Self {
+            radius,
+            spacing: 1.6,
+            offset: 0.0,
+            seed: 0,
+            relax: true,
+            memory: 4 << 30,
+        }
+    }
+
+    /// No point of the covered surface is farther [m] from a sample than this. It is below two radii, so a particle cannot
+    /// pass.
+    pub fn limit(&self) -> f64 {
+        (LIMIT_OVER_SPACING * self.spacing).min(LIMIT) * self.radius
+    }
+}
+
+/// A cover made of particles.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SurfaceSample {
+    /// Centres [m].
+    pub positions: Vec<DVec3>,
+    /// Outward unit normals there [-].
+    pub normals: Vec<DVec3>,
+    /// Largest distance [m] found from a probed point of the covered surface to its nearest sample.
+    pub gap: f64,
+}
+
+/// Why a surface cannot be covered.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SurfaceError {
+    /// The radius is no length.
+    #[error("particle radius must be a finite length > 0 m, got {radius} m")]
+    Radius {
+        /// As given [m].
+        radius: f64,
+    },
+    /// The cover would be open.
+    #[error("spacing of surface particles must lie between 0 and 2 radii, got {spacing}")]
+    Spacing {
+        /// As given [-].
+        spacing: f64,
+    },
+    /// The offset is no length.
+    #[error("offset of surface particles must be finite, got {offset} m")]
+    Offset {
+        /// As given [m].
+        offset: f64,
+    },
+    /// Nothing to put particles on.
+    #[error("surface of {triangles} triangles has no finite area > 0 m² (got {area} m²)")]
+    NoArea {
+        /// How many there are.
+        triangles: usize,
+        /// Their area [m²].
+        area: f64,
+    },
+    /// More particles than memory.
+    #[error("about {count} surface particles would take {bytes} bytes, the limit is {limit}")]
+    TooMany {
+        /// Particles expected.
+        count: u64,
+        /// Memory expected [byte].
+        bytes: u64,
+        /// Memory allowed [byte].
+        limit: u64,
+    },
+}
+
+/// Largest distance from a covered point to its nearest sample, of the radius [-].
+const LIMIT: f64 = 1.7;
+/// The same for close spacings, of the spacing [-]: a little above what saturated Poisson samples reach.
+const LIMIT_OVER_SPACING: f64 = LIMIT / 1.6;
+/// Memory [byte] for a particle while candidates, neighbour lists and cells exist.
+const BYTES_PER_PARTICLE: f64 = 500.0;
+
+/// Covers the surface of `shape`, whose triangles are `surface`, with particles.
+///
+/// The covered surface lies at `settings.offset` from that of the shape. Where the solid is too thin for it, it is the
+/// solid's middle. `progress` is told the part done, 0 to 1.
+pub fn sample_surface(
+    surface: &TriMesh,
+    shape: &dyn Shape,
+    settings: &SurfaceSettings,
+    progress: &(dyn Fn(f64) + Sync),
+) -> Result<SurfaceSample, SurfaceError> {
+    let areas = Areas::new(surface);
+    check(surface, &areas, settings)?;
+    let spacing = settings.spacing * settings.radius;
+    let level = Level {
+        shape,
+        level: settings.offset,
+        radius: settings.radius,
+    };
+    let found = poisson::poisson(&areas, &level, spacing, settings.seed, &|done| progress(0.3 * done));
+    let mut spots = found.spots;
+    if settings.relax {
+        let range = (2.0 / (3f64.sqrt() * SATURATION)).sqrt() * spacing;
+        floaters::relax(&mut spots, &level, range, &|done| progress(0.3 + 0.5 * done));
+    } else {
+        spots
+            .par_iter_mut()
+            .for_each(|spot| *spot = level.settle(spot.position));
+    }
+    progress(0.8);
+    let gap = cover::fill(&mut spots, &level, surface.bounds(), settings.limit(), found.thin);
+    progress(1.0);
+    Ok(SurfaceSample {
+        positions: spots.iter().map(|s| s.position).collect(),
+        normals: spots.iter().map(|s| s.normal).collect(),
+        gap,
+    })
+}
+
+fn check(surface: &TriMesh, areas: &Areas, settings: &SurfaceSettings) -> Result<(), SurfaceError> {
+    let &SurfaceSettings {
+        radius,
+        spacing,
+        offset,
+        memory: limit,
+        ..
+    } = settings;
+    if !(radius > 0.0 && radius.is_finite()) {
+        return Err(SurfaceError::Radius { radius });
+    }
+    if !(spacing > 0.0 && spacing < 2.0) {
+        return Err(SurfaceError::Spacing { spacing });
+    }
+    if !offset.is_finite() {
+        return Err(SurfaceError::Offset { offset });
+    }
+    let area = areas.total();
+    if !(area > 0.0 && area.is_finite()) {
+        let triangles = surface.triangles.len();
+        return Err(SurfaceError::NoArea { triangles, area });
+    }
+    // Outwards the surface grows about as the one of its box does.
+    let sides = |s: DVec3| s.x * s.y + s.y * s.z + s.z * s.x;
+    let size = surface.bounds().size();
+    let growth = (sides(size + 2.0 * offset.max(0.0)) / sides(size)).max(1.0);
+    let particles = (SATURATION * area * growth / (spacing * radius).powi(2)).ceil();
+    let bytes = (particles * BYTES_PER_PARTICLE) as u64;
+    if bytes > limit || particles >= f64::from(u32::MAX) {
+        let count = particles as u64;
+        return Err(SurfaceError::TooMany { count, bytes, limit });
+    }
+    Ok(())
+}
