@@ -202,7 +202,11 @@ impl Search<'_> {
         let q = block.len;
         (block.x[q], block.y[q], block.z[q]) = (point.x, point.y, point.z);
         // No point has the last index, so another set skips nothing.
-        block.skip[q] = if matches!(self.queries, Queries::Own) { id } else { u32::MAX };
+        block.skip[q] = if matches!(self.queries, Queries::Own) {
+            id
+        } else {
+            u32::MAX
+        };
         if let Some(&radius) = self.query_radii.get(id as usize) {
             block.radius[q] = radius;
         }
@@ -240,7 +244,14 @@ impl Gathered {
         // Whole vectors only: the rest of the last one is infinitely far away.
         self.x[at..at + PAD].fill(f32::INFINITY);
         let len = at.next_multiple_of(PAD);
-        Segment { x: &self.x, y: &self.y, z: &self.z, radius: &self.radius, id: &self.id, len }
+        Segment {
+            x: &self.x,
+            y: &self.y,
+            z: &self.z,
+            radius: &self.radius,
+            id: &self.id,
+            len,
+        }
     }
 }
 
@@ -249,7 +260,10 @@ impl Gathered {
 fn copy<T: Copy>(from: &[T], to: &mut [T], len: usize) {
     const STEP: usize = 8;
     let steps = len.div_ceil(STEP);
-    for (to, from) in to[..steps * STEP].chunks_exact_mut(STEP).zip(from[..steps * STEP].chunks_exact(STEP)) {
+    for (to, from) in to[..steps * STEP]
+        .chunks_exact_mut(STEP)
+        .zip(from[..steps * STEP].chunks_exact(STEP))
+    {
         to.copy_from_slice(from);
     }
 }

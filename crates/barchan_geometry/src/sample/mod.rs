@@ -2,10 +2,13 @@
 
 mod dense;
 mod lattice;
+mod measure;
 mod octree;
 mod radii;
 mod random;
+pub mod surface;
 
+pub use measure::min_distance;
 pub use radii::Radii;
 
 use glam::DVec3;
@@ -16,7 +19,7 @@ use crate::Shape;
 /// How a volume is filled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Packing {
-    /// An amorphous packing at the density of settled sand, about 0.62.
+    /// An amorphous packing at the density of settled sand, about 0.6.
     #[default]
     Dense,
     /// Sommer's randomised grid, about 0.33.
@@ -172,6 +175,10 @@ pub fn sample_volume(
     if !bounds.is_finite() && !bounds.is_empty() {
         return Err(SampleError::Unbounded);
     }
+    // Cells are counted in 32 bits. A shape this much larger than a particle holds too many, or none.
+    if bounds.size().max_element() > 1e8 * settings.radii.min() {
+        return Err(too_many(bounds.volume(), settings));
+    }
     let no_room = || SampleError::NoRoom {
         radius: settings.radii.min(),
         size: bounds.size().max(DVec3::ZERO),
@@ -193,74 +200,32 @@ pub fn sample_volume(
     Ok(particles)
 }
 
-fn check_memory(room: f64, settings: &VolumeSettings) -> Result<(), SampleError> {
-    // Measured peaks per particle, rounded up (see the bench `sampling`).
+/// How many particles fill `room` [m³], and the bytes they need at the peak (measured with `barchan bench sample`, rounded up).
+fn estimate(room: f64, settings: &VolumeSettings) -> (f64, f64) {
     let (fraction, bytes_each) = match settings.packing {
-        Packing::Dense => (0.63, 300.0),
+        Packing::Dense => (dense::FRACTION, 300.0),
         Packing::Random => (0.34, 200.0),
-        Packing::Lattice => (0.60, 100.0),
+        Packing::Lattice => (0.59, 100.0),
     };
     let count = fraction * room / settings.radii.mean_volume();
-    let bytes = count * bytes_each;
+    (count, count * bytes_each)
+}
+
+fn check_memory(room: f64, settings: &VolumeSettings) -> Result<(), SampleError> {
+    let (count, bytes) = estimate(room, settings);
     if bytes <= settings.memory_limit as f64 && count < f64::from(u32::MAX) {
-        return Ok(());
+        Ok(())
+    } else {
+        Err(too_many(room, settings))
     }
-    Err(SampleError::TooMany {
+}
+
+fn too_many(room: f64, settings: &VolumeSettings) -> SampleError {
+    let (count, bytes) = estimate(room, settings);
+    SampleError::TooMany {
         radius: (settings.radii.mean_volume() * 0.75 / std::f64::consts::PI).cbrt(),
         count,
         bytes,
         limit: settings.memory_limit,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Aabb;
-
-    #[derive(Debug)]
-    struct Ball(f64);
-    impl Shape for Ball {
-        fn distance(&self, p: DVec3) -> f64 {
-            p.length() - self.0
-        }
-        fn bounds(&self) -> Aabb {
-            Aabb::new(DVec3::splat(-self.0), DVec3::splat(self.0))
-        }
-    }
-    #[test]
-    fn try_out() {
-        for r in [0.02, 0.01] {
-            for radii in [
-                Radii::one(r).unwrap(),
-                Radii::range(0.7 * r, 1.3 * r).unwrap(),
-                Radii::list(&[(2.0 * r, 1.0), (0.5 * r, 10.0)]).unwrap(),
-            ] {
-                let t = std::time::Instant::now();
-                let set = VolumeSettings {
-                    packing: Packing::Dense,
-                    radii,
-                    seed: 1,
-                    memory_limit: 1 << 32,
-                };
-                let p = sample_volume(&Ball(0.5), &set, &|_| ()).unwrap();
-                let d = 0.5 - 0.08f64;
-                let inner: f64 = p
-                    .positions
-                    .iter()
-                    .zip(&p.radii)
-                    .filter(|(x, _)| x.length() < d)
-                    .map(|(_, r)| r.powi(3))
-                    .sum::<f64>()
-                    / d.powi(3);
-                println!(
-                    "{} phi {:.4} inner {inner:.4} {:?}",
-                    p.len(),
-                    p.volume() / (4.0 / 3.0 * 3.14159265 * 0.125),
-                    t.elapsed()
-                );
-            }
-        }
     }
 }
-pub mod surface;

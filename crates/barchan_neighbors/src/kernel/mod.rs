@@ -25,7 +25,10 @@ pub enum Simd {
 impl Simd {
     /// The widest that this machine has.
     pub fn best() -> Self {
-        [Self::Avx512, Self::Avx2].into_iter().find(|simd| simd.is_available()).unwrap_or(Self::Scalar)
+        [Self::Avx512, Self::Avx2]
+            .into_iter()
+            .find(|simd| simd.is_available())
+            .unwrap_or(Self::Scalar)
     }
 
     /// Whether this machine has it.
@@ -68,7 +71,14 @@ pub(crate) struct Block {
 
 impl Default for Block {
     fn default() -> Self {
-        Self { x: [0.0; BLOCK], y: [0.0; BLOCK], z: [0.0; BLOCK], radius: [0.0; BLOCK], skip: [0; BLOCK], len: 0 }
+        Self {
+            x: [0.0; BLOCK],
+            y: [0.0; BLOCK],
+            z: [0.0; BLOCK],
+            radius: [0.0; BLOCK],
+            skip: [0; BLOCK],
+            len: 0,
+        }
     }
 }
 
