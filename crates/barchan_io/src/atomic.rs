@@ -39,6 +39,19 @@ pub fn write_atomically(
     })
 }
 
+/// Whether a file could be written at `path`: tells early what would fail late.
+pub fn check_writable(path: &Path) -> Result<(), WriteError> {
+    let beside = beside(path);
+    let tried = match path.is_dir() {
+        true => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+        false => File::create(&beside).and_then(|_| fs::remove_file(&beside)),
+    };
+    tried.map_err(|reason| WriteError {
+        path: path.to_owned(),
+        reason,
+    })
+}
+
 fn beside(path: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());

@@ -12,4 +12,6 @@ mod vtp;
 mod xyz;
 
 pub use atomic::{WriteError, write_atomically};
-pub use points::{Column, POINT_FORMATS, PointFileError, PointFormat, Points, Precision, Values, write_points};
+pub use points::{
+    Column, POINT_FORMATS, PointFileError, PointFormat, Points, Precision, Values, check_writable, write_points,
+};

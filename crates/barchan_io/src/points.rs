@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use glam::DVec3;
 use thiserror::Error;
 
-use crate::{WriteError, csv, ply, vtp, write_atomically, xyz};
+use crate::{WriteError, atomic, csv, ply, vtp, write_atomically, xyz};
 
 /// Particles to be written: a position each, and columns of the same length.
 #[derive(Clone, Debug)]
@@ -167,6 +167,13 @@ pub enum PointFileError {
 fn extensions() -> String {
     let all: Vec<String> = POINT_FORMATS.iter().map(|f| format!(".{}", f.extension)).collect();
     all.join(", ")
+}
+
+/// Whether [`write_points`] could write to `path`: the format is known and the folder takes files.
+pub fn check_writable(path: &Path) -> Result<(), PointFileError> {
+    PointFormat::of_path(path)?;
+    atomic::check_writable(path)?;
+    Ok(())
 }
 
 /// Writes particles in the format that `path` ends in; the file is there whole or not at all.

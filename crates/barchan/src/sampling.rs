@@ -1,0 +1,182 @@
+//! From a mesh file or a shape's text to particles.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use barchan_geometry::isosurface::{IsosurfaceError, isosurface};
+use barchan_geometry::mesh::{self, MeshError, MeshFormat, MeshReport, MeshSolid};
+use barchan_geometry::sample::surface::{SurfaceError, SurfaceSample, SurfaceSettings, sample_surface};
+use barchan_geometry::sample::{Particles, SampleError, VolumeSettings, min_distance, sample_volume};
+use barchan_geometry::{Shape, TriMesh, mass};
+use barchan_scene::{Diagnostics, Document, parse_shape};
+use thiserror::Error;
+
+pub use barchan_geometry::sample::VolumeSettings as Fill;
+pub use barchan_geometry::sample::surface::SurfaceSettings as Cover;
+
+/// Relative error accepted in the volume of a shape that has no closed form [-].
+const VOLUME_TOLERANCE: f64 = 1e-3;
+
+/// Why something cannot be sampled.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SamplingError {
+    /// The mesh file is at fault.
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
+    /// The shape's text is at fault.
+    #[error("{0}")]
+    Shape(Diagnostics),
+    /// A file that holds no shape could not be read.
+    #[error("cannot read {path}: {reason}")]
+    Read {
+        /// The file.
+        path: String,
+        /// What the system said.
+        reason: std::io::Error,
+    },
+    /// The particles are at fault.
+    #[error(transparent)]
+    Volume(#[from] SampleError),
+    /// The cover is at fault.
+    #[error(transparent)]
+    Surface(#[from] SurfaceError),
+    /// The surface of a shape could not be found.
+    #[error(transparent)]
+    Isosurface(#[from] IsosurfaceError),
+}
+
+/// What can be sampled.
+#[derive(Clone, Debug)]
+pub struct Solid {
+    /// Its distance field.
+    pub shape: Arc<dyn Shape>,
+    /// Its triangles, and what is wrong with them, if it came from a mesh file.
+    pub mesh: Option<(TriMesh, MeshReport)>,
+    /// What a user should know.
+    pub warnings: Vec<String>,
+}
+
+impl Solid {
+    /// Opens a mesh file, a shape's file (`.toml`), or a shape's text such as `{ sphere = { radius = 1 } }`.
+    pub fn open(source: &str) -> Result<Self, SamplingError> {
+        if source.trim_start().starts_with('{') || source.contains('=') {
+            return Self::from_text(&Document::new("shape", source));
+        }
+        let path = Path::new(source);
+        if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml")) {
+            let text = std::fs::read_to_string(path).map_err(|reason| SamplingError::Read {
+                path: source.to_owned(),
+                reason,
+            })?;
+            return Self::from_text(&Document::from_file(path, text));
+        }
+        Self::from_mesh_file(path)
+    }
+
+    fn from_text(document: &Document) -> Result<Self, SamplingError> {
+        let parsed = parse_shape(document).map_err(SamplingError::Shape)?;
+        Ok(Self {
+            shape: parsed.shape,
+            mesh: None,
+            warnings: parsed.warnings.iter().map(|w| w.render(document)).collect(),
+        })
+    }
+
+    fn from_mesh_file(path: &Path) -> Result<Self, SamplingError> {
+        MeshFormat::from_path(path)?;
+        let loaded = mesh::load(path)?;
+        Ok(Self {
+            shape: Arc::new(MeshSolid::new(loaded.mesh.clone())),
+            warnings: loaded.report.warnings(),
+            mesh: Some((loaded.mesh, loaded.report)),
+        })
+    }
+
+    /// Whether there is an inside to fill: always for shapes, and for meshes that enclose something.
+    pub fn require_volume(&self) -> Result<(), SamplingError> {
+        match &self.mesh {
+            Some((_, report)) => Ok(report.require_volume()?),
+            None => Ok(()),
+        }
+    }
+
+    /// Volume [m³]: exact for watertight meshes, else to a thousandth.
+    pub fn volume(&self) -> Option<f64> {
+        match &self.mesh {
+            Some((_, report)) if report.is_watertight() => Some(report.volume),
+            _ => mass::of_shape(&*self.shape, VOLUME_TOLERANCE).ok().map(|m| m.volume),
+        }
+    }
+}
+
+/// Particles inside a solid, and how they lie.
+#[derive(Clone, Debug)]
+pub struct Filled {
+    /// The particles.
+    pub particles: Particles,
+    /// Their volume over the solid's [-].
+    pub packing: Option<f64>,
+    /// The smallest distance of two centres over the sum of their radii [-].
+    pub min_distance: Option<f64>,
+    /// Time that sampling took, without reading and measuring.
+    pub time: Duration,
+}
+
+/// Fills a solid with particles and measures them. `progress` is told the share done, 0 to 1.
+pub fn fill(
+    solid: &Solid,
+    settings: &VolumeSettings,
+    progress: &(dyn Fn(f64) + Sync),
+) -> Result<Filled, SamplingError> {
+    solid.require_volume()?;
+    let start = Instant::now();
+    let particles = sample_volume(&*solid.shape, settings, progress)?;
+    let time = start.elapsed();
+    Ok(Filled {
+        packing: solid.volume().map(|volume| particles.volume() / volume),
+        min_distance: min_distance(&particles.positions, &particles.radii),
+        particles,
+        time,
+    })
+}
+
+/// Particles on a solid's surface, and how they lie.
+#[derive(Clone, Debug)]
+pub struct Covered {
+    /// The particles.
+    pub sample: SurfaceSample,
+    /// Their radius [m].
+    pub radius: f64,
+    /// The smallest distance of two centres over a diameter [-].
+    pub min_distance: Option<f64>,
+    /// Time that sampling took, without reading and measuring.
+    pub time: Duration,
+}
+
+/// Covers a solid's surface with particles and measures them. `progress` is told the share done, 0 to 1.
+pub fn cover(
+    solid: &Solid,
+    settings: &SurfaceSettings,
+    progress: &(dyn Fn(f64) + Sync),
+) -> Result<Covered, SamplingError> {
+    let start = Instant::now();
+    let own;
+    let surface = match &solid.mesh {
+        Some((mesh, _)) => mesh,
+        None => {
+            own = isosurface(&*solid.shape, settings.radius, 0.0, settings.memory)?;
+            &own
+        }
+    };
+    let sample = sample_surface(surface, &*solid.shape, settings, progress)?;
+    let time = start.elapsed();
+    let radii = vec![settings.radius; sample.positions.len()];
+    Ok(Covered {
+        min_distance: min_distance(&sample.positions, &radii),
+        sample,
+        radius: settings.radius,
+        time,
+    })
+}

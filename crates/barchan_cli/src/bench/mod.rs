@@ -1,0 +1,67 @@
+//! `barchan bench`: how fast the parts are, on this machine, beside what others measured.
+
+mod neighbors;
+mod sample;
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use serde_json::Value;
+
+use crate::failure::Failure;
+use crate::use_threads;
+
+/// Measure how fast the parts of barchan are on this machine.
+#[derive(Args)]
+pub struct Arguments {
+    /// What to measure; everything if not given
+    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(BENCHES.iter().map(|b| b.0)))]
+    names: Vec<String>,
+
+    /// Threads to use; all cores if not given
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+
+    /// Print one JSON object a row
+    #[arg(long)]
+    json: bool,
+}
+
+/// Every bench: its name, and the function that measures and gives its rows to the printer.
+const BENCHES: &[(&str, fn(&mut Printer))] = &[("neighbors", neighbors::run), ("sample", sample::run)];
+
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    use_threads(arguments.threads)?;
+    let mut printer = Printer { json: arguments.json };
+    for (name, measure) in BENCHES {
+        if arguments.names.is_empty() || arguments.names.iter().any(|n| n == name) {
+            measure(&mut printer);
+        }
+    }
+    Ok(())
+}
+
+/// Prints rows as they come.
+pub struct Printer {
+    json: bool,
+}
+
+impl Printer {
+    /// Prints a row: an object of plain values, `name` and `threads` first.
+    pub fn row(&mut self, row: &Value) {
+        if self.json {
+            println!("{row}");
+            return;
+        }
+        let fields = row.as_object().expect("a row is an object");
+        let cells: Vec<String> = fields.iter().filter(|(_, value)| !value.is_null()).map(cell).collect();
+        println!("{}", cells.join("  "));
+    }
+}
+
+fn cell((key, value): (&String, &Value)) -> String {
+    match (key.as_str(), value) {
+        ("name", Value::String(name)) => format!("{name:<24}"),
+        (_, Value::Number(number)) if number.is_f64() => format!("{key} {:.4}", number.as_f64().unwrap_or(f64::NAN)),
+        _ => format!("{key} {value}"),
+    }
+}

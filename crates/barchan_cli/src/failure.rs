@@ -1,0 +1,52 @@
+//! How a command fails: the user's input was wrong (exit code 2), or the work failed (exit code 1).
+
+use std::fmt;
+use std::process::ExitCode;
+
+use barchan::sampling::SamplingError;
+
+/// A message for the user and whose fault it is.
+#[derive(Debug)]
+pub struct Failure {
+    message: String,
+    code: u8,
+}
+
+impl Failure {
+    /// The input was wrong.
+    pub fn input(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            code: 2,
+        }
+    }
+
+    /// The work failed.
+    pub fn run(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            code: 1,
+        }
+    }
+
+    pub fn exit_code(&self) -> ExitCode {
+        self.code.into()
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        // Diagnostics of texts bring their own heading.
+        if self.message.starts_with("error:") {
+            write!(f, "{}", self.message)
+        } else {
+            write!(f, "error: {}", self.message)
+        }
+    }
+}
+
+impl From<SamplingError> for Failure {
+    fn from(error: SamplingError) -> Self {
+        Self::input(error.to_string())
+    }
+}

@@ -1,0 +1,233 @@
+//! `barchan sample`: a mesh file or a shape becomes particles.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use barchan::geometry::sample::{Packing, Radii, VolumeSettings};
+use barchan::io::{self, PointFileError, Points, Values};
+use barchan::sampling::{Cover, Fill, Solid, cover, fill};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::{memory, use_threads};
+
+const EXAMPLES: &str = "\
+Examples:
+  barchan sample castle.obj --radius 0.01 -o points.ply
+  barchan sample '{ cylinder = { radius = 0.2, height = 0.5 } }' --radius 0.01 -o column.vtp
+  barchan sample '{ subtract = [ { box = { size = [1, 1, 1] } }, { sphere = { radius = 0.6 } } ] }' --radius 0.02 -o points.csv
+  barchan sample bucket.stl --surface --radius 0.005 --offset -0.005 -o cover.ply";
+
+/// Turn a mesh file or a shape into particles.
+#[derive(Args)]
+#[command(after_help = EXAMPLES, after_long_help = long_help())]
+pub struct Arguments {
+    /// A mesh file (.obj, .stl, .ply, .gltf, .glb), a shape's file (.toml), or a shape's text as in scene files
+    #[arg(value_name = "SHAPE|MESH")]
+    source: String,
+
+    /// Particle radius [m]; MIN..MAX draws from a range, R1:W1,R2:W2 from a list with weights
+    #[arg(long, short, value_name = "R", allow_hyphen_values = true)]
+    radius: String,
+
+    /// How particles lie: dense as settled sand, at random, or on a jittered lattice
+    #[arg(long, default_value = "dense", value_parser = PossibleValuesParser::new(Packing::ALL.map(|p| p.0)))]
+    packing: String,
+
+    /// Cover the surface instead of filling the volume
+    #[arg(long)]
+    surface: bool,
+
+    /// With --surface: distance of the particles' centres from the surface [m], negative inside
+    #[arg(
+        long,
+        value_name = "M",
+        default_value_t = 0.0,
+        allow_negative_numbers = true,
+        requires = "surface"
+    )]
+    offset: f64,
+
+    /// Another seed gives other particles; the same seed the same ones, on any machine and number of threads
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// The file to write: .ply, .vtp (ParaView), .csv or .xyz
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+
+    /// Threads to use; all cores if not given
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+
+    /// Print the result as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+fn long_help() -> String {
+    format!("{}\n\n{EXAMPLES}", barchan::scene::shape_help())
+}
+
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    use_threads(arguments.threads)?;
+    let radii = parse_radii(&arguments.radius)?;
+    let memory_limit = memory::available().map_or(VolumeSettings::MEMORY_LIMIT, |bytes| bytes / 10 * 9);
+    // What cannot be written is told before hours of work, not after.
+    io::check_writable(&arguments.output).map_err(|e| Failure::input(e.to_string()))?;
+    let solid = Solid::open(&arguments.source)?;
+    for warning in &solid.warnings {
+        eprintln!("{}", as_warning(warning));
+    }
+    if arguments.surface {
+        run_cover(arguments, &solid, &radii, memory_limit)
+    } else {
+        run_fill(arguments, &solid, radii, memory_limit)
+    }
+}
+
+fn run_fill(arguments: &Arguments, solid: &Solid, radii: Radii, memory_limit: u64) -> Result<(), Failure> {
+    let packing = Packing::ALL.iter().find(|p| p.0 == arguments.packing);
+    let settings = Fill {
+        packing: packing.expect("clap let only these pass").1,
+        radii,
+        seed: arguments.seed,
+        memory_limit,
+    };
+    let progress = Progress::new("filling");
+    let filled = fill(solid, &settings, &|share| progress.tell(share))?;
+    drop(progress);
+    let particles = &filled.particles;
+    write(arguments, &Points::new(&particles.positions, &particles.radii))?;
+    if arguments.json {
+        let row = json!({
+            "count": particles.len(),
+            "packing": filled.packing,
+            "min_distance": filled.min_distance,
+            "seconds": filled.time.as_secs_f64(),
+            "kind": arguments.packing,
+            "seed": arguments.seed,
+            "file": arguments.output,
+        });
+        println!("{row}");
+    } else {
+        print_lines(
+            arguments,
+            particles.len(),
+            filled.time,
+            &[
+                ("packing fraction", filled.packing.map(|p| format!("{p:.4}"))),
+                (
+                    "smallest distance",
+                    filled.min_distance.map(|d| format!("{d:.4} diameters")),
+                ),
+            ],
+        );
+    }
+    Ok(())
+}
+
+fn run_cover(arguments: &Arguments, solid: &Solid, radii: &Radii, memory: u64) -> Result<(), Failure> {
+    if radii.min() != radii.max() {
+        return Err(Failure::input("--surface takes one --radius, not a range or a list"));
+    }
+    let settings = Cover {
+        offset: arguments.offset,
+        seed: arguments.seed,
+        memory,
+        ..Cover::new(radii.min())
+    };
+    let progress = Progress::new("covering");
+    let covered = cover(solid, &settings, &|share| progress.tell(share))?;
+    drop(progress);
+    let sample = &covered.sample;
+    let radii = vec![covered.radius; sample.positions.len()];
+    write(
+        arguments,
+        &Points::new(&sample.positions, &radii).with("normal", Values::Vector(&sample.normals)),
+    )?;
+    let gap = sample.gap / covered.radius;
+    if arguments.json {
+        let row = json!({
+            "count": sample.positions.len(),
+            "packing": null,
+            "min_distance": covered.min_distance,
+            "gap": gap,
+            "seconds": covered.time.as_secs_f64(),
+            "kind": "surface",
+            "seed": arguments.seed,
+            "file": arguments.output,
+        });
+        println!("{row}");
+    } else {
+        print_lines(
+            arguments,
+            sample.positions.len(),
+            covered.time,
+            &[
+                (
+                    "largest gap",
+                    Some(format!(
+                        "{gap:.3} radii to the nearest centre (2 would let a particle pass)"
+                    )),
+                ),
+                (
+                    "smallest distance",
+                    covered.min_distance.map(|d| format!("{d:.4} diameters")),
+                ),
+            ],
+        );
+    }
+    Ok(())
+}
+
+fn print_lines(arguments: &Arguments, count: usize, time: Duration, rows: &[(&str, Option<String>)]) {
+    println!("{count} particles in {}", arguments.output.display());
+    for (name, value) in rows {
+        if let Some(value) = value {
+            println!("  {name:<18} {value}");
+        }
+    }
+    println!("  {:<18} {:.2} s", "time", time.as_secs_f64());
+}
+
+fn write(arguments: &Arguments, points: &Points) -> Result<(), Failure> {
+    io::write_points(&arguments.output, points).map_err(|error| match error {
+        PointFileError::Write(error) => Failure::run(error.to_string()),
+        error => Failure::input(error.to_string()),
+    })
+}
+
+/// `0.01`, `0.01..0.02` or `0.01:3,0.02:1`.
+fn parse_radii(text: &str) -> Result<Radii, Failure> {
+    let number = |part: &str| {
+        part.trim().parse::<f64>().map_err(|_| {
+            Failure::input(format!(
+                "--radius: `{part}` is not a number; allowed: 0.01, 0.01..0.02 or 0.01:3,0.02:1"
+            ))
+        })
+    };
+    let radii = if let Some((min, max)) = text.split_once("..") {
+        Radii::range(number(min)?, number(max)?)
+    } else if text.contains([':', ',']) {
+        let entry = |part: &str| {
+            let (radius, weight) = part.split_once(':').unwrap_or((part, "1"));
+            Ok((number(radius)?, number(weight)?))
+        };
+        Radii::list(&text.split(',').map(entry).collect::<Result<Vec<_>, Failure>>()?)
+    } else {
+        Radii::one(number(text)?)
+    };
+    radii.map_err(|error| Failure::input(format!("--radius: {error}")))
+}
+
+fn as_warning(text: &str) -> String {
+    if text.starts_with("warning:") {
+        text.to_owned()
+    } else {
+        format!("warning: {text}")
+    }
+}
