@@ -163,13 +163,13 @@ impl Grid {
         let mut runs = Runs::default();
         self.runs(self.axes.cell(point), 1, &mut runs);
         for slot in runs.iter().flatten() {
-            let other = self.columns.position(slot as usize);
+            let other = self.columns.position(slot);
             let dx = nearest_image(point.x, other.x, lengths[0]);
             let dy = nearest_image(point.y, other.y, lengths[1]);
             let dz = nearest_image(point.z, other.z, lengths[2]);
             let squared = dx * dx + dy * dy + dz * dz;
             if squared < self.reach * self.reach {
-                visit(self.columns.id[slot as usize], squared);
+                visit(self.columns.id[slot], squared);
             }
         }
     }
@@ -206,7 +206,7 @@ impl Grid {
 
     /// The runs of sorted points in the cells around `width` cells in a row, from `cell` upwards in x.
     pub(crate) fn runs(&self, cell: [i64; 3], width: i64, runs: &mut Runs) {
-        (runs.len, runs.points) = (0, 0);
+        runs.len = 0;
         match self.layout {
             Layout::Box { low, size } => self.box_runs(cell, width, low, size, runs),
             Layout::Table { .. } => self.table_runs(cell, runs),
@@ -294,13 +294,11 @@ fn hash([x, y, z]: [i64; 3]) -> u64 {
 pub(crate) struct Runs {
     run: [(u32, u32); MAX_RUNS],
     len: usize,
-    /// Points in all runs [-].
-    pub(crate) points: usize,
 }
 
 impl Default for Runs {
     fn default() -> Self {
-        Self { run: [(0, 0); MAX_RUNS], len: 0, points: 0 }
+        Self { run: [(0, 0); MAX_RUNS], len: 0 }
     }
 }
 
@@ -309,7 +307,6 @@ impl Runs {
         if start == end {
             return;
         }
-        self.points += (end - start) as usize;
         match self.run[..self.len].last_mut() {
             Some(last) if last.1 == start => last.1 = end,
             _ => {
@@ -319,8 +316,8 @@ impl Runs {
         }
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Range<u32>> {
-        self.run[..self.len].iter().map(|&(start, end)| start..end)
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Range<usize>> {
+        self.run[..self.len].iter().map(|&(start, end)| start as usize..end as usize)
     }
 }
 
