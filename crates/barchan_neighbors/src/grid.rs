@@ -71,10 +71,7 @@ impl Grid {
             reach: 1.0,
             count: 0,
             axes: Axes::new(1.0, periods),
-            layout: Layout::Box {
-                low: [0; 3],
-                size: [1; 3],
-            },
+            layout: Layout::Box { low: [0; 3], size: [1; 3] },
             columns: Columns::default(),
             sorter: Sorter::default(),
         }
@@ -152,11 +149,7 @@ impl Grid {
     pub fn permute<T: Copy + Send + Sync>(&self, source: &[T], sorted: &mut [T]) {
         assert_eq!(source.len(), self.count, "one source value per point");
         assert_eq!(sorted.len(), self.count, "one sorted value per point");
-        sorted
-            .par_iter_mut()
-            .with_min_len(4096)
-            .zip(self.order())
-            .for_each(|(to, &i)| *to = source[i as usize]);
+        sorted.par_iter_mut().with_min_len(4096).zip(self.order()).for_each(|(to, &i)| *to = source[i as usize]);
     }
 
     /// Visits the points nearer to `point` [m] than the reach: index and squared distance [m²], in cell order.
@@ -170,13 +163,13 @@ impl Grid {
         let mut runs = Runs::default();
         self.runs(self.axes.cell(point), 1, &mut runs);
         for slot in runs.iter().flatten() {
-            let other = self.columns.position(slot as usize);
+            let other = self.columns.position(slot);
             let dx = nearest_image(point.x, other.x, lengths[0]);
             let dy = nearest_image(point.y, other.y, lengths[1]);
             let dz = nearest_image(point.z, other.z, lengths[2]);
             let squared = dx * dx + dy * dy + dz * dz;
             if squared < self.reach * self.reach {
-                visit(self.columns.id[slot as usize], squared);
+                visit(self.columns.id[slot], squared);
             }
         }
     }
@@ -191,38 +184,21 @@ impl Grid {
     }
 
     fn choose_layout(&self, axes: &Axes, count: usize, low: Vec3, high: Vec3) -> Layout {
-        let table = |log2_size: u32| Layout::Table {
-            groups: (1 << log2_size.clamp(2, 31)) / GROUP as u64,
-        };
+        let table = |log2_size: u32| Layout::Table { groups: (1 << log2_size.clamp(2, 31)) / GROUP as u64 };
         if let Cells::Table { log2_size } = self.cells {
             return table(log2_size);
         }
         if count == 0 {
-            return Layout::Box {
-                low: [0; 3],
-                size: [1; 3],
-            };
+            return Layout::Box { low: [0; 3], size: [1; 3] };
         }
         let (low, high) = (low.to_array(), high.to_array());
         let first = [0, 1, 2].map(|a| axes.axis[a].count.map_or_else(|| axes.axis[a].cell(low[a]), |_| 0));
-        let last = [0, 1, 2].map(|a| {
-            axes.axis[a]
-                .count
-                .unwrap_or_else(|| axes.axis[a].cell(high[a]).wrapping_add(1))
-        });
+        let last = [0, 1, 2].map(|a| axes.axis[a].count.unwrap_or_else(|| axes.axis[a].cell(high[a]).wrapping_add(1)));
         // Saturated coordinates give a negative or overflowing size: too large for a box.
-        let size = [0, 1, 2].map(|a| {
-            last[a]
-                .checked_sub(first[a])
-                .filter(|&s| s > 0)
-                .map_or(u128::MAX, |s| s as u128)
-        });
+        let size = [0, 1, 2].map(|a| last[a].checked_sub(first[a]).filter(|&s| s > 0).map_or(u128::MAX, |s| s as u128));
         let cells = size.iter().fold(1u128, |product, &s| product.saturating_mul(s));
         if cells <= CELLS_PER_POINT * count as u128 + FREE_CELLS {
-            Layout::Box {
-                low: first,
-                size: size.map(|s| s as i64),
-            }
+            Layout::Box { low: first, size: size.map(|s| s as i64) }
         } else {
             table((2 * count).next_power_of_two().trailing_zeros())
         }
@@ -230,7 +206,7 @@ impl Grid {
 
     /// The runs of sorted points in the cells around `width` cells in a row, from `cell` upwards in x.
     pub(crate) fn runs(&self, cell: [i64; 3], width: i64, runs: &mut Runs) {
-        (runs.len, runs.points) = (0, 0);
+        runs.len = 0;
         match self.layout {
             Layout::Box { low, size } => self.box_runs(cell, width, low, size, runs),
             Layout::Table { .. } => self.table_runs(cell, runs),
@@ -256,10 +232,7 @@ impl Grid {
                 let row = (dz * size[1] + dy) * size[0];
                 for (first, last) in spans {
                     if first <= last {
-                        runs.push(
-                            self.columns.bounds[(row + first) as usize],
-                            self.columns.bounds[(row + last + 1) as usize],
-                        );
+                        runs.push(self.columns.bounds[(row + first) as usize], self.columns.bounds[(row + last + 1) as usize]);
                     }
                 }
             }
@@ -321,17 +294,11 @@ fn hash([x, y, z]: [i64; 3]) -> u64 {
 pub(crate) struct Runs {
     run: [(u32, u32); MAX_RUNS],
     len: usize,
-    /// Points in all runs [-].
-    pub(crate) points: usize,
 }
 
 impl Default for Runs {
     fn default() -> Self {
-        Self {
-            run: [(0, 0); MAX_RUNS],
-            len: 0,
-            points: 0,
-        }
+        Self { run: [(0, 0); MAX_RUNS], len: 0 }
     }
 }
 
@@ -340,7 +307,6 @@ impl Runs {
         if start == end {
             return;
         }
-        self.points += (end - start) as usize;
         match self.run[..self.len].last_mut() {
             Some(last) if last.1 == start => last.1 = end,
             _ => {
@@ -350,25 +316,17 @@ impl Runs {
         }
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Range<u32>> {
-        self.run[..self.len].iter().map(|&(start, end)| start..end)
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Range<usize>> {
+        self.run[..self.len].iter().map(|&(start, end)| start as usize..end as usize)
     }
 }
 
 pub(crate) fn check_count(count: usize) -> Result<(), Error> {
-    if count < u32::MAX as usize {
-        Ok(())
-    } else {
-        Err(Error::TooMany { count })
-    }
+    if count < u32::MAX as usize { Ok(()) } else { Err(Error::TooMany { count }) }
 }
 
 pub(crate) fn check_reach(reach: f32) -> Result<(), Error> {
-    if reach.is_finite() && reach > 0.0 {
-        Ok(())
-    } else {
-        Err(Error::Reach { reach })
-    }
+    if reach.is_finite() && reach > 0.0 { Ok(()) } else { Err(Error::Reach { reach }) }
 }
 
 /// Smallest and largest coordinates [m], or the first point that is not finite.
@@ -377,24 +335,16 @@ pub(crate) fn bounding_box(points: &[Vec3]) -> Result<(Vec3, Vec3), Error> {
         .par_chunks(16_384)
         .map(|points| {
             // 0 * x is NaN for x infinite or NaN, and stays so in the sum.
-            points
-                .iter()
-                .fold((Vec3::MAX, Vec3::MIN, Vec3::ZERO), |(low, high, sum), &p| {
-                    (low.min(p), high.max(p), sum + p * 0.0)
-                })
+            points.iter().fold((Vec3::MAX, Vec3::MIN, Vec3::ZERO), |(low, high, sum), &p| {
+                (low.min(p), high.max(p), sum + p * 0.0)
+            })
         })
-        .reduce(
-            || (Vec3::MAX, Vec3::MIN, Vec3::ZERO),
-            |a, b| (a.0.min(b.0), a.1.max(b.1), a.2 + b.2),
-        );
+        .reduce(|| (Vec3::MAX, Vec3::MIN, Vec3::ZERO), |a, b| (a.0.min(b.0), a.1.max(b.1), a.2 + b.2));
     if sum.is_finite() {
         return Ok((low, high));
     }
     let index = points.iter().position(|p| !p.is_finite()).unwrap_or_default();
-    Err(Error::Position {
-        index,
-        position: points[index],
-    })
+    Err(Error::Position { index, position: points[index] })
 }
 
 #[cfg(test)]
@@ -414,8 +364,7 @@ mod tests {
     #[test]
     fn a_compact_cloud_is_addressed_directly() {
         let mut grid = Grid::new();
-        grid.build(&crate::jittered_lattice(1000, 0.01, 0.4, 1), 0.02)
-            .expect("finite points");
+        grid.build(&crate::jittered_lattice(1000, 0.01, 0.4, 1), 0.02).expect("finite points");
         assert!(matches!(grid.layout, Layout::Box { .. }));
     }
 

@@ -4,14 +4,12 @@ use glam::Vec3;
 use std::ops::Range;
 
 use crate::grid::{Grid, Layout, MAX_RUNS, Runs};
-use crate::kernel::{self, BLOCK, Block, Segment, Simd, Test};
-use crate::sort::PAD;
+use crate::kernel::{self, Block, Gathered, Segment, Simd, Test};
 
-/// Candidates [-] of a block that are copied side by side. The copies of more would leave the level-1 cache, and their
-/// runs are long enough to be searched in place.
-const GATHERED: usize = 512;
+/// Queries that share their candidates [-], at most.
+const BLOCK: usize = 32;
 /// A block takes in further cells of its row until it has this many queries [-], which then pay for the copies.
-const BLOCK_QUERIES: u32 = 6;
+const BLOCK_QUERIES: usize = 6;
 /// Cells [-] of a block, at most: each adds nine cells of candidates to all its queries.
 const BLOCK_CELLS: i64 = 4;
 
@@ -78,13 +76,20 @@ impl Rows {
     }
 }
 
-/// Candidates copied side by side.
-struct Gathered {
-    x: [f32; GATHERED + 2 * PAD],
-    y: [f32; GATHERED + 2 * PAD],
-    z: [f32; GATHERED + 2 * PAD],
-    radius: [f32; GATHERED + 2 * PAD],
-    id: [u32; GATHERED + 2 * PAD],
+/// Queries that lie in the same few cells of a row.
+struct Taken {
+    count: usize,
+    first_cell: [i64; 3],
+    cells: i64,
+}
+
+/// Queries of another set, copied into columns.
+#[derive(Default)]
+struct Copied {
+    x: [f32; BLOCK],
+    y: [f32; BLOCK],
+    z: [f32; BLOCK],
+    radius: [f32; BLOCK],
 }
 
 impl Search<'_> {
@@ -110,108 +115,95 @@ impl Search<'_> {
         rows.ids.clear();
         rows.ends.clear();
         rows.indices.clear();
-        let mut gathered = Gathered {
-            x: [0.0; GATHERED + 2 * PAD],
-            y: [0.0; GATHERED + 2 * PAD],
-            z: [0.0; GATHERED + 2 * PAD],
-            radius: [0.0; GATHERED + 2 * PAD],
-            id: [0; GATHERED + 2 * PAD],
-        };
-        let (mut block, mut runs) = (Block::default(), Runs::default());
+        let (mut gathered, mut runs, mut copied) = (Gathered::new(), Runs::default(), Copied::default());
         let mut slot = slots.start;
         while slot < slots.end {
-            let (cell, width) = self.take_block(slot..slots.end, &mut block, &mut rows.ids);
-            slot += block.len;
-            self.grid.runs(cell, width, &mut runs);
-            if runs.points <= GATHERED && block.len > 1 {
-                let segment = gathered.fill::<RADII>(self, &runs);
-                kernel::rows::<RADII, PERIODIC>(
-                    self.simd,
-                    &self.test,
-                    &block,
-                    &[segment],
-                    &mut rows.indices,
-                    &mut rows.ends,
-                );
+            let taken = self.take(slot..slots.end, &mut copied, &mut rows.ids);
+            let block = self.block::<RADII>(slot..slot + taken.count, &copied);
+            self.grid.runs(taken.first_cell, taken.cells, &mut runs);
+            let (indices, ends) = (&mut rows.indices, &mut rows.ends);
+            if taken.count > 1 && self.gather::<RADII>(&runs, slot, &mut gathered) {
+                kernel::gathered_rows::<RADII, PERIODIC>(self.simd, &self.test, &block, &gathered, indices, ends);
             } else {
                 let mut segments = [self.segment(0..0); MAX_RUNS];
-                let mut len = 0;
-                for run in runs.iter() {
-                    segments[len] = self.segment(run.start as usize..run.end as usize);
-                    len += 1;
-                }
-                let segments = &segments[..len];
-                kernel::rows::<RADII, PERIODIC>(
-                    self.simd,
-                    &self.test,
-                    &block,
-                    segments,
-                    &mut rows.indices,
-                    &mut rows.ends,
-                );
+                let used = runs.iter().zip(&mut segments).map(|(run, segment)| *segment = self.segment(run)).count();
+                kernel::rows::<RADII, PERIODIC>(self.simd, &self.test, &block, &segments[..used], indices, ends);
             }
+            slot += taken.count;
         }
     }
 
-    /// Takes queries that lie in the same few cells from the front of `slots`; gives the first cell and their number.
-    fn take_block(&self, slots: Range<usize>, block: &mut Block, ids: &mut Vec<u32>) -> ([i64; 3], i64) {
-        block.len = 0;
-        let (id, point) = self.query(slots.start);
-        let cell = self.grid.axes.cell(point);
-        self.push(block, id, point, ids);
-        if let (Queries::Own, Layout::Box { low, size }) = (self.queries, self.grid.layout) {
-            let (end, width) = self.own_block(slots.start as u32, cell, cell[0] - low[0], size[0]);
-            let end = slots.end.min(slots.start + BLOCK).min(end as usize);
-            for slot in slots.start + 1..end {
-                let (id, point) = self.query(slot);
-                self.push(block, id, point, ids);
-            }
-            return (cell, width);
+    /// Takes queries that lie in the same few cells from the front of `slots`.
+    fn take(&self, slots: Range<usize>, copied: &mut Copied, ids: &mut Vec<u32>) -> Taken {
+        let most = slots.len().min(BLOCK);
+        if let Queries::Own = self.queries {
+            let taken = self.take_own(slots.start, most);
+            ids.extend_from_slice(&self.grid.columns.id[slots.start..slots.start + taken.count]);
+            return taken;
         }
-        for slot in slots.start + 1..slots.end.min(slots.start + BLOCK) {
-            let (id, point) = self.query(slot);
-            if self.grid.axes.cell(point) != cell {
+        let mut first_cell = None;
+        let mut count = 0;
+        for slot in slots.start..slots.start + most {
+            let (id, point) = match self.queries {
+                Queries::Sorted(grid) => (grid.columns.id[slot], grid.columns.position(slot)),
+                Queries::Given(points) => (slot as u32, points[slot]),
+                Queries::Own => unreachable!("taken above"),
+            };
+            let point = self.grid.axes.wrap(point);
+            let cell = self.grid.axes.cell(point);
+            if *first_cell.get_or_insert(cell) != cell {
                 break;
             }
-            self.push(block, id, point, ids);
+            (copied.x[count], copied.y[count], copied.z[count]) = (point.x, point.y, point.z);
+            copied.radius[count] = self.query_radii.get(id as usize).copied().unwrap_or_default();
+            ids.push(id);
+            count += 1;
         }
-        (cell, 1)
+        Taken { count, first_cell: first_cell.unwrap_or_default(), cells: 1 }
     }
 
-    /// Where a block that starts at `slot` ends, and how many cells of its row it takes.
-    fn own_block(&self, slot: u32, cell: [i64; 3], x: i64, row: i64) -> (u32, i64) {
-        let key = self.grid.layout.key(cell) as usize;
-        let bounds = &self.grid.columns.bounds[key + 1..];
-        let most = BLOCK_CELLS.min(row - x);
-        let mut width = 1;
-        while width < most && bounds[width as usize - 1] - slot < BLOCK_QUERIES {
-            width += 1;
-        }
-        (bounds[width as usize - 1], width)
-    }
-
-    fn query(&self, slot: usize) -> (u32, Vec3) {
-        match self.queries {
-            Queries::Own => (self.grid.columns.id[slot], self.grid.columns.position(slot)),
-            Queries::Sorted(grid) => (grid.columns.id[slot], self.grid.axes.wrap(grid.columns.position(slot))),
-            Queries::Given(points) => (slot as u32, self.grid.axes.wrap(points[slot])),
-        }
-    }
-
-    fn push(&self, block: &mut Block, id: u32, point: Vec3, ids: &mut Vec<u32>) {
-        let q = block.len;
-        (block.x[q], block.y[q], block.z[q]) = (point.x, point.y, point.z);
-        // No point has the last index, so another set skips nothing.
-        block.skip[q] = if matches!(self.queries, Queries::Own) {
-            id
-        } else {
-            u32::MAX
+    fn take_own(&self, slot: usize, most: usize) -> Taken {
+        let cell_of = |slot| self.grid.axes.cell(self.grid.columns.position(slot));
+        let first_cell = cell_of(slot);
+        let Layout::Box { low, size } = self.grid.layout else {
+            let count = (1..most).find(|&k| cell_of(slot + k) != first_cell).unwrap_or(most);
+            return Taken { count, first_cell, cells: 1 };
         };
-        if let Some(&radius) = self.query_radii.get(id as usize) {
-            block.radius[q] = radius;
+        let key = self.grid.layout.key(first_cell) as usize;
+        let bounds = &self.grid.columns.bounds[key + 1..];
+        let most_cells = BLOCK_CELLS.min(size[0] - (first_cell[0] - low[0]));
+        let mut cells = 1;
+        while cells < most_cells && (bounds[cells as usize - 1] as usize) < slot + BLOCK_QUERIES {
+            cells += 1;
         }
-        block.len += 1;
-        ids.push(id);
+        Taken { count: most.min(bounds[cells as usize - 1] as usize - slot), first_cell, cells }
+    }
+
+    fn block<'b, const RADII: bool>(&'b self, slots: Range<usize>, copied: &'b Copied) -> Block<'b> {
+        let columns = &self.grid.columns;
+        if let Queries::Own = self.queries {
+            let radius = if RADII { &self.radii[slots.clone()] } else { &[] };
+            let (x, y, z) = (&columns.x[slots.clone()], &columns.y[slots.clone()], &columns.z[slots.clone()]);
+            return Block { x, y, z, radius, own: &columns.id[slots] };
+        }
+        let count = slots.len();
+        let (x, y, z) = (&copied.x[..count], &copied.y[..count], &copied.z[..count]);
+        Block { x, y, z, radius: &copied.radius[..count], own: &[] }
+    }
+
+    /// Copies the candidates side by side; false if they are too many.
+    fn gather<const RADII: bool>(&self, runs: &Runs, slot: usize, gathered: &mut Gathered) -> bool {
+        let own = matches!(self.queries, Queries::Own);
+        gathered.clear();
+        for run in runs.iter() {
+            if !gathered.has_room(run.len()) {
+                return false;
+            }
+            let first = (own && run.contains(&slot)).then(|| slot - run.start);
+            gathered.push::<RADII>(&self.segment(run), first);
+        }
+        gathered.finish();
+        true
     }
 
     fn segment(&self, run: Range<usize>) -> Segment<'_> {
@@ -224,46 +216,5 @@ impl Search<'_> {
             id: &columns.id[run.start..],
             len: run.len(),
         }
-    }
-}
-
-impl Gathered {
-    fn fill<const RADII: bool>(&mut self, search: &Search<'_>, runs: &Runs) -> Segment<'_> {
-        let mut at = 0;
-        for run in runs.iter() {
-            let from = search.segment(run.start as usize..run.end as usize);
-            copy(from.x, &mut self.x[at..], from.len);
-            copy(from.y, &mut self.y[at..], from.len);
-            copy(from.z, &mut self.z[at..], from.len);
-            copy(from.id, &mut self.id[at..], from.len);
-            if RADII {
-                copy(from.radius, &mut self.radius[at..], from.len);
-            }
-            at += from.len;
-        }
-        // Whole vectors only: the rest of the last one is infinitely far away.
-        self.x[at..at + PAD].fill(f32::INFINITY);
-        let len = at.next_multiple_of(PAD);
-        Segment {
-            x: &self.x,
-            y: &self.y,
-            z: &self.z,
-            radius: &self.radius,
-            id: &self.id,
-            len,
-        }
-    }
-}
-
-/// Copies at least `len` elements, in steps of fixed size, which the padding of both sides allows.
-#[inline]
-fn copy<T: Copy>(from: &[T], to: &mut [T], len: usize) {
-    const STEP: usize = 8;
-    let steps = len.div_ceil(STEP);
-    for (to, from) in to[..steps * STEP]
-        .chunks_exact_mut(STEP)
-        .zip(from[..steps * STEP].chunks_exact(STEP))
-    {
-        to.copy_from_slice(from);
     }
 }

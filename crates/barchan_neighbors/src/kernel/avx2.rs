@@ -31,7 +31,7 @@ const fn fronts() -> [u64; 256] {
 #[target_feature(enable = "avx2,popcnt")]
 pub(super) unsafe fn rows<const RADII: bool, const PERIODIC: bool>(
     test: &Test,
-    block: &Block,
+    block: &Block<'_>,
     segments: &[Segment<'_>],
     out: &mut Vec<u32>,
     ends: &mut Vec<usize>,
@@ -40,24 +40,18 @@ pub(super) unsafe fn rows<const RADII: bool, const PERIODIC: bool>(
     let (scale, margin) = (_mm256_set1_ps(test.scale), _mm256_set1_ps(test.margin));
     let lengths = test.lengths.map(|length| _mm256_set1_ps(length));
     let squared_reach = _mm256_set1_ps(test.reach * test.reach);
-    for q in 0..block.len {
+    for q in 0..block.len() {
         let [x, y, z] = [block.x[q], block.y[q], block.z[q]].map(|c| _mm256_set1_ps(c));
-        let radius = _mm256_set1_ps(block.radius[q]);
-        let skip = _mm256_set1_epi32(block.skip[q].cast_signed());
-        if out.capacity() - out.len() < most {
-            out.reserve(most);
-        }
+        let radius = _mm256_set1_ps(if RADII { block.radius[q] } else { 0.0 });
+        let skip = _mm256_set1_epi32(block.skip(q).cast_signed());
+        out.reserve(most);
         let start = out.len();
         // SAFETY: at most `len` of the capacity, which is what `out` holds.
         let mut end = unsafe { out.as_mut_ptr().add(start) };
         for s in segments {
             let mut c = 0;
             while c < s.len {
-                let live = if s.len - c < LANES {
-                    (1 << (s.len - c)) - 1
-                } else {
-                    0xFF
-                };
+                let live = if s.len - c < LANES { (1 << (s.len - c)) - 1 } else { 0xFF };
                 // SAFETY: `c < len`, and the columns are longer than `len` by more than the lanes of a vector.
                 let (cx, cy, cz, id) = unsafe {
                     (

@@ -3,66 +3,160 @@
 
 use std::arch::x86_64::*;
 
-use super::{Block, Segment, Test};
+use super::{Block, Gathered, Segment, Test};
 
 const LANES: usize = 16;
+/// Candidates of a group [-], whose hits are one word of bits.
+const GROUP: usize = 4 * LANES;
 
+/// The constants of the test, in vectors.
+struct Constants {
+    one: __m512,
+    scale: __m512,
+    margin: __m512,
+    squared_reach: __m512,
+    lengths: [__m512; 3],
+}
+
+/// One query, in vectors.
+struct Query {
+    x: __m512,
+    y: __m512,
+    z: __m512,
+    radius: __m512,
+}
+
+/// Rows among gathered candidates: the bits of 64 tests at a time, then one compression of their lane numbers.
+/// Line-splitting stores cost more than the tests here, so the fewer stores the better.
+///
 /// # Safety
-/// Segments must be padded as [`Segment`] says.
+/// The machine must have the features.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
+pub(super) unsafe fn gathered_rows<const RADII: bool, const PERIODIC: bool>(
+    test: &Test,
+    block: &Block<'_>,
+    candidates: &Gathered,
+    out: &mut Vec<u32>,
+    ends: &mut Vec<usize>,
+) {
+    let constants = Constants::new(test);
+    let len = candidates.len;
+    assert!(len.is_multiple_of(LANES) && len <= super::GATHERED);
+    for q in 0..block.len() {
+        let query = Query::new::<RADII>(block, q);
+        let own = candidates.own.map_or(usize::MAX, |first| first + q);
+        out.reserve(len + LANES);
+        let start = out.len();
+        // SAFETY: at most `len` of the capacity, which is what `out` holds.
+        let mut end = unsafe { out.as_mut_ptr().add(start) };
+        let mut group = 0;
+        while group < len {
+            let vectors = ((len - group) / LANES).min(4);
+            // SAFETY: `group + lanes <= len`, and the columns are longer than that.
+            let near = |v: usize| unsafe {
+                let c = group + v * LANES;
+                let columns = [&candidates.x.0, &candidates.y.0, &candidates.z.0].map(|x| x.as_ptr().add(c));
+                u64::from(near::<RADII, PERIODIC>(&constants, &query, columns, candidates.radius.0.as_ptr().add(c)))
+            };
+            let mut hits = if vectors == 4 {
+                near(0) | near(1) << 16 | near(2) << 32 | near(3) << 48
+            } else {
+                (0..vectors).fold(0, |hits, v| hits | near(v) << (16 * v))
+            };
+            let own_bit = own.wrapping_sub(group);
+            hits &= !(u64::from(own_bit < GROUP) << (own_bit % GROUP));
+            // SAFETY: the columns are longer than `len` by a group; room for all candidates and a vector is reserved.
+            unsafe { end = store_ids(hits, candidates.id.0.as_ptr().add(group), end) };
+            group += GROUP;
+        }
+        // SAFETY: all elements up to `end` were written, within the capacity.
+        unsafe {
+            let len = end.offset_from_unsigned(out.as_ptr());
+            out.set_len(len);
+        }
+        ends.push(out.len());
+    }
+}
+
+/// Stores those of the 64 `ids` whose bit is set in `hits` to `end`, and up to a vector more; gives the new end.
+///
+/// # Safety
+/// 64 ids must be readable, and room for the hits and 16 more writable.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
+unsafe fn store_ids(hits: u64, ids: *const u32, end: *mut u32) -> *mut u32 {
+    // SAFETY: 64 ids are readable, says the caller.
+    let [id0, id1, id2, id3] = unsafe { [0, 16, 32, 48].map(|k| _mm512_loadu_si512(ids.add(k).cast())) };
+    let mut lanes = _mm512_maskz_compress_epi8(hits, lane_numbers());
+    let count = hits.count_ones() as usize;
+    let mut stored = 0;
+    loop {
+        let lane = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(lanes));
+        let low = _mm512_permutex2var_epi32(id0, lane, id1);
+        let high = _mm512_permutex2var_epi32(id2, lane, id3);
+        let upper = _mm512_test_epi32_mask(lane, _mm512_set1_epi32(32));
+        // SAFETY: `stored < count`, or both are 0; there is room for 16 more than the hits.
+        unsafe { _mm512_storeu_si512(end.add(stored).cast(), _mm512_mask_blend_epi32(upper, low, high)) };
+        stored += LANES;
+        if stored >= count {
+            // SAFETY: within the room.
+            return unsafe { end.add(count) };
+        }
+        lanes = _mm512_alignr_epi32::<4>(_mm512_setzero_si512(), lanes);
+    }
+}
+
+/// The bytes 0 to 63.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn lane_numbers() -> __m512i {
+    const NUMBERS: [u8; GROUP] = {
+        let mut numbers = [0; GROUP];
+        let mut k = 0;
+        while k < GROUP {
+            numbers[k] = k as u8;
+            k += 1;
+        }
+        numbers
+    };
+    // SAFETY: 64 bytes are 64 bytes.
+    unsafe { _mm512_loadu_si512(NUMBERS.as_ptr().cast()) }
+}
+
+/// Rows among candidates in place.
+///
+/// # Safety
+/// The machine must have the features, and segments be padded as [`Segment`] says.
 #[target_feature(enable = "avx512f,popcnt")]
 pub(super) unsafe fn rows<const RADII: bool, const PERIODIC: bool>(
     test: &Test,
-    block: &Block,
+    block: &Block<'_>,
     segments: &[Segment<'_>],
     out: &mut Vec<u32>,
     ends: &mut Vec<usize>,
 ) {
+    let constants = Constants::new(test);
     let most = segments.iter().map(|s| s.len).sum::<usize>() + LANES;
-    let (scale, margin) = (_mm512_set1_ps(test.scale), _mm512_set1_ps(test.margin));
-    let lengths = test.lengths.map(|length| _mm512_set1_ps(length));
-    let squared_reach = _mm512_set1_ps(test.reach * test.reach);
-    for q in 0..block.len {
-        let [x, y, z] = [block.x[q], block.y[q], block.z[q]].map(|c| _mm512_set1_ps(c));
-        let radius = _mm512_set1_ps(block.radius[q]);
-        let skip = _mm512_set1_epi32(block.skip[q].cast_signed());
-        if out.capacity() - out.len() < most {
-            out.reserve(most);
-        }
+    for q in 0..block.len() {
+        let query = Query::new::<RADII>(block, q);
+        let skip = _mm512_set1_epi32(block.skip(q).cast_signed());
+        out.reserve(most);
         let start = out.len();
         // SAFETY: at most `len` of the capacity, which is what `out` holds.
         let mut end = unsafe { out.as_mut_ptr().add(start) };
         for s in segments {
             let mut c = 0;
             while c < s.len {
-                let live = if s.len - c < LANES {
-                    (1 << (s.len - c)) - 1
-                } else {
-                    u16::MAX
+                let live = if s.len - c < LANES { (1 << (s.len - c)) - 1 } else { u16::MAX };
+                // SAFETY: `c < len`, and the columns are longer than `len` by the lanes of a vector; radii are read
+                // only where they play a part.
+                let (near, id) = unsafe {
+                    let columns = [s.x, s.y, s.z].map(|x| x.as_ptr().add(c));
+                    let radius = s.radius.as_ptr().wrapping_add(c);
+                    let near = near::<RADII, PERIODIC>(&constants, &query, columns, radius);
+                    (near, _mm512_loadu_si512(s.id.as_ptr().add(c).cast()))
                 };
-                // SAFETY: `c < len`, and the columns are longer than `len` by the lanes of a vector.
-                let (cx, cy, cz, id) = unsafe {
-                    (
-                        _mm512_loadu_ps(s.x.as_ptr().add(c)),
-                        _mm512_loadu_ps(s.y.as_ptr().add(c)),
-                        _mm512_loadu_ps(s.z.as_ptr().add(c)),
-                        _mm512_loadu_si512(s.id.as_ptr().add(c).cast()),
-                    )
-                };
-                let dx = difference::<PERIODIC>(x, cx, lengths[0]);
-                let dy = difference::<PERIODIC>(y, cy, lengths[1]);
-                let dz = difference::<PERIODIC>(z, cz, lengths[2]);
-                let xx_yy = _mm512_add_ps(_mm512_mul_ps(dx, dx), _mm512_mul_ps(dy, dy));
-                let squared = _mm512_add_ps(xx_yy, _mm512_mul_ps(dz, dz));
-                let limit = if RADII {
-                    // SAFETY: as above; radii are there where they play a part.
-                    let other = unsafe { _mm512_loadu_ps(s.radius.as_ptr().add(c)) };
-                    let reach = _mm512_add_ps(_mm512_mul_ps(scale, _mm512_add_ps(radius, other)), margin);
-                    _mm512_mul_ps(reach, reach)
-                } else {
-                    squared_reach
-                };
-                let near = _mm512_mask_cmp_ps_mask::<_CMP_LT_OQ>(live, squared, limit);
-                let hits = _mm512_mask_cmpneq_epi32_mask(near, id, skip);
+                let hits = _mm512_mask_cmpneq_epi32_mask(near & live, id, skip);
                 // SAFETY: room for all candidates and one vector was reserved.
                 unsafe {
                     _mm512_storeu_si512(end.cast(), _mm512_maskz_compress_epi32(hits, id));
@@ -80,10 +174,66 @@ pub(super) unsafe fn rows<const RADII: bool, const PERIODIC: bool>(
     }
 }
 
+impl Constants {
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn new(test: &Test) -> Self {
+        Self {
+            // Hidden from the compiler, which would turn the product back into a difference.
+            one: _mm512_set1_ps(std::hint::black_box(1.0)),
+            scale: _mm512_set1_ps(test.scale),
+            margin: _mm512_set1_ps(test.margin),
+            squared_reach: _mm512_set1_ps(test.reach * test.reach),
+            lengths: test.lengths.map(|length| _mm512_set1_ps(length)),
+        }
+    }
+}
+
+impl Query {
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn new<const RADII: bool>(block: &Block<'_>, q: usize) -> Self {
+        Self {
+            x: _mm512_set1_ps(block.x[q]),
+            y: _mm512_set1_ps(block.y[q]),
+            z: _mm512_set1_ps(block.z[q]),
+            radius: _mm512_set1_ps(if RADII { block.radius[q] } else { 0.0 }),
+        }
+    }
+}
+
+/// Which of 16 candidates are near.
+///
+/// # Safety
+/// 16 elements of each column must be readable, of `radius` only if `RADII`.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn difference<const PERIODIC: bool>(a: __m512, b: __m512, length: __m512) -> __m512 {
-    let d = _mm512_sub_ps(a, b);
+unsafe fn near<const RADII: bool, const PERIODIC: bool>(
+    constants: &Constants,
+    query: &Query,
+    [x, y, z]: [*const f32; 3],
+    radius: *const f32,
+) -> u16 {
+    // SAFETY: the caller says so.
+    let [x, y, z] = unsafe { [_mm512_loadu_ps(x), _mm512_loadu_ps(y), _mm512_loadu_ps(z)] };
+    // 1 * a - b is a - b to the bit, in the multipliers, which have less to do here than the adders.
+    let dx = nearest_image::<PERIODIC>(_mm512_fmsub_ps(constants.one, query.x, x), constants.lengths[0]);
+    let dy = nearest_image::<PERIODIC>(_mm512_sub_ps(query.y, y), constants.lengths[1]);
+    let dz = nearest_image::<PERIODIC>(_mm512_sub_ps(query.z, z), constants.lengths[2]);
+    let xx_yy = _mm512_add_ps(_mm512_mul_ps(dx, dx), _mm512_mul_ps(dy, dy));
+    let squared = _mm512_add_ps(xx_yy, _mm512_mul_ps(dz, dz));
+    if !RADII {
+        return _mm512_cmp_ps_mask::<_CMP_LT_OQ>(squared, constants.squared_reach);
+    }
+    // SAFETY: the caller says so.
+    let sum = _mm512_add_ps(query.radius, unsafe { _mm512_loadu_ps(radius) });
+    let reach = _mm512_add_ps(_mm512_mul_ps(constants.scale, sum), constants.margin);
+    _mm512_cmp_ps_mask::<_CMP_LT_OQ>(squared, _mm512_mul_ps(reach, reach))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn nearest_image<const PERIODIC: bool>(d: __m512, length: __m512) -> __m512 {
     if !PERIODIC {
         return d;
     }

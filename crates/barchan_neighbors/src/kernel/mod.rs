@@ -18,17 +18,14 @@ pub enum Simd {
     Scalar,
     /// 8 candidates at a time.
     Avx2,
-    /// 16 candidates at a time.
+    /// 16 candidates at a time (with BW and VBMI2: Ice Lake, Zen 4 and later).
     Avx512,
 }
 
 impl Simd {
     /// The widest that this machine has.
     pub fn best() -> Self {
-        [Self::Avx512, Self::Avx2]
-            .into_iter()
-            .find(|simd| simd.is_available())
-            .unwrap_or(Self::Scalar)
+        [Self::Avx512, Self::Avx2].into_iter().find(|simd| simd.is_available()).unwrap_or(Self::Scalar)
     }
 
     /// Whether this machine has it.
@@ -38,7 +35,12 @@ impl Simd {
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt"),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("popcnt"),
+            Self::Avx512 => {
+                is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512vbmi2")
+                    && is_x86_feature_detected!("popcnt")
+            }
             #[cfg(not(target_arch = "x86_64"))]
             _ => false,
         }
@@ -54,31 +56,26 @@ pub(crate) struct Test {
     pub(crate) lengths: [f32; 3],
 }
 
-/// Queries that share their candidates [-], at most.
-pub(crate) const BLOCK: usize = 32;
-
-/// Queries that share their candidates.
-#[derive(Debug)]
-pub(crate) struct Block {
-    pub(crate) x: [f32; BLOCK],
-    pub(crate) y: [f32; BLOCK],
-    pub(crate) z: [f32; BLOCK],
-    pub(crate) radius: [f32; BLOCK],
-    /// Candidate to leave out: the query itself.
-    pub(crate) skip: [u32; BLOCK],
-    pub(crate) len: usize,
+/// Queries that share their candidates, as columns of one length.
+#[derive(Clone, Copy)]
+pub(crate) struct Block<'a> {
+    pub(crate) x: &'a [f32],
+    pub(crate) y: &'a [f32],
+    pub(crate) z: &'a [f32],
+    /// Empty where radii play no part.
+    pub(crate) radius: &'a [f32],
+    /// Candidates to leave out, the queries themselves; empty for another set.
+    pub(crate) own: &'a [u32],
 }
 
-impl Default for Block {
-    fn default() -> Self {
-        Self {
-            x: [0.0; BLOCK],
-            y: [0.0; BLOCK],
-            z: [0.0; BLOCK],
-            radius: [0.0; BLOCK],
-            skip: [0; BLOCK],
-            len: 0,
-        }
+impl Block<'_> {
+    fn len(&self) -> usize {
+        self.x.len()
+    }
+
+    /// The candidate to leave out. No point has the last index.
+    fn skip(&self, q: usize) -> u32 {
+        self.own.get(q).copied().unwrap_or(u32::MAX)
     }
 }
 
@@ -103,11 +100,115 @@ impl Segment<'_> {
     }
 }
 
+/// Candidates that [`Gathered`] holds [-]. More would leave the level-1 cache, and their runs are long enough to be
+/// searched in place.
+pub(crate) const GATHERED: usize = 512;
+/// Room for a group of vectors beyond the last candidate.
+const ROOM: usize = GATHERED + 64;
+
+/// A column on its own cache lines.
+#[repr(align(64))]
+struct Aligned<T>([T; ROOM]);
+
+/// Candidates copied side by side, so that all vectors are full and aligned.
+pub(crate) struct Gathered {
+    x: Aligned<f32>,
+    y: Aligned<f32>,
+    z: Aligned<f32>,
+    radius: Aligned<f32>,
+    id: Aligned<u32>,
+    len: usize,
+    /// Where the first query is among the candidates.
+    own: Option<usize>,
+}
+
+impl Gathered {
+    pub(crate) fn new() -> Self {
+        Self {
+            x: Aligned([f32::INFINITY; ROOM]),
+            y: Aligned([0.0; ROOM]),
+            z: Aligned([0.0; ROOM]),
+            radius: Aligned([0.0; ROOM]),
+            id: Aligned([0; ROOM]),
+            len: 0,
+            own: None,
+        }
+    }
+
+    /// Forgets the candidates.
+    pub(crate) fn clear(&mut self) {
+        (self.len, self.own) = (0, None);
+    }
+
+    /// Whether a segment of `len` candidates still fits.
+    pub(crate) fn has_room(&self, len: usize) -> bool {
+        self.len + len + STEP + PAD <= GATHERED
+    }
+
+    /// Appends candidates; the query block begins with the `own`-th of them, if it does.
+    pub(crate) fn push<const RADII: bool>(&mut self, from: &Segment<'_>, own: Option<usize>) {
+        let at = self.len;
+        copy(from.x, &mut self.x.0[at..], from.len);
+        copy(from.y, &mut self.y.0[at..], from.len);
+        copy(from.z, &mut self.z.0[at..], from.len);
+        copy(from.id, &mut self.id.0[at..], from.len);
+        if RADII {
+            copy(from.radius, &mut self.radius.0[at..], from.len);
+        }
+        self.own = self.own.or(own.map(|own| at + own));
+        // Segments start at multiples of a step, whose stores then never split a cache line. What lies between is
+        // infinitely far away.
+        self.x.0[at + from.len..][..STEP].fill(f32::INFINITY);
+        self.len = at + from.len.next_multiple_of(STEP);
+    }
+
+    /// Fills the last vector with candidates that are infinitely far away.
+    pub(crate) fn finish(&mut self) {
+        self.x.0[self.len..][..PAD].fill(f32::INFINITY);
+        self.len = self.len.next_multiple_of(PAD);
+    }
+
+    fn segment(&self) -> Segment<'_> {
+        Segment { x: &self.x.0, y: &self.y.0, z: &self.z.0, radius: &self.radius.0, id: &self.id.0, len: self.len }
+    }
+}
+
+/// Elements copied at once [-]: the widest vector of a baseline build.
+const STEP: usize = 4;
+
+/// Copies at least `len` elements, in whole steps, which the padding of both sides allows.
+#[inline]
+fn copy<T: Copy>(from: &[T], to: &mut [T], len: usize) {
+    let whole = len.next_multiple_of(STEP);
+    let (from, _) = from[..whole].as_chunks::<STEP>();
+    let (to, _) = to[..whole].as_chunks_mut::<STEP>();
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = *from;
+    }
+}
+
+/// Appends the row of each query among gathered candidates to `out`, and where it ends to `ends`.
+pub(crate) fn gathered_rows<const RADII: bool, const PERIODIC: bool>(
+    simd: Simd,
+    test: &Test,
+    block: &Block<'_>,
+    candidates: &Gathered,
+    out: &mut Vec<u32>,
+    ends: &mut Vec<usize>,
+) {
+    match simd {
+        // SAFETY: `Lists` takes only an instruction set that is available.
+        #[cfg(target_arch = "x86_64")]
+        Simd::Avx512 => unsafe { avx512::gathered_rows::<RADII, PERIODIC>(test, block, candidates, out, ends) },
+        _ => rows::<RADII, PERIODIC>(simd, test, block, &[candidates.segment()], out, ends),
+    }
+}
+
 /// Appends the row of each query to `out`, and where it ends to `ends`.
 pub(crate) fn rows<const RADII: bool, const PERIODIC: bool>(
     simd: Simd,
     test: &Test,
-    block: &Block,
+    block: &Block<'_>,
     segments: &[Segment<'_>],
     out: &mut Vec<u32>,
     ends: &mut Vec<usize>,
