@@ -64,11 +64,13 @@ struct Component {
     size: usize,
     /// What 1 is stored as, where normalised.
     greatest: f64,
-    read: fn(&[u8]) -> f64,
+    read: Read,
 }
 
+type Read = fn(&[u8]) -> f64;
+
 fn component(accessor: &Accessor, number: usize) -> Result<Component, MeshError> {
-    let (size, greatest, read): (usize, f64, fn(&[u8]) -> f64) = match accessor.component_type {
+    let (size, greatest, read): (usize, f64, Read) = match accessor.component_type {
         I8 => (1, 127.0, |b| f64::from(b[0] as i8)),
         U8 => (1, 255.0, |b| f64::from(b[0])),
         I16 => (2, 32767.0, |b| f64::from(i16::from_le_bytes([b[0], b[1]]))),

@@ -93,6 +93,11 @@ impl<'a> Buffers<'a> {
             .map(Self)
     }
 
+    /// Bytes of all buffers together.
+    pub(super) fn len(&self) -> usize {
+        self.0.iter().map(|buffer| buffer.len()).sum()
+    }
+
     /// The bytes of a buffer view.
     pub(super) fn view(&self, document: &Document, number: usize) -> Result<&[u8], MeshError> {
         let view = lookup(&document.buffer_views, number, "buffer view")?;

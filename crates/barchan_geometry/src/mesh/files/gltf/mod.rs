@@ -17,10 +17,12 @@ use super::super::{MeshError, Place, TriMesh};
 use super::MeshFormat;
 use accessor::{indices, positions};
 use buffers::{Buffers, split_glb};
-use document::{Document, Node, Primitive};
+use document::{Document, Mesh, Node, Primitive};
 
-/// Nodes can show one mesh many times, so a small file can honestly be a large mesh, but not without end.
-const MAX_INSTANCED: usize = 1 << 24;
+/// Nodes can show one mesh many times, so a small file can honestly be a large mesh, but not without end. Larger files
+/// may hold as many vertices as bytes.
+const MAX_VERTICES: usize = 1 << 24;
+const MAX_PRIMITIVES: usize = 1 << 22;
 
 pub(super) fn parse(bytes: &[u8], base: Option<&Path>) -> Result<TriMesh, MeshError> {
     let (json, chunk) = split_glb(bytes)?;
@@ -29,15 +31,15 @@ pub(super) fn parse(bytes: &[u8], base: Option<&Path>) -> Result<TriMesh, MeshEr
         return Err(unsupported(format!("the extension {extension}")));
     }
     let buffers = Buffers::resolve(&document, chunk, base)?;
-    let mut reader = Reader {
-        limit: MAX_INSTANCED.max(bytes.len()),
-        mesh: TriMesh::default(),
-        parts: 0,
-        document: &document,
-        buffers,
-    };
-    reader.walk()?;
-    Ok(reader.mesh)
+    let placed = place_meshes(&document)?;
+    check_size(&document, &placed, buffers.len(), MAX_VERTICES.max(bytes.len()))?;
+    let mut mesh = TriMesh::default();
+    for (shown, transform) in placed {
+        for primitive in &shown.primitives {
+            add(primitive, transform, &document, &buffers, &mut mesh)?;
+        }
+    }
+    Ok(mesh)
 }
 
 /// Extensions of materials, textures and lights, which do not change the surface; and quantised positions, which are read.
@@ -48,114 +50,115 @@ fn harmless(extension: &str) -> bool {
         || extension == "KHR_mesh_quantization"
 }
 
-struct Reader<'a> {
-    document: &'a Document,
-    buffers: Buffers<'a>,
-    mesh: TriMesh,
-    /// How many primitives were visited.
-    parts: usize,
-    /// How many vertices, triangles or primitives may come out.
-    limit: usize,
+/// Every mesh, with its way into the world, of the default scene, or of all scenes where none is the default, or of all
+/// nodes that are no one's child where there are no scenes.
+fn place_meshes(document: &Document) -> Result<Vec<(&Mesh, DMat4)>, MeshError> {
+    let roots: Vec<usize> = match document.scene {
+        Some(scene) => lookup(&document.scenes, scene, "scene")?.nodes.clone(),
+        None if !document.scenes.is_empty() => document.scenes.iter().flat_map(|s| s.nodes.clone()).collect(),
+        None => {
+            let mut is_child = vec![false; document.nodes.len()];
+            for &child in document.nodes.iter().flat_map(|n| &n.children) {
+                if let Some(known) = is_child.get_mut(child) {
+                    *known = true;
+                }
+            }
+            (0..document.nodes.len()).filter(|&n| !is_child[n]).collect()
+        }
+    };
+
+    let mut placed = Vec::new();
+    // A node has one parent; scenes may share roots.
+    let mut seen = vec![false; document.nodes.len()];
+    let mut stack = Vec::new();
+    for root in roots {
+        lookup(&document.nodes, root, "node")?;
+        if !std::mem::replace(&mut seen[root], true) {
+            stack.push((root, Z_UP));
+        }
+        while let Some((number, parent)) = stack.pop() {
+            let node = &document.nodes[number];
+            let transform = parent * local_transform(node);
+            if let Some(mesh) = node.mesh {
+                placed.push((lookup(&document.meshes, mesh, "mesh")?, transform));
+            }
+            for &child in node.children.iter().rev() {
+                lookup(&document.nodes, child, "node")?;
+                if std::mem::replace(&mut seen[child], true) {
+                    return Err(invalid(format!("node {child} has two parents or is its own ancestor")));
+                }
+                stack.push((child, transform));
+            }
+        }
+    }
+    Ok(placed)
 }
 
-impl Reader<'_> {
-    /// Every mesh of the default scene, or of all scenes where none is the default, or of all nodes that are no one's
-    /// child where there are no scenes.
-    fn walk(&mut self) -> Result<(), MeshError> {
-        let document = self.document;
-        let roots: Vec<usize> = match document.scene {
-            Some(scene) => lookup(&document.scenes, scene, "scene")?.nodes.clone(),
-            None if !document.scenes.is_empty() => document.scenes.iter().flat_map(|s| s.nodes.clone()).collect(),
-            None => {
-                let mut is_child = vec![false; document.nodes.len()];
-                for &child in document.nodes.iter().flat_map(|n| &n.children) {
-                    if let Some(known) = is_child.get_mut(child) {
-                        *known = true;
-                    }
-                }
-                (0..document.nodes.len()).filter(|&n| !is_child[n]).collect()
-            }
-        };
-
-        // A node has one parent; scenes may share roots.
-        let mut seen = vec![false; document.nodes.len()];
-        let mut stack = Vec::new();
-        for root in roots {
-            lookup(&document.nodes, root, "node")?;
-            if !std::mem::replace(&mut seen[root], true) {
-                stack.push((root, Z_UP));
-            }
-            while let Some((number, parent)) = stack.pop() {
-                let node = &document.nodes[number];
-                let transform = parent * local_transform(node);
-                if let Some(mesh) = node.mesh {
-                    for primitive in &lookup(&document.meshes, mesh, "mesh")?.primitives {
-                        self.add(primitive, transform)?;
-                    }
-                }
-                for &child in node.children.iter().rev() {
-                    lookup(&document.nodes, child, "node")?;
-                    if std::mem::replace(&mut seen[child], true) {
-                        return Err(invalid(format!("node {child} has two parents or is its own ancestor")));
-                    }
-                    stack.push((child, transform));
-                }
-            }
+/// Adds up what would come out, before anything is allocated for it. Accessors that promise more than all the `bytes` of
+/// the buffers are not counted further: they are told when they are read.
+fn check_size(document: &Document, placed: &[(&Mesh, DMat4)], bytes: usize, limit: usize) -> Result<(), MeshError> {
+    let too_many = |what, limit| Err(MeshError::TooMany { what, limit });
+    let (mut primitives, mut vertices, mut indices) = (0, 0usize, 0usize);
+    let count = |accessor: Option<&usize>| {
+        let accessor = accessor.and_then(|&a| document.accessors.get(a));
+        accessor.map_or(0, |a| a.count.min(bytes))
+    };
+    for (mesh, _) in placed {
+        primitives += mesh.primitives.len();
+        if primitives > MAX_PRIMITIVES {
+            return too_many("primitives", MAX_PRIMITIVES);
         }
-        Ok(())
+        for primitive in &mesh.primitives {
+            vertices = vertices.saturating_add(count(primitive.attributes.get("POSITION")));
+            indices = indices.saturating_add(count(primitive.indices.as_ref()));
+        }
     }
-
-    fn add(&mut self, primitive: &Primitive, transform: DMat4) -> Result<(), MeshError> {
-        self.parts += 1;
-        self.check_size("primitives", self.parts)?;
-        if let Some(extension) = primitive.extensions.keys().find(|e| e.contains("draco")) {
-            return Err(unsupported(format!("the extension {extension}")));
-        }
-        let mode = primitive.mode.unwrap_or(TRIANGLES);
-        let (Some(&position), TRIANGLES..=FAN) = (primitive.attributes.get("POSITION"), mode) else {
-            return Ok(());
-        };
-        let first = self.mesh.vertices.len();
-        let points = positions(self.document, &self.buffers, position)?;
-        self.check_size("vertices", first + points.len())?;
-        let count = points.len();
-        self.mesh
-            .vertices
-            .extend(points.into_iter().map(|p| transform.transform_point3(p)));
-
-        let numbers = match primitive.indices {
-            Some(accessor) => indices(self.document, &self.buffers, accessor)?,
-            None => (0..count as u32).collect(),
-        };
-        let before = self.mesh.triangles.len();
-        self.check_size("triangles", before + numbers.len())?;
-        if let Some(at) = numbers.iter().position(|&v| v as usize >= count) {
-            return Err(MeshError::IndexOutOfRange {
-                triangle: before + triangle_of(mode, at),
-                line: None,
-                index: i64::from(numbers[at]),
-                vertices: count,
-                first: 0,
-            });
-        }
-        // A mirroring transform turns every triangle inside out.
-        let mirrored = transform.determinant() < 0.0;
-        let place = |v: u32| first as u32 + v;
-        self.mesh
-            .triangles
-            .extend(triangles(mode, &numbers).map(|[a, b, c]| if mirrored { [b, a, c] } else { [a, b, c] }.map(place)));
-        Ok(())
+    match (vertices > limit, indices > 3 * limit) {
+        (true, _) => too_many("vertices", limit),
+        (_, true) => too_many("triangles", limit),
+        _ => Ok(()),
     }
+}
 
-    fn check_size(&self, what: &'static str, count: usize) -> Result<(), MeshError> {
-        if count > self.limit {
-            return Err(MeshError::TooMany {
-                what,
-                limit: self.limit,
-            });
-        }
-        Ok(())
+fn add(
+    primitive: &Primitive,
+    transform: DMat4,
+    document: &Document,
+    buffers: &Buffers<'_>,
+    mesh: &mut TriMesh,
+) -> Result<(), MeshError> {
+    if let Some(extension) = primitive.extensions.keys().find(|e| e.contains("draco")) {
+        return Err(unsupported(format!("the extension {extension}")));
     }
+    let mode = primitive.mode.unwrap_or(TRIANGLES);
+    let (Some(&position), TRIANGLES..=FAN) = (primitive.attributes.get("POSITION"), mode) else {
+        return Ok(());
+    };
+    let first = mesh.vertices.len();
+    let points = positions(document, buffers, position)?;
+    let count = points.len();
+    mesh.vertices
+        .extend(points.into_iter().map(|p| transform.transform_point3(p)));
+
+    let numbers = match primitive.indices {
+        Some(accessor) => indices(document, buffers, accessor)?,
+        None => (0..count as u32).collect(),
+    };
+    if let Some(at) = numbers.iter().position(|&v| v as usize >= count) {
+        return Err(MeshError::IndexOutOfRange {
+            triangle: mesh.triangles.len() + triangle_of(mode, at),
+            line: None,
+            index: i64::from(numbers[at]),
+            vertices: count,
+            first: 0,
+        });
+    }
+    // A mirroring transform turns every triangle inside out.
+    let mirrored = transform.determinant() < 0.0;
+    let place = |v: u32| first as u32 + v;
+    mesh.triangles
+        .extend(triangles(mode, &numbers).map(|[a, b, c]| if mirrored { [b, a, c] } else { [a, b, c] }.map(place)));
+    Ok(())
 }
 
 const TRIANGLES: u32 = 4;
