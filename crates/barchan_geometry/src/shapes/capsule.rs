@@ -23,18 +23,18 @@ impl Capsule {
     }
 
     /// `p` seen from the nearest point of the core, the segment between the caps' centres.
-    fn from_core(&self, p: DVec3) -> DVec3 {
+    fn beyond_core(&self, p: DVec3) -> DVec3 {
         p - DVec3::Z * p.z.clamp(-self.half_core, self.half_core)
     }
 }
 
 impl Shape for Capsule {
     fn distance(&self, p: DVec3) -> f64 {
-        self.from_core(p).length() - self.radius
+        self.beyond_core(p).length() - self.radius
     }
 
     fn normal(&self, p: DVec3) -> DVec3 {
-        unit(self.from_core(p)).unwrap_or_else(|| outward_from_axis(p))
+        unit(self.beyond_core(p)).unwrap_or_else(|| outward_from_axis(p))
     }
 
     fn bounds(&self) -> Aabb {

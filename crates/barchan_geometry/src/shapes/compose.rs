@@ -254,8 +254,8 @@ impl Least {
         let least = self.values[0];
         let (mut count, mut sum, mut squares, mut level) = (1.0, 0.0, 0.0, self.smooth);
         for above in self.values[1..self.count].iter().map(|v| v - least) {
-            // Not above the level: it adds to the sum. What follows is higher still.
-            if !(above < level) {
+            // It adds nothing to the sum, and what follows is higher still.
+            if above >= level {
                 break;
             }
             count += 1.0;

@@ -23,18 +23,18 @@ impl Torus {
     }
 
     /// `p` seen from the middle of the tube: outward from the axis (x) and up (y) [m].
-    fn from_tube(&self, p: DVec3) -> DVec2 {
+    fn beyond_tube(&self, p: DVec3) -> DVec2 {
         DVec2::new(p.truncate().length() - self.major, p.z)
     }
 }
 
 impl Shape for Torus {
     fn distance(&self, p: DVec3) -> f64 {
-        self.from_tube(p).length() - self.minor
+        self.beyond_tube(p).length() - self.minor
     }
 
     fn normal(&self, p: DVec3) -> DVec3 {
-        let q = self.from_tube(p);
+        let q = self.beyond_tube(p);
         unit(outward_from_axis(p) * q.x + DVec3::Z * q.y).unwrap_or(DVec3::Z)
     }
 

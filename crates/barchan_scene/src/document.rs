@@ -1,0 +1,62 @@
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// A text and where it came from.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// What errors call it: a path, or a word for a text without a file.
+    pub name: String,
+    /// The text.
+    pub text: String,
+    /// Where relative paths in the text begin.
+    pub folder: PathBuf,
+}
+
+impl Document {
+    /// A text without a file; its paths begin at the current folder.
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            text: text.into(),
+            folder: PathBuf::new(),
+        }
+    }
+
+    /// The text of a file; its paths begin at the file's folder.
+    pub fn read(path: &Path) -> std::io::Result<Self> {
+        Ok(Self {
+            name: path.display().to_string(),
+            text: std::fs::read_to_string(path)?,
+            folder: path.parent().unwrap_or(Path::new("")).to_path_buf(),
+        })
+    }
+
+    /// Line and column of a byte of the text, both from 1, the column in characters.
+    pub fn line_and_column(&self, offset: usize) -> (usize, usize) {
+        let before = &self.text[..self.boundary(offset)];
+        let line = before.matches('\n').count() + 1;
+        let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
+        (line, column)
+    }
+
+    /// The bytes of the line, without its end, that holds a byte of the text.
+    pub(crate) fn line_around(&self, offset: usize) -> Range<usize> {
+        let offset = self.boundary(offset);
+        let start = self.text[..offset].rfind('\n').map_or(0, |at| at + 1);
+        let end = self.text[offset..].find('\n').map_or(self.text.len(), |at| offset + at);
+        let line = self.text[start..end].trim_end_matches('\r');
+        start..start + line.len()
+    }
+
+    /// The part of the text in `span`, whatever it is.
+    pub(crate) fn slice(&self, span: &Range<usize>) -> &str {
+        let start = self.boundary(span.start);
+        let end = self.boundary(span.end).max(start);
+        &self.text[start..end]
+    }
+
+    /// The last place at or before a byte where a character begins.
+    pub(crate) fn boundary(&self, offset: usize) -> usize {
+        self.text.floor_char_boundary(offset)
+    }
+}

@@ -1,0 +1,367 @@
+//! Spanned TOML values to numbers, vectors and names, with every mistake noted and none of them final.
+//!
+//! A reader returns `None` for what it could not read and goes on. [`Table`] remembers the keys it was asked for, so those are
+//! the allowed ones, and [`Table::finish`] reports all others.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::fmt::Display;
+use std::ops::Range;
+
+use glam::{DVec2, DVec3};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::{Diagnostic, Diagnostics, Document, Severity};
+
+/// A TOML value with its place.
+pub type Value<'d> = Spanned<DeValue<'d>>;
+
+/// Reads one document and collects what is wrong with it.
+#[derive(Debug)]
+pub struct Reader<'d> {
+    document: &'d Document,
+    /// The text for TOML: that of the document, but with [`KEY`] before an inline table.
+    source: Cow<'d, str>,
+    /// Where the key was put: places after it are less in the document.
+    inserted: Option<usize>,
+    found: RefCell<Vec<Diagnostic>>,
+}
+
+/// Makes an inline table a document, which TOML reads with comments and blanks around it.
+const KEY: &str = "_=";
+
+impl<'d> Reader<'d> {
+    /// A reader of `document`, with nothing found yet.
+    pub fn new(document: &'d Document) -> Self {
+        let text = &document.text;
+        let start = begin_of_content(text);
+        let (before, content) = text.split_at(start);
+        let inserted = content.starts_with('{').then_some(start);
+        let source = match inserted {
+            Some(_) => format!("{before}{KEY}{content}").into(),
+            None => text.into(),
+        };
+        Self {
+            document,
+            source,
+            inserted,
+            found: RefCell::default(),
+        }
+    }
+
+    /// The text that is read.
+    pub fn document(&self) -> &'d Document {
+        self.document
+    }
+
+    /// The document as a value: the inline table it consists of, or else the table of its keys. `None` if it is not TOML.
+    pub fn parse(&self) -> Option<Value<'_>> {
+        let table = self.well_formed(DeTable::parse_recoverable(&self.source))?;
+        if self.inserted.is_none() {
+            return Some(Spanned::new(table.span(), DeValue::Table(table.into_inner())));
+        }
+        let mut entries = table.into_inner();
+        let inline = entries.remove("_");
+        for key in entries.keys() {
+            self.error(key.span(), "nothing may follow the closing brace", None);
+        }
+        inline
+    }
+
+    /// The parsed text if it was without errors, which are noted.
+    fn well_formed<T>(&self, (parsed, errors): (T, Vec<toml::de::Error>)) -> Option<T> {
+        for error in &errors {
+            let span = error.span().unwrap_or(0..0);
+            self.error(span, error.message().replace('\n', ", "), None);
+        }
+        errors.is_empty().then_some(parsed)
+    }
+
+    /// A place of a value in the document.
+    fn place(&self, span: Range<usize>) -> Range<usize> {
+        let Some(start) = self.inserted else { return span };
+        let place = |offset: usize| {
+            if offset > start {
+                start.max(offset - KEY.len())
+            } else {
+                offset
+            }
+        };
+        place(span.start)..place(span.end)
+    }
+
+    /// Notes an error.
+    pub fn error(&self, span: Range<usize>, message: impl Into<String>, help: Option<String>) {
+        self.note(Severity::Error, span, message.into(), help);
+    }
+
+    /// Notes a warning.
+    pub fn warn(&self, span: Range<usize>, message: impl Into<String>, help: Option<String>) {
+        self.note(Severity::Warning, span, message.into(), help);
+    }
+
+    fn note(&self, severity: Severity, span: Range<usize>, message: String, help: Option<String>) {
+        let span = self.place(span);
+        self.found.borrow_mut().push(Diagnostic {
+            severity,
+            message,
+            span,
+            help,
+        });
+    }
+
+    /// The warnings if there is no error, or all there is, in the order of the text.
+    pub fn finish(self) -> Result<Vec<Diagnostic>, Diagnostics> {
+        let mut items = self.found.into_inner();
+        items.sort_by_key(|item| (item.span.start, item.span.end));
+        items.dedup();
+        if items.iter().all(|item| item.severity == Severity::Warning) {
+            return Ok(items);
+        }
+        let document = self.document.clone();
+        Err(Diagnostics { document, items })
+    }
+
+    /// Notes that `value` is not what `what` must be.
+    fn refuse<T>(&self, what: &str, value: &Value<'_>, must_be: impl Display) -> Option<T> {
+        let message = format!("{what} must be {must_be}, got {}", self.describe(value));
+        self.error(value.span(), message, None);
+        None
+    }
+
+    /// The value as written, shortened, and its type if that is not plain to see.
+    fn describe(&self, value: &Value<'_>) -> String {
+        const SHOWN: usize = 40;
+        let kind = match value.get_ref() {
+            DeValue::Table(_) => return "a table".into(),
+            DeValue::Array(list) => return format!("a list of {}", list.len()),
+            DeValue::String(_) => ", a string",
+            DeValue::Datetime(_) => ", a date",
+            _ => "",
+        };
+        let written = self.document.slice(&self.place(value.span()));
+        let line = written.lines().next().unwrap_or_default();
+        let short: String = line.chars().take(SHOWN).collect();
+        let dots = if short.len() < written.len() { "..." } else { "" };
+        format!("`{short}{dots}`{kind}")
+    }
+
+    /// A finite number, written as an integer or a float.
+    pub fn number(&self, what: &str, value: &Value<'_>) -> Option<f64> {
+        let number = match value.get_ref() {
+            DeValue::Integer(n) if n.radix() == 10 => n.as_str().parse().ok(),
+            DeValue::Integer(n) => i128::from_str_radix(n.as_str(), n.radix()).ok().map(|n| n as f64),
+            DeValue::Float(x) => x.as_str().parse().ok(),
+            _ => return self.refuse(what, value, "a number"),
+        };
+        match number {
+            Some(x) if f64::is_finite(x) => Some(x),
+            _ => self.refuse(what, value, "a finite number"),
+        }
+    }
+
+    /// A finite number above zero.
+    pub fn positive(&self, what: &str, value: &Value<'_>) -> Option<f64> {
+        match self.number(what, value)? {
+            x if x > 0.0 => Some(x),
+            _ => self.refuse(what, value, "above zero"),
+        }
+    }
+
+    /// A finite number, zero or above.
+    pub fn not_negative(&self, what: &str, value: &Value<'_>) -> Option<f64> {
+        match self.number(what, value)? {
+            x if x >= 0.0 => Some(x),
+            _ => self.refuse(what, value, "zero or above"),
+        }
+    }
+
+    /// A list of `N` values, each read by `read`.
+    fn array<const N: usize>(
+        &self,
+        what: &str,
+        value: &Value<'_>,
+        read: fn(&Self, &str, &Value<'_>) -> Option<f64>,
+    ) -> Option<[f64; N]> {
+        let list = match value.get_ref() {
+            DeValue::Array(list) if list.len() == N => list,
+            _ => return self.refuse(what, value, format_args!("a list of {N} numbers")),
+        };
+        let mut numbers = [0.0; N];
+        let mut good = true;
+        for (number, item) in numbers.iter_mut().zip(list.iter()) {
+            match read(self, what, item) {
+                Some(x) => *number = x,
+                None => good = false,
+            }
+        }
+        good.then_some(numbers)
+    }
+
+    /// Two finite numbers above zero, as `[x, y]`.
+    pub fn positive_vec2(&self, what: &str, value: &Value<'_>) -> Option<DVec2> {
+        self.array(what, value, Self::positive).map(DVec2::from_array)
+    }
+
+    /// Three finite numbers, as `[x, y, z]`.
+    pub fn vec3(&self, what: &str, value: &Value<'_>) -> Option<DVec3> {
+        self.array(what, value, Self::number).map(DVec3::from_array)
+    }
+
+    /// Three finite numbers above zero, as `[x, y, z]`.
+    pub fn positive_vec3(&self, what: &str, value: &Value<'_>) -> Option<DVec3> {
+        self.array(what, value, Self::positive).map(DVec3::from_array)
+    }
+
+    /// Three finite numbers of which one is not zero, as `[x, y, z]`.
+    pub fn direction(&self, what: &str, value: &Value<'_>) -> Option<DVec3> {
+        match self.vec3(what, value)? {
+            DVec3::ZERO => {
+                self.error(value.span(), format!("{what} must not be zero"), None);
+                None
+            }
+            direction => Some(direction),
+        }
+    }
+
+    /// A point of a profile, as `[r, z]` with r zero or above.
+    pub fn profile_point(&self, what: &str, value: &Value<'_>) -> Option<DVec2> {
+        let [r, z] = self.array(what, value, Self::number)?;
+        if r < 0.0 {
+            self.error(
+                value.span(),
+                format!("{what} must have r zero or above, got r = {r}"),
+                None,
+            );
+            return None;
+        }
+        Some(DVec2::new(r, z))
+    }
+
+    /// A string.
+    pub fn string(&self, what: &str, value: &Value<'_>) -> Option<String> {
+        match value.get_ref() {
+            DeValue::String(text) => Some(text.to_string()),
+            _ => self.refuse(what, value, "a string"),
+        }
+    }
+
+    /// A list of any length, each item read by `read`; every item is read, also after a wrong one.
+    pub fn list<T>(
+        &self,
+        what: &str,
+        value: &Value<'_>,
+        mut read: impl FnMut(&Value<'_>) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let DeValue::Array(list) = value.get_ref() else {
+            return self.refuse(what, value, "a list");
+        };
+        let items: Vec<_> = list.iter().map(&mut read).collect();
+        items.into_iter().collect()
+    }
+
+    /// A table, called `what` in errors.
+    pub fn table<'r>(&'r self, what: &str, value: &'r Value<'d>) -> Option<Table<'r, 'd>> {
+        match value.get_ref() {
+            DeValue::Table(entries) => Some(Table {
+                reader: self,
+                name: what.to_string(),
+                entries,
+                span: value.span(),
+                asked: RefCell::default(),
+            }),
+            _ => self.refuse(what, value, "a table"),
+        }
+    }
+}
+
+/// Where blanks and comments end.
+fn begin_of_content(text: &str) -> usize {
+    let mut rest = text.trim_start();
+    while rest.starts_with('#') {
+        rest = rest.split_once('\n').map_or("", |(_, next)| next.trim_start());
+    }
+    text.len() - rest.len()
+}
+
+/// A table being read: it notes which keys were asked for.
+#[derive(Debug)]
+pub struct Table<'r, 'd> {
+    reader: &'r Reader<'d>,
+    name: String,
+    entries: &'r DeTable<'d>,
+    span: Range<usize>,
+    asked: RefCell<Vec<&'static str>>,
+}
+
+impl<'r, 'd> Table<'r, 'd> {
+    /// The bytes of the table.
+    pub fn span(&self) -> Range<usize> {
+        self.span.clone()
+    }
+
+    /// The keys in the table, with their places.
+    pub fn keys(&self) -> impl Iterator<Item = (&'r str, Range<usize>)> {
+        self.entries.keys().map(|key| (&**key.get_ref(), key.span()))
+    }
+
+    /// The value of `key`, which is allowed from now on.
+    pub fn get(&self, key: &'static str) -> Option<&'r Value<'d>> {
+        self.asked.borrow_mut().push(key);
+        self.entries.get(key)
+    }
+
+    /// The value of `key` by `read`; an error if it is missing.
+    pub fn required<T>(
+        &self,
+        key: &'static str,
+        read: impl FnOnce(&'r Reader<'d>, &str, &'r Value<'d>) -> Option<T>,
+    ) -> Option<T> {
+        match self.get(key) {
+            Some(value) => read(self.reader, key, value),
+            None => {
+                let message = format!("{} must have the key `{key}`", self.name);
+                self.reader
+                    .error(self.span(), message, Some(format!("add `{key} = ...`")));
+                None
+            }
+        }
+    }
+
+    /// The value of `key` by `read`, or `default` if it is missing; `None` only if it is wrong.
+    pub fn optional<T>(
+        &self,
+        key: &'static str,
+        read: impl FnOnce(&'r Reader<'d>, &str, &'r Value<'d>) -> Option<T>,
+        default: T,
+    ) -> Option<T> {
+        match self.get(key) {
+            Some(value) => read(self.reader, key, value),
+            None => Some(default),
+        }
+    }
+
+    /// Notes every key that nobody asked for.
+    pub fn finish(&self) {
+        let mut allowed = self.asked.borrow().clone();
+        allowed.sort_unstable();
+        allowed.dedup();
+        for (key, span) in self.keys().filter(|(key, _)| !allowed.contains(key)) {
+            let message = format!("unknown key `{key}` in {}", self.name);
+            self.reader.error(span, message, Some(suggestion(key, &allowed)));
+        }
+    }
+}
+
+/// "did you mean ...?" if one of the allowed words is close to `word`, and all of them.
+pub fn suggestion(word: &str, allowed: &[&str]) -> String {
+    let word = word.to_lowercase();
+    let close = allowed
+        .iter()
+        .map(|candidate| (strsim::damerau_levenshtein(&word, candidate), candidate))
+        .filter(|(mistakes, candidate)| *mistakes <= candidate.len().div_ceil(3))
+        .min();
+    let guess = close.map_or(String::new(), |(_, candidate)| format!("did you mean `{candidate}`? "));
+    format!("{guess}allowed: {}", allowed.join(", "))
+}

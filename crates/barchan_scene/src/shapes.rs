@@ -1,0 +1,215 @@
+//! The notation of shapes.
+//!
+//! A shape is a table with one of the keys of [`SHAPES`], and beside it, each optional and applied in this order:
+//!
+//! | key      | unit | meaning                                                                                      |
+//! | -------- | ---- | -------------------------------------------------------------------------------------------- |
+//! | `scale`  | -    | a number, or `[x, y, z]` along the shape's own axes                                          |
+//! | `rotate` | deg  | `[x, y, z]`: about x, then y, then z; or `{ axis = [x, y, z], angle = a }`                   |
+//! | `at`     | m    | `[x, y, z]`                                                                                  |
+//! | `smooth` | m    | beside `union`, `subtract` and `intersect`: radius of the fillet where right angles meet     |
+//!
+//! ```toml
+//! shape = { subtract = [
+//!     { box = { size = [2, 2, 1], rounding = 0.1 } },
+//!     { cylinder = { radius = 0.5, height = 3 }, rotate = [90, 0, 0] },
+//! ], smooth = 0.05, at = [0, 0, 1] }
+//! ```
+
+mod build;
+
+use std::sync::Arc;
+
+use barchan_geometry::Shape;
+use barchan_geometry::shapes::{ShapeError, Transformed};
+use glam::{DQuat, DVec3};
+use toml::de::DeValue;
+
+use crate::reader::{Reader, Table, Value, suggestion};
+use crate::{Diagnostic, Diagnostics, Document};
+
+/// One kind of shape.
+#[derive(Debug)]
+pub struct ShapeEntry {
+    /// Its key.
+    pub name: &'static str,
+    /// What follows the key, and what it means.
+    pub help: &'static str,
+    build: fn(&Entry<'_, '_>) -> Option<Arc<dyn Shape>>,
+}
+
+/// All kinds of shapes. A new one is a file in `barchan_geometry::shapes`, a function in `shapes/build.rs` and a line here.
+#[rustfmt::skip]
+pub const SHAPES: &[ShapeEntry] = &[
+    ShapeEntry { name: "box",        build: build::cuboid,     help: "{ size = [x, y, z], rounding = 0 }" },
+    ShapeEntry { name: "sphere",     build: build::sphere,     help: "{ radius }" },
+    ShapeEntry { name: "ellipsoid",  build: build::ellipsoid,  help: "{ radii = [x, y, z] }" },
+    ShapeEntry { name: "cylinder",   build: build::cylinder,   help: "{ radius, height }, along z" },
+    ShapeEntry { name: "capsule",    build: build::capsule,    help: "{ radius, height }, from tip to tip along z" },
+    ShapeEntry { name: "cone",       build: build::cone,       help: "{ radius, height, top_radius = 0 }, along z" },
+    ShapeEntry { name: "frustum",    build: build::frustum,    help: "{ radius, height, top_radius }, along z" },
+    ShapeEntry { name: "torus",      build: build::torus,      help: "{ major, minor }, about z" },
+    ShapeEntry { name: "half_space", build: build::half_space, help: "{ normal = [x, y, z], offset = 0 }" },
+    ShapeEntry { name: "half-space", build: build::half_space, help: "the same" },
+    ShapeEntry { name: "revolve",    build: build::revolve,    help: "[[r, z], ...], a closed profile about z" },
+    ShapeEntry { name: "heightmap",  build: build::heightmap,  help: "{ file, size = [x, y], height, thickness }, a PNG" },
+    ShapeEntry { name: "mesh",       build: build::mesh,       help: "\"file\", an OBJ, STL, PLY, glTF or GLB" },
+    ShapeEntry { name: "union",      build: build::union,      help: "[shape, ...]" },
+    ShapeEntry { name: "subtract",   build: build::subtract,   help: "[shape, what is taken away, ...]" },
+    ShapeEntry { name: "intersect",  build: build::intersect,  help: "[shape, ...]" },
+];
+
+/// Shapes may lie this deep in compositions.
+const DEEPEST: usize = 64;
+
+/// A shape that was read.
+#[derive(Clone, Debug)]
+pub struct ParsedShape {
+    /// The solid.
+    pub shape: Arc<dyn Shape>,
+    /// What is likely not meant.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Reads a shape: an inline table `{ sphere = { radius = 1 } }`, or a file with `shape = { ... }` or the shape's own keys on
+/// top.
+pub fn parse_shape(document: &Document) -> Result<ParsedShape, Diagnostics> {
+    let reader = Reader::new(document);
+    let shape = reader.parse().and_then(|value| document_shape(&reader, &value));
+    let warnings = reader.finish()?;
+    let shape = shape.expect("a shape that could not be read has noted an error");
+    Ok(ParsedShape { shape, warnings })
+}
+
+/// One line for each kind of shape, for `--help`.
+pub fn shape_help() -> String {
+    let width = SHAPES.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
+    let line = |entry: &ShapeEntry| format!("{:width$} = {}\n", entry.name, entry.help);
+    SHAPES.iter().map(line).collect()
+}
+
+fn document_shape(reader: &Reader<'_>, value: &Value<'_>) -> Option<Arc<dyn Shape>> {
+    match value.get_ref() {
+        DeValue::Table(entries) if entries.contains_key("shape") => {
+            let table = reader.table("the document", value)?;
+            let shape = table.required("shape", |reader, _, value| read_shape(reader, value, 1));
+            table.finish();
+            shape
+        }
+        _ => read_shape(reader, value, 1),
+    }
+}
+
+/// Reads one shape table; `depth` counts it and the compositions around it.
+pub fn read_shape(reader: &Reader<'_>, value: &Value<'_>, depth: usize) -> Option<Arc<dyn Shape>> {
+    if depth > DEEPEST {
+        let message = format!("shapes may be nested {DEEPEST} deep, this is one more");
+        reader.error(value.span(), message, None);
+        return None;
+    }
+    let table = reader.table("a shape", value)?;
+    let kinds: Vec<_> = SHAPES
+        .iter()
+        .filter(|entry| table.keys().any(|(key, _)| key == entry.name))
+        .collect();
+    let entry = match kinds[..] {
+        [entry] => entry,
+        [] => {
+            report_no_kind(reader, &table);
+            return None;
+        }
+        [first, second, ..] => {
+            let message = format!(
+                "a shape must be one thing, here are `{}` and `{}`",
+                first.name, second.name
+            );
+            let help = "put them into `union = [...]`, `subtract` or `intersect`";
+            reader.error(table.span(), message, Some(help.into()));
+            return None;
+        }
+    };
+
+    let content = table.get(entry.name)?;
+    let shape = (entry.build)(&Entry {
+        reader,
+        name: entry.name,
+        value: content,
+        beside: &table,
+        depth,
+    });
+    let at = table.optional("at", Reader::vec3, DVec3::ZERO);
+    let rotation = table.optional("rotate", read_rotation, DQuat::IDENTITY);
+    let scale = table.optional("scale", read_scale, DVec3::ONE);
+    table.finish();
+    let (shape, at, rotation, scale) = (shape?, at?, rotation?, scale?);
+    if (at, rotation, scale) == (DVec3::ZERO, DQuat::IDENTITY, DVec3::ONE) {
+        return Some(shape);
+    }
+    accept(reader, &table, Transformed::new(shape, at, rotation, scale))
+}
+
+/// A table without any kind of shape: if a key looks like a misspelt one, says so.
+fn report_no_kind(reader: &Reader<'_>, table: &Table<'_, '_>) {
+    let names: Vec<_> = SHAPES.iter().map(|entry| entry.name).collect();
+    let mut unknown = table
+        .keys()
+        .filter(|(key, _)| !["at", "rotate", "scale", "smooth"].contains(key))
+        .peekable();
+    if unknown.peek().is_none() {
+        let help = format!("add one of: {}", names.join(", "));
+        reader.error(table.span(), "there is no shape in this table", Some(help));
+    }
+    for (key, span) in unknown {
+        reader.error(span, format!("unknown shape `{key}`"), Some(suggestion(key, &names)));
+    }
+}
+
+/// Degrees about x, then y, then z; or an axis and an angle.
+fn read_rotation<'d>(reader: &Reader<'d>, what: &str, value: &Value<'d>) -> Option<DQuat> {
+    if let DeValue::Table(_) = value.get_ref() {
+        let table = reader.table(what, value)?;
+        let axis = table.required("axis", Reader::direction);
+        let angle = table.required("angle", Reader::number);
+        table.finish();
+        let (axis, angle) = (axis?, angle?);
+        // Scaled first, or the square of a tiny or huge axis is lost.
+        let axis = (axis / axis.abs().max_element()).normalize();
+        return Some(DQuat::from_axis_angle(axis, angle.to_radians()));
+    }
+    let angles = reader.vec3(what, value)?.map(f64::to_radians);
+    let [x, y, z] = angles.to_array();
+    Some(DQuat::from_rotation_z(z) * DQuat::from_rotation_y(y) * DQuat::from_rotation_x(x))
+}
+
+/// A number for all axes, or one for each.
+fn read_scale(reader: &Reader<'_>, what: &str, value: &Value<'_>) -> Option<DVec3> {
+    match value.get_ref() {
+        DeValue::Array(_) => reader.positive_vec3(what, value),
+        _ => reader.positive(what, value).map(DVec3::splat),
+    }
+}
+
+/// The content of a shape's key, and what stands beside it.
+struct Entry<'r, 'd> {
+    reader: &'r Reader<'d>,
+    name: &'static str,
+    value: &'r Value<'d>,
+    beside: &'r Table<'r, 'd>,
+    depth: usize,
+}
+
+/// The shape, or its error noted where the parameter at fault was written.
+fn accept<S: Shape + 'static>(
+    reader: &Reader<'_>,
+    table: &Table<'_, '_>,
+    shape: Result<S, ShapeError>,
+) -> Option<Arc<dyn Shape>> {
+    match shape {
+        Ok(shape) => Some(Arc::new(shape)),
+        Err(error) => {
+            let span = table.get(error.parameter()).map_or(table.span(), Value::span);
+            reader.error(span, error.to_string(), None);
+            None
+        }
+    }
+}
