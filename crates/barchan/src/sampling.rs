@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use barchan_geometry::isosurface::{IsosurfaceError, isosurface};
-use barchan_geometry::mesh::{self, MeshError, MeshFormat, MeshReport, MeshSolid};
+use barchan_geometry::mesh::{self, LoadedMesh, MeshError, MeshFormat, MeshSolid};
 use barchan_geometry::sample::surface::{SurfaceError, SurfaceSample, SurfaceSettings, sample_surface};
 use barchan_geometry::sample::{Particles, SampleError, VolumeSettings, min_distance, sample_volume};
-use barchan_geometry::{Shape, TriMesh, mass};
+use barchan_geometry::{Shape, mass};
 use barchan_scene::{Diagnostics, Document, parse_shape};
 use thiserror::Error;
 
@@ -53,7 +53,7 @@ pub struct Solid {
     /// Its distance field.
     pub shape: Arc<dyn Shape>,
     /// Its triangles, and what is wrong with them, if it came from a mesh file.
-    pub mesh: Option<(TriMesh, MeshReport)>,
+    pub mesh: Option<LoadedMesh>,
     /// What a user should know.
     pub warnings: Vec<String>,
 }
@@ -66,11 +66,11 @@ impl Solid {
         }
         let path = Path::new(source);
         if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml")) {
-            let text = std::fs::read_to_string(path).map_err(|reason| SamplingError::Read {
+            let document = Document::read(path).map_err(|reason| SamplingError::Read {
                 path: source.to_owned(),
                 reason,
             })?;
-            return Self::from_text(&Document::from_file(path, text));
+            return Self::from_text(&document);
         }
         Self::from_mesh_file(path)
     }
@@ -90,14 +90,14 @@ impl Solid {
         Ok(Self {
             shape: Arc::new(MeshSolid::new(loaded.mesh.clone())),
             warnings: loaded.report.warnings(),
-            mesh: Some((loaded.mesh, loaded.report)),
+            mesh: Some(loaded),
         })
     }
 
     /// Whether there is an inside to fill: always for shapes, and for meshes that enclose something.
     pub fn require_volume(&self) -> Result<(), SamplingError> {
         match &self.mesh {
-            Some((_, report)) => Ok(report.require_volume()?),
+            Some(mesh) => Ok(mesh.require_volume()?),
             None => Ok(()),
         }
     }
@@ -105,7 +105,7 @@ impl Solid {
     /// Volume [m³]: exact for watertight meshes, else to a thousandth.
     pub fn volume(&self) -> Option<f64> {
         match &self.mesh {
-            Some((_, report)) if report.is_watertight() => Some(report.volume),
+            Some(mesh) if mesh.report.is_watertight() => Some(mesh.report.volume),
             _ => mass::of_shape(&*self.shape, VOLUME_TOLERANCE).ok().map(|m| m.volume),
         }
     }
@@ -164,7 +164,7 @@ pub fn cover(
     let start = Instant::now();
     let own;
     let surface = match &solid.mesh {
-        Some((mesh, _)) => mesh,
+        Some(loaded) => &loaded.mesh,
         None => {
             own = isosurface(&*solid.shape, settings.radius, 0.0, settings.memory)?;
             &own
