@@ -92,16 +92,21 @@ fn document_shape(reader: &Reader<'_>, value: &Value<'_>) -> Option<Arc<dyn Shap
     match value.get_ref() {
         DeValue::Table(entries) if entries.contains_key("shape") => {
             let table = reader.table("the document", value)?;
-            let shape = table.required("shape", |reader, _, value| read_shape(reader, value, 1));
+            let shape = table.required("shape", |reader, _, value| read_shape(reader, value));
             table.finish();
             shape
         }
-        _ => read_shape(reader, value, 1),
+        _ => read_shape(reader, value),
     }
 }
 
+/// Reads one shape table, for readers of larger documents.
+pub fn read_shape(reader: &Reader<'_>, value: &Value<'_>) -> Option<Arc<dyn Shape>> {
+    read_nested(reader, value, 1)
+}
+
 /// Reads one shape table; `depth` counts it and the compositions around it.
-pub fn read_shape(reader: &Reader<'_>, value: &Value<'_>, depth: usize) -> Option<Arc<dyn Shape>> {
+fn read_nested(reader: &Reader<'_>, value: &Value<'_>, depth: usize) -> Option<Arc<dyn Shape>> {
     if depth > DEEPEST {
         let message = format!("shapes may be nested {DEEPEST} deep, this is one more");
         reader.error(value.span(), message, None);

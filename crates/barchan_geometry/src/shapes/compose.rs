@@ -56,8 +56,8 @@ impl Union {
     fn nearest(&self, p: DVec3) -> Least {
         let mut least = Least::new(self.smooth);
         for (index, part) in self.parts.iter().enumerate() {
-            if part.outside_bounds(p) < least.reach() {
-                least.offer(index, part.distance(p));
+            if let Some(distance) = part.distance_below(least.reach(), p) {
+                least.offer(index, distance);
             }
         }
         least
@@ -99,8 +99,8 @@ impl Subtract {
         let mut least = Least::new(self.smooth);
         least.offer(0, -self.first.distance(p));
         for (index, part) in self.others.iter().enumerate() {
-            if part.outside_bounds(p) < least.reach() {
-                least.offer(index + 1, part.distance(p));
+            if let Some(distance) = part.distance_below(least.reach(), p) {
+                least.offer(index + 1, distance);
             }
         }
         least
@@ -187,16 +187,18 @@ impl Part {
         p - p.clamp(self.bounds.min, self.bounds.max)
     }
 
-    fn outside_bounds(&self, p: DVec3) -> f64 {
-        self.beyond_bounds(p).length()
+    fn distance(&self, p: DVec3) -> f64 {
+        self.distance_below(f64::INFINITY, p).unwrap_or(f64::INFINITY)
     }
 
-    fn distance(&self, p: DVec3) -> f64 {
-        let distance = self.shape.distance(p);
-        match self.outside_bounds(p) {
-            0.0 => distance,
-            outside => distance.max(outside),
+    /// The distance, or `None` if the box alone shows that it is `reach` or more. Inside the box nothing is known: the
+    /// distance may be negative, and so may `reach`.
+    fn distance_below(&self, reach: f64, p: DVec3) -> Option<f64> {
+        let outside = self.beyond_bounds(p).length();
+        if outside == 0.0 {
+            return Some(self.shape.distance(p));
         }
+        (outside < reach).then(|| self.shape.distance(p).max(outside))
     }
 
     fn normal(&self, p: DVec3) -> DVec3 {
@@ -349,6 +351,10 @@ mod tests {
         assert_eq!(union.distance(4.5 * DVec3::X), -0.5);
         assert_eq!(union.distance(2.0 * DVec3::X), 1.0);
         assert_eq!(union.bounds(), Aabb::new(DVec3::splat(-1.0), DVec3::new(6.0, 1.0, 1.0)));
+        let nested = Union::new(vec![near.clone(), ball(4.0, DVec3::ZERO)], 0.0).unwrap();
+        assert_eq!(nested.distance(0.5 * DVec3::X), -3.5);
+        let gone = Subtract::new(vec![near.clone(), ball(4.0, DVec3::ZERO)], 0.0).unwrap();
+        assert_eq!(gone.distance(2.0 * DVec3::X), 2.0);
         let hole = Subtract::new(vec![near, ball(0.5, DVec3::ZERO)], 0.0).unwrap();
         assert_eq!(hole.distance(DVec3::ZERO), 0.5);
         assert_eq!(hole.distance(0.625 * DVec3::X), -0.125);

@@ -16,6 +16,8 @@ pub struct Heightmap {
     columns: usize,
     rows: usize,
     size: DVec2,
+    /// Side lengths [m] of a cell.
+    cell: DVec2,
     height: f64,
     thickness: f64,
     levels: Vec<Level>,
@@ -86,6 +88,7 @@ impl Heightmap {
             columns,
             rows,
             size,
+            cell: size / DVec2::new((columns - 1) as f64, (rows - 1) as f64),
             height,
             thickness,
             levels: Vec::new(),
@@ -164,18 +167,10 @@ impl Heightmap {
         [a.min(b).min(c).min(d), a.max(b).max(c).max(d)]
     }
 
-    /// Side lengths [m] of a cell.
-    fn cell(&self) -> DVec2 {
-        self.size / DVec2::new((self.columns - 1) as f64, (self.rows - 1) as f64)
-    }
-
-    /// Place [m] of a grid point in x and y; the last lies on the border to the last bit.
+    /// Place [m] of a grid point in x and y; the last does not lie beyond the border for rounding.
     fn place(&self, column: usize, row: usize) -> DVec2 {
-        let part = DVec2::new(
-            column as f64 / (self.columns - 1) as f64,
-            row as f64 / (self.rows - 1) as f64,
-        );
-        self.size * (part - 0.5)
+        let half = 0.5 * self.size;
+        (self.cell * DVec2::new(column as f64, row as f64) - half).min(half)
     }
 
     fn vertex(&self, column: usize, row: usize) -> DVec3 {
@@ -185,7 +180,7 @@ impl Heightmap {
 
     /// The cell over which `p` lies, or the nearest.
     fn cell_of(&self, p: DVec2) -> (usize, usize) {
-        let q = (p + 0.5 * self.size) / self.cell();
+        let q = (p + 0.5 * self.size) / self.cell;
         // A cast to an integer saturates, so far points fall on the border.
         let index = |x: f64, cells: usize| (x as usize).min(cells - 1);
         (index(q.x, self.columns - 1), index(q.y, self.rows - 1))
@@ -195,7 +190,7 @@ impl Heightmap {
     fn height_at(&self, p: DVec2) -> f64 {
         let (column, row) = self.cell_of(p);
         let [a, b, c, d] = self.corners(column, row);
-        let q = (p - a.truncate()) / self.cell();
+        let q = (p - a.truncate()) / self.cell;
         if q.x >= q.y {
             a.z + q.x * (b.z - a.z) + q.y * (c.z - b.z)
         } else {
@@ -205,7 +200,14 @@ impl Heightmap {
 
     /// The corners [m] of a cell, counter-clockwise from least x and y.
     fn corners(&self, column: usize, row: usize) -> [DVec3; 4] {
-        [(0, 0), (1, 0), (1, 1), (0, 1)].map(|(x, y)| self.vertex(column + x, row + y))
+        let (from, to) = (self.place(column, row), self.place(column + 1, row + 1));
+        let z = |c: usize, r: usize| self.height * f64::from(self.samples[r * self.columns + c]);
+        [
+            DVec3::new(from.x, from.y, z(column, row)),
+            DVec3::new(to.x, from.y, z(column + 1, row)),
+            DVec3::new(to.x, to.y, z(column + 1, row + 1)),
+            DVec3::new(from.x, to.y, z(column, row + 1)),
+        ]
     }
 
     fn nearest(&self, p: DVec3) -> Nearest {

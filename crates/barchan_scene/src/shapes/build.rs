@@ -9,7 +9,7 @@ use barchan_geometry::shapes::{
 };
 use toml::de::DeValue;
 
-use super::{Entry, accept, read_shape};
+use super::{Entry, accept, read_nested};
 use crate::mesh_file;
 use crate::reader::{Reader, Table, Value};
 
@@ -181,7 +181,7 @@ fn compose<S: Shape + 'static>(
     entry: &Entry<'_, '_>,
     make: impl FnOnce(Vec<Arc<dyn Shape>>, f64) -> Result<S, ShapeError>,
 ) -> Solid {
-    let shape = |item: &Value<'_>| read_shape(entry.reader, item, entry.depth + 1);
+    let shape = |item: &Value<'_>| read_nested(entry.reader, item, entry.depth + 1);
     let shapes = entry.reader.list(entry.name, entry.value, shape);
     let smooth = entry.beside.optional("smooth", Reader::not_negative, 0.0);
     let (shapes, smooth) = (shapes?, smooth?);

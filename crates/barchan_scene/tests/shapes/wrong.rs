@@ -196,11 +196,7 @@ pub const WRONG: &[Wrong] = &[
     ),
     (
         "{ heightmap = { file = \"none.png\", size = [1, 1], height = 1, thickness = 1 } }",
-        &[(
-            "1:24",
-            "cannot open none.png: No such file or directory (os error 2)",
-            "",
-        )],
+        &[("1:24", "cannot open none.png: ...", "")],
     ),
     (
         "{ heightmap = { file = 3, size = [1], height = -1 } }",
@@ -268,6 +264,14 @@ pub const WRONG: &[Wrong] = &[
     ("[1, 2]", &[("1:3", "unclosed table, expected `]`", "")]),
 ];
 
+/// Whether a message is the expected one, or begins with it up to dots (what follows is the system's).
+fn says(message: &str, expected: &str) -> bool {
+    match expected.strip_suffix("...") {
+        Some(begin) => message.starts_with(begin),
+        None => message == expected,
+    }
+}
+
 #[test]
 fn every_mistake_is_reported_with_its_place_and_what_is_allowed() {
     let mut failures = String::new();
@@ -283,7 +287,7 @@ fn every_mistake_is_reported_with_its_place_and_what_is_allowed() {
         });
         let same = problems.items.len() == expected.len()
             && places.zip(*expected).all(|((place, item), (at, message, help))| {
-                place == *at && item.message == *message && item.help.as_deref().unwrap_or_default().contains(help)
+                place == *at && says(&item.message, message) && item.help.as_deref().unwrap_or_default().contains(help)
             });
         if !same {
             failures += &format!("{text}\nexpected {expected:#?}, got\n{problems}\n\n");
