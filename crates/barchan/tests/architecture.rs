@@ -1,0 +1,98 @@
+//! The rules of ARCHITECTURE.md, executed.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Which of our crates each crate may depend on; arrows only go down. A crate that is not here is not part of the design.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("barchan_neighbors", &[]),
+    ("barchan_geometry", &["barchan_neighbors"]),
+    ("barchan_scene", &["barchan_geometry"]),
+    ("barchan_io", &["barchan_geometry"]),
+    ("barchan", &["barchan_neighbors", "barchan_geometry", "barchan_scene", "barchan_io"]),
+    ("barchan_cli", &["barchan"]),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn crate_names() -> BTreeSet<String> {
+    let crates = fs::read_dir(root().join("crates")).unwrap();
+    crates.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+/// Our crates among the dependencies of any kind that the crate's manifest names.
+fn arrows(name: &str) -> BTreeSet<String> {
+    let text = fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")).unwrap();
+    let manifest = toml::de::DeTable::parse(&text).unwrap().into_inner();
+    let entry = |key: &str| manifest.iter().find(|(k, _)| k.get_ref() == key).map(|(_, value)| value.get_ref());
+    let package = entry("package").and_then(|p| p.as_table()).unwrap();
+    let declared = package.iter().find(|(k, _)| k.get_ref() == "name").and_then(|(_, v)| v.get_ref().as_str());
+    assert_eq!(declared, Some(name), "a folder carries its crate's name");
+    let sections = manifest.iter().filter(|(key, _)| key.get_ref().ends_with("dependencies"));
+    let names = sections.flat_map(|(_, section)| section.get_ref().as_table().unwrap().keys());
+    names.map(|n| n.get_ref().to_string()).filter(|n| n.starts_with("barchan")).collect()
+}
+
+#[test]
+fn crates_depend_only_on_those_below_them() {
+    let designed: BTreeSet<String> = ALLOWED.iter().map(|a| a.0.to_owned()).collect();
+    assert_eq!(crate_names(), designed);
+    for (name, allowed) in ALLOWED {
+        let allowed: BTreeSet<String> = allowed.iter().map(|&a| a.to_owned()).collect();
+        let forbidden: Vec<_> = arrows(name).difference(&allowed).cloned().collect();
+        assert!(forbidden.is_empty(), "{name} must not depend on {forbidden:?}");
+    }
+}
+
+/// Files below `folder` with this ending.
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path, ending));
+        } else if path.extension().is_some_and(|e| e == ending) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// Words in brackets such as `[Sommer22]`: a name and a year.
+fn citations(text: &str) -> BTreeSet<String> {
+    let words = text.split('[').skip(1).filter_map(|rest| rest.split_once(']')).map(|(word, _)| word);
+    let is_key = |word: &&str| {
+        let name = word.trim_end_matches(|c: char| c.is_ascii_digit());
+        word.len() == name.len() + 2
+            && name.len() > 2
+            && name.chars().all(char::is_alphanumeric)
+            && name.starts_with(char::is_uppercase)
+    };
+    words.filter(is_key).map(str::to_owned).collect()
+}
+
+#[test]
+fn cited_papers_are_in_the_bibliography() {
+    let bibliography = fs::read_to_string(root().join("docs/refs.bib")).unwrap();
+    let mut cited = 0;
+    for file in files(&root().join("crates"), "rs") {
+        for key in citations(&fs::read_to_string(&file).unwrap()) {
+            assert!(bibliography.contains(&format!("{{{key},")), "{key} in {} is not in docs/refs.bib", file.display());
+            cited += 1;
+        }
+    }
+    assert!(cited > 5, "only {cited} citations found: is the search broken?");
+}
+
+#[test]
+fn paths_named_in_the_architecture_exist() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let named: Vec<&str> = text.split('`').skip(1).step_by(2).filter(|word| word.contains('/')).collect();
+    assert!(!named.is_empty());
+    for path in named {
+        assert!(root().join(path).exists(), "ARCHITECTURE.md names {path}");
+    }
+}
