@@ -14,7 +14,9 @@ const REACH: f32 = 0.02;
 fn shuffled(mut points: Vec<Vec3>) -> Vec<Vec3> {
     let mut state = 1u64;
     for i in (1..points.len()).rev() {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         points.swap(i, ((state >> 33) % (i as u64 + 1)) as usize);
     }
     points

@@ -27,7 +27,11 @@ impl Period {
     pub(crate) fn new(axis: usize, range: &Range<f32>) -> Result<Self, Error> {
         let (low, high) = (range.start, range.end);
         let ok = low.is_finite() && high.is_finite() && low < high && (high - low).is_finite();
-        if ok { Ok(Self { low, high }) } else { Err(Error::Range { axis, low, high }) }
+        if ok {
+            Ok(Self { low, high })
+        } else {
+            Err(Error::Range { axis, low, high })
+        }
     }
 
     pub(crate) fn length(self) -> f32 {
@@ -41,7 +45,11 @@ impl Period {
         }
         let low = f64::from(self.low);
         let image = (low + (f64::from(x) - low).rem_euclid(f64::from(self.high) - low)) as f32;
-        if image >= self.low && image < self.high { image } else { self.low }
+        if image >= self.low && image < self.high {
+            image
+        } else {
+            self.low
+        }
     }
 }
 
@@ -59,7 +67,12 @@ impl Axis {
     pub(crate) fn new(reach: f32, period: Option<Period>) -> Self {
         let side = f64::from(reach) * (1.0 + SLACK);
         let Some(period) = period else {
-            return Self { per_metre: side.recip(), start: 0.0, count: None, period: None };
+            return Self {
+                per_metre: side.recip(),
+                start: 0.0,
+                count: None,
+                period: None,
+            };
         };
         let length = f64::from(period.high) - f64::from(period.low);
         let count = (length / (side + length * PERIOD_SLACK)).floor().max(1.0);
@@ -86,10 +99,19 @@ impl Axis {
     pub(crate) fn around(&self, cell: i64) -> Around {
         let (below, above) = (cell.wrapping_sub(1), cell.wrapping_add(1));
         match self.count {
-            None => Around { cells: [below, cell, above], len: 3 },
+            None => Around {
+                cells: [below, cell, above],
+                len: 3,
+            },
             Some(1) => Around { cells: [0; 3], len: 1 },
-            Some(2) => Around { cells: [0, 1, 0], len: 2 },
-            Some(n) => Around { cells: [below.rem_euclid(n), cell, above.rem_euclid(n)], len: 3 },
+            Some(2) => Around {
+                cells: [0, 1, 0],
+                len: 2,
+            },
+            Some(n) => Around {
+                cells: [below.rem_euclid(n), cell, above.rem_euclid(n)],
+                len: 3,
+            },
         }
     }
 }
@@ -123,7 +145,10 @@ pub(crate) struct Axes {
 
 impl Axes {
     pub(crate) fn new(reach: f32, periods: [Option<Period>; 3]) -> Self {
-        Self { axis: periods.map(|period| Axis::new(reach, period)), periodic: periods.iter().any(Option::is_some) }
+        Self {
+            axis: periods.map(|period| Axis::new(reach, period)),
+            periodic: periods.iter().any(Option::is_some),
+        }
     }
 
     pub(crate) fn is_periodic(&self) -> bool {
@@ -189,7 +214,18 @@ mod tests {
     #[test]
     fn wrapped_coordinates_stay_in_the_range() {
         let period = Period::new(0, &(-0.1..0.7)).expect("a good range");
-        for x in [-1e6, -0.9, -0.1, 0.0, 0.699_999_9, 0.7, 0.700_000_05, 1e6, f32::MAX, f32::MIN] {
+        for x in [
+            -1e6,
+            -0.9,
+            -0.1,
+            0.0,
+            0.699_999_9,
+            0.7,
+            0.700_000_05,
+            1e6,
+            f32::MAX,
+            f32::MIN,
+        ] {
             let image = period.wrap(x);
             assert!((-0.1..0.7).contains(&image), "{x} -> {image}");
         }

@@ -71,7 +71,10 @@ impl Grid {
             reach: 1.0,
             count: 0,
             axes: Axes::new(1.0, periods),
-            layout: Layout::Box { low: [0; 3], size: [1; 3] },
+            layout: Layout::Box {
+                low: [0; 3],
+                size: [1; 3],
+            },
             columns: Columns::default(),
             sorter: Sorter::default(),
         }
@@ -149,7 +152,11 @@ impl Grid {
     pub fn permute<T: Copy + Send + Sync>(&self, source: &[T], sorted: &mut [T]) {
         assert_eq!(source.len(), self.count, "one source value per point");
         assert_eq!(sorted.len(), self.count, "one sorted value per point");
-        sorted.par_iter_mut().with_min_len(4096).zip(self.order()).for_each(|(to, &i)| *to = source[i as usize]);
+        sorted
+            .par_iter_mut()
+            .with_min_len(4096)
+            .zip(self.order())
+            .for_each(|(to, &i)| *to = source[i as usize]);
     }
 
     /// Visits the points nearer to `point` [m] than the reach: index and squared distance [m²], in cell order.
@@ -184,21 +191,38 @@ impl Grid {
     }
 
     fn choose_layout(&self, axes: &Axes, count: usize, low: Vec3, high: Vec3) -> Layout {
-        let table = |log2_size: u32| Layout::Table { groups: (1 << log2_size.clamp(2, 31)) / GROUP as u64 };
+        let table = |log2_size: u32| Layout::Table {
+            groups: (1 << log2_size.clamp(2, 31)) / GROUP as u64,
+        };
         if let Cells::Table { log2_size } = self.cells {
             return table(log2_size);
         }
         if count == 0 {
-            return Layout::Box { low: [0; 3], size: [1; 3] };
+            return Layout::Box {
+                low: [0; 3],
+                size: [1; 3],
+            };
         }
         let (low, high) = (low.to_array(), high.to_array());
         let first = [0, 1, 2].map(|a| axes.axis[a].count.map_or_else(|| axes.axis[a].cell(low[a]), |_| 0));
-        let last = [0, 1, 2].map(|a| axes.axis[a].count.unwrap_or_else(|| axes.axis[a].cell(high[a]).wrapping_add(1)));
+        let last = [0, 1, 2].map(|a| {
+            axes.axis[a]
+                .count
+                .unwrap_or_else(|| axes.axis[a].cell(high[a]).wrapping_add(1))
+        });
         // Saturated coordinates give a negative or overflowing size: too large for a box.
-        let size = [0, 1, 2].map(|a| last[a].checked_sub(first[a]).filter(|&s| s > 0).map_or(u128::MAX, |s| s as u128));
+        let size = [0, 1, 2].map(|a| {
+            last[a]
+                .checked_sub(first[a])
+                .filter(|&s| s > 0)
+                .map_or(u128::MAX, |s| s as u128)
+        });
         let cells = size.iter().fold(1u128, |product, &s| product.saturating_mul(s));
         if cells <= CELLS_PER_POINT * count as u128 + FREE_CELLS {
-            Layout::Box { low: first, size: size.map(|s| s as i64) }
+            Layout::Box {
+                low: first,
+                size: size.map(|s| s as i64),
+            }
         } else {
             table((2 * count).next_power_of_two().trailing_zeros())
         }
@@ -232,7 +256,10 @@ impl Grid {
                 let row = (dz * size[1] + dy) * size[0];
                 for (first, last) in spans {
                     if first <= last {
-                        runs.push(self.columns.bounds[(row + first) as usize], self.columns.bounds[(row + last + 1) as usize]);
+                        runs.push(
+                            self.columns.bounds[(row + first) as usize],
+                            self.columns.bounds[(row + last + 1) as usize],
+                        );
                     }
                 }
             }
@@ -298,7 +325,10 @@ pub(crate) struct Runs {
 
 impl Default for Runs {
     fn default() -> Self {
-        Self { run: [(0, 0); MAX_RUNS], len: 0 }
+        Self {
+            run: [(0, 0); MAX_RUNS],
+            len: 0,
+        }
     }
 }
 
@@ -317,16 +347,26 @@ impl Runs {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = Range<usize>> {
-        self.run[..self.len].iter().map(|&(start, end)| start as usize..end as usize)
+        self.run[..self.len]
+            .iter()
+            .map(|&(start, end)| start as usize..end as usize)
     }
 }
 
 pub(crate) fn check_count(count: usize) -> Result<(), Error> {
-    if count < u32::MAX as usize { Ok(()) } else { Err(Error::TooMany { count }) }
+    if count < u32::MAX as usize {
+        Ok(())
+    } else {
+        Err(Error::TooMany { count })
+    }
 }
 
 pub(crate) fn check_reach(reach: f32) -> Result<(), Error> {
-    if reach.is_finite() && reach > 0.0 { Ok(()) } else { Err(Error::Reach { reach }) }
+    if reach.is_finite() && reach > 0.0 {
+        Ok(())
+    } else {
+        Err(Error::Reach { reach })
+    }
 }
 
 /// Smallest and largest coordinates [m], or the first point that is not finite.
@@ -335,16 +375,24 @@ pub(crate) fn bounding_box(points: &[Vec3]) -> Result<(Vec3, Vec3), Error> {
         .par_chunks(16_384)
         .map(|points| {
             // 0 * x is NaN for x infinite or NaN, and stays so in the sum.
-            points.iter().fold((Vec3::MAX, Vec3::MIN, Vec3::ZERO), |(low, high, sum), &p| {
-                (low.min(p), high.max(p), sum + p * 0.0)
-            })
+            points
+                .iter()
+                .fold((Vec3::MAX, Vec3::MIN, Vec3::ZERO), |(low, high, sum), &p| {
+                    (low.min(p), high.max(p), sum + p * 0.0)
+                })
         })
-        .reduce(|| (Vec3::MAX, Vec3::MIN, Vec3::ZERO), |a, b| (a.0.min(b.0), a.1.max(b.1), a.2 + b.2));
+        .reduce(
+            || (Vec3::MAX, Vec3::MIN, Vec3::ZERO),
+            |a, b| (a.0.min(b.0), a.1.max(b.1), a.2 + b.2),
+        );
     if sum.is_finite() {
         return Ok((low, high));
     }
     let index = points.iter().position(|p| !p.is_finite()).unwrap_or_default();
-    Err(Error::Position { index, position: points[index] })
+    Err(Error::Position {
+        index,
+        position: points[index],
+    })
 }
 
 #[cfg(test)]
@@ -364,7 +412,8 @@ mod tests {
     #[test]
     fn a_compact_cloud_is_addressed_directly() {
         let mut grid = Grid::new();
-        grid.build(&crate::jittered_lattice(1000, 0.01, 0.4, 1), 0.02).expect("finite points");
+        grid.build(&crate::jittered_lattice(1000, 0.01, 0.4, 1), 0.02)
+            .expect("finite points");
         assert!(matches!(grid.layout, Layout::Box { .. }));
     }
 

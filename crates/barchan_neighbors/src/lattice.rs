@@ -18,7 +18,9 @@ pub fn jittered_lattice(count: usize, spacing: f32, jitter: f32, seed: u64) -> V
         ((z >> 40) as f32 / (1u32 << 23) as f32 - 1.0) * jitter
     };
     let site = |i: usize| [i % side, i / side % side, i / (side * side)].map(|c| c as f32);
-    (0..count).map(|i| (Vec3::from(site(i)) + Vec3::new(offset(), offset(), offset())) * spacing).collect()
+    (0..count)
+        .map(|i| (Vec3::from(site(i)) + Vec3::new(offset(), offset(), offset())) * spacing)
+        .collect()
 }
 
 #[cfg(test)]

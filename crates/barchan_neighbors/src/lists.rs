@@ -41,7 +41,10 @@ impl ContactRule {
             return Err(Error::Rule { scale, margin });
         }
         match radii.iter().position(|&radius| !good(radius)) {
-            Some(index) => Err(Error::Radius { index, radius: radii[index] }),
+            Some(index) => Err(Error::Radius {
+                index,
+                radius: radii[index],
+            }),
             None => Ok(radii.iter().copied().fold(0.0, f32::max)),
         }
     }
@@ -78,7 +81,13 @@ impl Default for Lists {
 impl Lists {
     /// No lists yet, to be found with the best instructions of this machine.
     pub fn new() -> Self {
-        Self { simd: Simd::best(), count: 0, chunks: Vec::new(), slots: Vec::new(), radii: Vec::new() }
+        Self {
+            simd: Simd::best(),
+            count: 0,
+            chunks: Vec::new(),
+            slots: Vec::new(),
+            radii: Vec::new(),
+        }
     }
 
     /// The same with given instructions; with the best available ones if this machine lacks them.
@@ -168,7 +177,10 @@ impl Lists {
 
     /// A copy in one array, by input index.
     pub fn to_csr(&self) -> Csr {
-        let mut csr = Csr { offsets: Vec::with_capacity(self.count + 1), indices: Vec::with_capacity(self.pair_count()) };
+        let mut csr = Csr {
+            offsets: Vec::with_capacity(self.count + 1),
+            indices: Vec::with_capacity(self.pair_count()),
+        };
         csr.offsets.push(0);
         for i in 0..self.count {
             csr.indices.extend_from_slice(self.of(i));
@@ -188,7 +200,10 @@ impl Lists {
     ) -> Result<(), Error> {
         let needed = rule.reach(largest.0, largest.1);
         if needed > grid.reach() {
-            return Err(Error::GridReach { built: grid.reach(), needed });
+            return Err(Error::GridReach {
+                built: grid.reach(),
+                needed,
+            });
         }
         self.radii.resize(grid.len() + PAD, 0.0);
         grid.permute(radii, &mut self.radii[..grid.len()]);
@@ -197,7 +212,13 @@ impl Lists {
     }
 
     fn run(&mut self, grid: &Grid, queries: Queries<'_>, spheres: Option<(&[f32], ContactRule)>) {
-        let rule = spheres.map_or(ContactRule { scale: 0.0, margin: 0.0 }, |(_, rule)| rule);
+        let rule = spheres.map_or(
+            ContactRule {
+                scale: 0.0,
+                margin: 0.0,
+            },
+            |(_, rule)| rule,
+        );
         let search = Search {
             grid,
             queries,
@@ -220,16 +241,26 @@ impl Lists {
             self.slots.resize_with(self.count, AtomicU32::default);
         }
         let (count, slots) = (self.count, &self.slots);
-        self.chunks[..used].par_iter_mut().enumerate().for_each(|(chunk, rows)| {
-            let first = chunk * CHUNK;
-            search.fill(first..count.min(first + CHUNK), rows);
-            for (slot, &id) in (first as u32..).zip(rows.ids()) {
-                slots[id as usize].store(slot, Relaxed);
-            }
-        });
+        self.chunks[..used]
+            .par_iter_mut()
+            .enumerate()
+            .for_each(|(chunk, rows)| {
+                let first = chunk * CHUNK;
+                search.fill(first..count.min(first + CHUNK), rows);
+                for (slot, &id) in (first as u32..).zip(rows.ids()) {
+                    slots[id as usize].store(slot, Relaxed);
+                }
+            });
     }
 }
 
 fn check_radii(points: usize, radii: &[f32]) -> Result<(), Error> {
-    if points == radii.len() { Ok(()) } else { Err(Error::RadiusCount { points, radii: radii.len() }) }
+    if points == radii.len() {
+        Ok(())
+    } else {
+        Err(Error::RadiusCount {
+            points,
+            radii: radii.len(),
+        })
+    }
 }

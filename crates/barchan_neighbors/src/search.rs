@@ -126,7 +126,11 @@ impl Search<'_> {
                 kernel::gathered_rows::<RADII, PERIODIC>(self.simd, &self.test, &block, &gathered, indices, ends);
             } else {
                 let mut segments = [self.segment(0..0); MAX_RUNS];
-                let used = runs.iter().zip(&mut segments).map(|(run, segment)| *segment = self.segment(run)).count();
+                let used = runs
+                    .iter()
+                    .zip(&mut segments)
+                    .map(|(run, segment)| *segment = self.segment(run))
+                    .count();
                 kernel::rows::<RADII, PERIODIC>(self.simd, &self.test, &block, &segments[..used], indices, ends);
             }
             slot += taken.count;
@@ -159,7 +163,11 @@ impl Search<'_> {
             ids.push(id);
             count += 1;
         }
-        Taken { count, first_cell: first_cell.unwrap_or_default(), cells: 1 }
+        Taken {
+            count,
+            first_cell: first_cell.unwrap_or_default(),
+            cells: 1,
+        }
     }
 
     fn take_own(&self, slot: usize, most: usize) -> Taken {
@@ -167,7 +175,11 @@ impl Search<'_> {
         let first_cell = cell_of(slot);
         let Layout::Box { low, size } = self.grid.layout else {
             let count = (1..most).find(|&k| cell_of(slot + k) != first_cell).unwrap_or(most);
-            return Taken { count, first_cell, cells: 1 };
+            return Taken {
+                count,
+                first_cell,
+                cells: 1,
+            };
         };
         let key = self.grid.layout.key(first_cell) as usize;
         let bounds = &self.grid.columns.bounds[key + 1..];
@@ -176,19 +188,39 @@ impl Search<'_> {
         while cells < most_cells && (bounds[cells as usize - 1] as usize) < slot + BLOCK_QUERIES {
             cells += 1;
         }
-        Taken { count: most.min(bounds[cells as usize - 1] as usize - slot), first_cell, cells }
+        Taken {
+            count: most.min(bounds[cells as usize - 1] as usize - slot),
+            first_cell,
+            cells,
+        }
     }
 
     fn block<'b, const RADII: bool>(&'b self, slots: Range<usize>, copied: &'b Copied) -> Block<'b> {
         let columns = &self.grid.columns;
         if let Queries::Own = self.queries {
             let radius = if RADII { &self.radii[slots.clone()] } else { &[] };
-            let (x, y, z) = (&columns.x[slots.clone()], &columns.y[slots.clone()], &columns.z[slots.clone()]);
-            return Block { x, y, z, radius, own: &columns.id[slots] };
+            let (x, y, z) = (
+                &columns.x[slots.clone()],
+                &columns.y[slots.clone()],
+                &columns.z[slots.clone()],
+            );
+            return Block {
+                x,
+                y,
+                z,
+                radius,
+                own: &columns.id[slots],
+            };
         }
         let count = slots.len();
         let (x, y, z) = (&copied.x[..count], &copied.y[..count], &copied.z[..count]);
-        Block { x, y, z, radius: &copied.radius[..count], own: &[] }
+        Block {
+            x,
+            y,
+            z,
+            radius: &copied.radius[..count],
+            own: &[],
+        }
     }
 
     /// Copies the candidates side by side; false if they are too many.

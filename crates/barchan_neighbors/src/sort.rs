@@ -83,14 +83,16 @@ impl Sorter {
         }
         columns.resize(n, key_count);
 
-        points.par_chunks(slice).zip(self.keys.par_chunks_mut(slice)).zip(self.counts.par_chunks_mut(buckets)).for_each(
-            |((points, keys), counts)| {
+        points
+            .par_chunks(slice)
+            .zip(self.keys.par_chunks_mut(slice))
+            .zip(self.counts.par_chunks_mut(buckets))
+            .for_each(|((points, keys), counts)| {
                 for (p, k) in points.iter().zip(keys) {
                     *k = key(place(*p));
                     counts[(*k >> shift) as usize] += 1;
                 }
-            },
-        );
+            });
         exclusive_sums(&mut self.counts, buckets);
         let dealt = &self.dealt[..n];
         points
@@ -109,7 +111,14 @@ impl Sorter {
 
         // The last slice's counters have run to the ends of the buckets.
         let ends = &self.counts[(slices - 1) * buckets..];
-        Task { dealt, ends, shift, first_bucket: 0, first_point: 0 }.run(Out {
+        Task {
+            dealt,
+            ends,
+            shift,
+            first_bucket: 0,
+            first_point: 0,
+        }
+        .run(Out {
             x: &mut columns.x[..n],
             y: &mut columns.y[..n],
             z: &mut columns.z[..n],
@@ -174,9 +183,19 @@ impl Task<'_> {
         let (dealt_low, dealt_high) = self.dealt.split_at(points);
         let (ends_low, ends_high) = self.ends.split_at(half);
         let (low, high) = out.split(points, half << self.shift);
-        let low_task = Task { dealt: dealt_low, ends: ends_low, ..self };
+        let low_task = Task {
+            dealt: dealt_low,
+            ends: ends_low,
+            ..self
+        };
         let first_bucket = self.first_bucket + half;
-        let high_task = Task { dealt: dealt_high, ends: ends_high, first_bucket, first_point: middle, ..self };
+        let high_task = Task {
+            dealt: dealt_high,
+            ends: ends_high,
+            first_bucket,
+            first_point: middle,
+            ..self
+        };
         rayon::join(|| low_task.run(low), || high_task.run(high));
     }
 
@@ -211,7 +230,16 @@ impl<'a> Out<'a> {
         let (z, z_high) = self.z.split_at_mut(points);
         let (id, id_high) = self.id.split_at_mut(points);
         let (ends, ends_high) = self.ends.split_at_mut(keys);
-        (Self { x, y, z, id, ends }, Self { x: x_high, y: y_high, z: z_high, id: id_high, ends: ends_high })
+        (
+            Self { x, y, z, id, ends },
+            Self {
+                x: x_high,
+                y: y_high,
+                z: z_high,
+                id: id_high,
+                ends: ends_high,
+            },
+        )
     }
 }
 
@@ -221,7 +249,9 @@ mod tests {
 
     #[test]
     fn equal_keys_keep_their_input_order() {
-        let points: Vec<Vec3> = (0..40_000u32).map(|i| Vec3::splat((i.wrapping_mul(2_654_435_761) >> 20) as f32)).collect();
+        let points: Vec<Vec3> = (0..40_000u32)
+            .map(|i| Vec3::splat((i.wrapping_mul(2_654_435_761) >> 20) as f32))
+            .collect();
         let (mut sorter, mut columns) = (Sorter::default(), Columns::default());
         sorter.sort(&points, 4096, |p| p, |p| p.x as u32, &mut columns);
         let mut expected: Vec<u32> = (0..40_000).collect();

@@ -36,16 +36,24 @@ static GLOBAL: Counting = Counting;
 fn a_warm_grid_and_its_lists_allocate_nothing() {
     let points = jittered_lattice(30_000, 0.01, 0.4, 1);
     let radii = vec![0.009; points.len()];
-    let rule = ContactRule { scale: 1.0, margin: 0.001 };
+    let rule = ContactRule {
+        scale: 1.0,
+        margin: 0.001,
+    };
     for threads in [1, 2] {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("a pool");
         for cells in [Cells::Auto, Cells::Table { log2_size: 16 }] {
             let (mut grid, mut lists) = (Grid::new().with_cells(cells), Lists::new());
             let mut step = |points: &[Vec3]| {
                 grid.build(points, 0.02).expect("good points");
                 lists.find(&grid);
                 lists.find_for(points, &grid).expect("good points");
-                lists.find_contacts(&grid, &radii[..points.len()], rule).expect("good radii");
+                lists
+                    .find_contacts(&grid, &radii[..points.len()], rule)
+                    .expect("good radii");
             };
             let allocations = pool.install(|| {
                 // Rayon's queues grow too, while they see more work at once than ever before.

@@ -10,12 +10,18 @@ type Ranges = [Option<Range<f32>>; 3];
 const OPEN: Ranges = [None, None, None];
 
 fn paths() -> impl Iterator<Item = Simd> {
-    [Simd::Scalar, Simd::Avx2, Simd::Avx512].into_iter().filter(|simd| simd.is_available())
+    [Simd::Scalar, Simd::Avx2, Simd::Avx512]
+        .into_iter()
+        .filter(|simd| simd.is_available())
 }
 
 /// Direct cells, a table of the usual size, and tables so small that most cells collide.
-const CELLS: [Cells; 4] =
-    [Cells::Auto, Cells::Table { log2_size: 2 }, Cells::Table { log2_size: 4 }, Cells::Table { log2_size: 9 }];
+const CELLS: [Cells; 4] = [
+    Cells::Auto,
+    Cells::Table { log2_size: 2 },
+    Cells::Table { log2_size: 4 },
+    Cells::Table { log2_size: 9 },
+];
 
 /// Image of `x` in the range, as `Grid::periodic` documents it.
 fn wrap(x: f32, range: &Option<Range<f32>>) -> f32 {
@@ -30,7 +36,10 @@ fn wrap(x: f32, range: &Option<Range<f32>>) -> f32 {
 
 fn difference(a: f32, b: f32, range: &Option<Range<f32>>) -> f32 {
     let Some(range) = range else { return a - b };
-    let (d, length) = (wrap(a, &Some(range.clone())) - wrap(b, &Some(range.clone())), range.end - range.start);
+    let (d, length) = (
+        wrap(a, &Some(range.clone())) - wrap(b, &Some(range.clone())),
+        range.end - range.start,
+    );
     if d > length / 2.0 {
         d - length
     } else if d < -length / 2.0 {
@@ -55,7 +64,9 @@ fn brute_force(
     ranges: &Ranges,
 ) -> Vec<Vec<u32>> {
     let hit = |i: usize, j: usize| (!own || i != j) && near(queries[i], points[j], reach(i, j), ranges);
-    (0..queries.len()).map(|i| (0..points.len() as u32).filter(|&j| hit(i, j as usize)).collect()).collect()
+    (0..queries.len())
+        .map(|i| (0..points.len() as u32).filter(|&j| hit(i, j as usize)).collect())
+        .collect()
 }
 
 fn sorted_rows(lists: &Lists) -> Vec<Vec<u32>> {
@@ -79,7 +90,11 @@ fn check_own(points: &[Vec3], reach: f32, ranges: &Ranges) {
             lists.find(&grid);
             assert_eq!(sorted_rows(&lists), expected, "{cells:?} {simd:?}");
             let csr = lists.to_csr();
-            assert_eq!(*first.get_or_insert_with(|| csr.clone()), csr, "order of rows: {cells:?} {simd:?}");
+            assert_eq!(
+                *first.get_or_insert_with(|| csr.clone()),
+                csr,
+                "order of rows: {cells:?} {simd:?}"
+            );
         }
     }
 }
@@ -117,14 +132,23 @@ fn check_contacts(points: &[Vec3], radii: &[f32], rule: ContactRule, ranges: &Ra
             let mut lists = Lists::new().with_simd(simd);
             grid.build(points, largest).expect("good points");
             lists.find_contacts(&grid, radii, rule).expect("good radii");
-            assert_eq!(sorted_rows(&lists), brute_force(points, points, reach, true, ranges), "{cells:?} {simd:?}");
+            assert_eq!(
+                sorted_rows(&lists),
+                brute_force(points, points, reach, true, ranges),
+                "{cells:?} {simd:?}"
+            );
 
             grid.build(&points[half..], largest).expect("good points");
             lists
                 .find_contacts_for(&points[..half], &radii[..half], &grid, &radii[half..], rule)
                 .expect("good radii");
-            let expected =
-                brute_force(&points[..half], &points[half..], |i, j| reach(i, half + j), false, ranges);
+            let expected = brute_force(
+                &points[..half],
+                &points[half..],
+                |i, j| reach(i, half + j),
+                false,
+                ranges,
+            );
             assert_eq!(sorted_rows(&lists), expected, "two sets {cells:?} {simd:?}");
         }
     }
@@ -132,20 +156,29 @@ fn check_contacts(points: &[Vec3], radii: &[f32], rule: ContactRule, ranges: &Ra
 
 fn cloud(extent: f32, count: usize) -> impl Strategy<Value = Vec<Vec3>> {
     let coordinate = move || -extent..extent;
-    prop::collection::vec((coordinate(), coordinate(), coordinate()).prop_map(Vec3::from), 0..count)
+    prop::collection::vec(
+        (coordinate(), coordinate(), coordinate()).prop_map(Vec3::from),
+        0..count,
+    )
 }
 
 /// Points on a coarse raster: many coincide, many distances equal the reach exactly.
 fn raster(count: usize) -> impl Strategy<Value = Vec<Vec3>> {
     let coordinate = || (-4i8..4).prop_map(|c| f32::from(c) * 0.25);
-    prop::collection::vec((coordinate(), coordinate(), coordinate()).prop_map(Vec3::from), 0..count)
+    prop::collection::vec(
+        (coordinate(), coordinate(), coordinate()).prop_map(Vec3::from),
+        0..count,
+    )
 }
 
 /// A few dense clusters far apart, and an outlier.
 fn clusters() -> impl Strategy<Value = Vec<Vec3>> {
     (cloud(1e3, 4), cloud(0.5, 120), -1e6f32..1e6).prop_map(|(centres, offsets, far)| {
-        let mut points: Vec<Vec3> =
-            offsets.iter().enumerate().map(|(i, &o)| o + *centres.get(i % 4).unwrap_or(&Vec3::ZERO)).collect();
+        let mut points: Vec<Vec3> = offsets
+            .iter()
+            .enumerate()
+            .map(|(i, &o)| o + *centres.get(i % 4).unwrap_or(&Vec3::ZERO))
+            .collect();
         points.push(Vec3::new(far, -far, 1e6));
         points
     })
@@ -207,7 +240,21 @@ proptest! {
 
 #[test]
 fn extreme_coordinates_and_reaches_equal_brute_force() {
-    let values = [0.0, -0.0, 1e-45, -1e-40, 1e-20, 1.0, -1.0, 1e9, 1e9 + 64.0, -1e30, 1e30, f32::MAX, f32::MIN];
+    let values = [
+        0.0,
+        -0.0,
+        1e-45,
+        -1e-40,
+        1e-20,
+        1.0,
+        -1.0,
+        1e9,
+        1e9 + 64.0,
+        -1e30,
+        1e30,
+        f32::MAX,
+        f32::MIN,
+    ];
     let points: Vec<Vec3> = values
         .iter()
         .flat_map(|&x| values.iter().map(move |&y| Vec3::new(x, y, -x)))
@@ -233,12 +280,19 @@ fn lists_are_the_same_for_any_number_of_threads() {
     }
     for cells in [Cells::Auto, Cells::Table { log2_size: 14 }] {
         let run = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .expect("a pool");
             pool.install(|| {
                 let (mut grid, mut lists) = (Grid::new().with_cells(cells), Lists::new());
                 grid.build(&points, 0.02).expect("good points");
                 lists.find(&grid);
-                (grid.order().to_vec(), lists.to_csr(), lists.rows().map(|(i, _)| i).collect::<Vec<_>>())
+                (
+                    grid.order().to_vec(),
+                    lists.to_csr(),
+                    lists.rows().map(|(i, _)| i).collect::<Vec<_>>(),
+                )
             })
         };
         let one = run(1);
@@ -281,23 +335,63 @@ fn no_points_give_no_rows() {
 fn mistakes_are_errors_that_name_the_place() {
     let mut grid = Grid::new();
     let points = [Vec3::ZERO, Vec3::ONE, Vec3::new(0.0, f32::NEG_INFINITY, 0.0), Vec3::NAN];
-    assert!(matches!(grid.build(&points, 1.0), Err(Error::Position { index: 2, .. })));
-    assert!(matches!(grid.build(&points[3..], 1.0), Err(Error::Position { index: 0, .. })));
+    assert!(matches!(
+        grid.build(&points, 1.0),
+        Err(Error::Position { index: 2, .. })
+    ));
+    assert!(matches!(
+        grid.build(&points[3..], 1.0),
+        Err(Error::Position { index: 0, .. })
+    ));
     for reach in [0.0, -1.0, f32::NAN, f32::INFINITY] {
         assert!(matches!(grid.build(&points[..2], reach), Err(Error::Reach { .. })));
     }
     grid.build(&points[..2], 1.0).expect("good points");
     let mut lists = Lists::new();
-    let rule = ContactRule { scale: 1.0, margin: 0.0 };
-    assert!(matches!(lists.find_for(&points, &grid), Err(Error::Position { index: 2, .. })));
-    assert_eq!(lists.find_contacts(&grid, &[0.1], rule), Err(Error::RadiusCount { points: 2, radii: 1 }));
-    assert_eq!(lists.find_contacts(&grid, &[0.1, -1.0], rule), Err(Error::Radius { index: 1, radius: -1.0 }));
-    assert_eq!(lists.find_contacts(&grid, &[0.1, 0.9], rule), Err(Error::GridReach { built: 1.0, needed: 1.8 }));
-    let bad = ContactRule { scale: 1.0, margin: -1.0 };
-    assert_eq!(bad.largest_reach(&[]), Err(Error::Rule { scale: 1.0, margin: -1.0 }));
+    let rule = ContactRule {
+        scale: 1.0,
+        margin: 0.0,
+    };
+    assert!(matches!(
+        lists.find_for(&points, &grid),
+        Err(Error::Position { index: 2, .. })
+    ));
+    assert_eq!(
+        lists.find_contacts(&grid, &[0.1], rule),
+        Err(Error::RadiusCount { points: 2, radii: 1 })
+    );
+    assert_eq!(
+        lists.find_contacts(&grid, &[0.1, -1.0], rule),
+        Err(Error::Radius { index: 1, radius: -1.0 })
+    );
+    assert_eq!(
+        lists.find_contacts(&grid, &[0.1, 0.9], rule),
+        Err(Error::GridReach {
+            built: 1.0,
+            needed: 1.8
+        })
+    );
+    let bad = ContactRule {
+        scale: 1.0,
+        margin: -1.0,
+    };
+    assert_eq!(
+        bad.largest_reach(&[]),
+        Err(Error::Rule {
+            scale: 1.0,
+            margin: -1.0
+        })
+    );
 
     let wrong = Grid::periodic([None, Some(1.0..1.0), None]);
     assert!(matches!(wrong, Err(Error::Range { axis: 1, .. })));
     let mut short = Grid::periodic([None, None, Some(0.0..1.9)]).expect("a good range");
-    assert_eq!(short.build(&points[..2], 1.0), Err(Error::Period { axis: 2, period: 1.9, reach: 1.0 }));
+    assert_eq!(
+        short.build(&points[..2], 1.0),
+        Err(Error::Period {
+            axis: 2,
+            period: 1.9,
+            reach: 1.0
+        })
+    );
 }

@@ -51,7 +51,11 @@ pub(super) unsafe fn rows<const RADII: bool, const PERIODIC: bool>(
         for s in segments {
             let mut c = 0;
             while c < s.len {
-                let live = if s.len - c < LANES { (1 << (s.len - c)) - 1 } else { 0xFF };
+                let live = if s.len - c < LANES {
+                    (1 << (s.len - c)) - 1
+                } else {
+                    0xFF
+                };
                 // SAFETY: `c < len`, and the columns are longer than `len` by more than the lanes of a vector.
                 let (cx, cy, cz, id) = unsafe {
                     (

@@ -7,11 +7,10 @@ use super::{Block, Gathered, Segment, Test};
 
 const LANES: usize = 16;
 /// Candidates of a group [-], whose hits are one word of bits.
-const GROUP: usize = 4 * LANES;
+const GROUP: usize = 2 * LANES;
 
 /// The constants of the test, in vectors.
 struct Constants {
-    one: __m512,
     scale: __m512,
     margin: __m512,
     squared_reach: __m512,
@@ -26,12 +25,12 @@ struct Query {
     radius: __m512,
 }
 
-/// Rows among gathered candidates: the bits of 64 tests at a time, then one compression of their lane numbers.
-/// Line-splitting stores cost more than the tests here, so the fewer stores the better.
+/// Rows among gathered candidates: the bits of 32 tests at a time, then one compression of their lane numbers.
+/// Stores that split a cache line cost as much as the tests here, so the fewer stores the better.
 ///
 /// # Safety
 /// The machine must have the features.
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,popcnt")]
 pub(super) unsafe fn gathered_rows<const RADII: bool, const PERIODIC: bool>(
     test: &Test,
     block: &Block<'_>,
@@ -41,7 +40,7 @@ pub(super) unsafe fn gathered_rows<const RADII: bool, const PERIODIC: bool>(
 ) {
     let constants = Constants::new(test);
     let len = candidates.len;
-    assert!(len.is_multiple_of(LANES) && len <= super::GATHERED);
+    assert!(len.is_multiple_of(GROUP) && len <= super::ROOM);
     for q in 0..block.len() {
         let query = Query::new::<RADII>(block, q);
         let own = candidates.own.map_or(usize::MAX, |first| first + q);
@@ -49,25 +48,19 @@ pub(super) unsafe fn gathered_rows<const RADII: bool, const PERIODIC: bool>(
         let start = out.len();
         // SAFETY: at most `len` of the capacity, which is what `out` holds.
         let mut end = unsafe { out.as_mut_ptr().add(start) };
-        let mut group = 0;
-        while group < len {
-            let vectors = ((len - group) / LANES).min(4);
-            // SAFETY: `group + lanes <= len`, and the columns are longer than that.
-            let near = |v: usize| unsafe {
-                let c = group + v * LANES;
-                let columns = [&candidates.x.0, &candidates.y.0, &candidates.z.0].map(|x| x.as_ptr().add(c));
-                u64::from(near::<RADII, PERIODIC>(&constants, &query, columns, candidates.radius.0.as_ptr().add(c)))
-            };
-            let mut hits = if vectors == 4 {
-                near(0) | near(1) << 16 | near(2) << 32 | near(3) << 48
-            } else {
-                (0..vectors).fold(0, |hits, v| hits | near(v) << (16 * v))
-            };
-            let own_bit = own.wrapping_sub(group);
-            hits &= !(u64::from(own_bit < GROUP) << (own_bit % GROUP));
-            // SAFETY: the columns are longer than `len` by a group; room for all candidates and a vector is reserved.
-            unsafe { end = store_ids(hits, candidates.id.0.as_ptr().add(group), end) };
-            group += GROUP;
+        for group in (0..len).step_by(GROUP) {
+            // SAFETY: the columns hold at least `len` elements, a whole number of groups; room for all candidates and
+            // one vector was reserved.
+            unsafe {
+                let near = |c: usize| {
+                    let columns = [&candidates.x.0, &candidates.y.0, &candidates.z.0].map(|x| x.as_ptr().add(c));
+                    near::<RADII, PERIODIC>(&constants, &query, columns, candidates.radius.0.as_ptr().add(c))
+                };
+                let bits = u32::from(near(group)) | u32::from(near(group + LANES)) << LANES;
+                let own_bit = own.wrapping_sub(group);
+                let hits = bits & !(u32::from(own_bit < GROUP) << (own_bit % GROUP));
+                end = store_ids(hits, candidates.id.0.as_ptr().add(group), end);
+            }
         }
         // SAFETY: all elements up to `end` were written, within the capacity.
         unsafe {
@@ -78,38 +71,38 @@ pub(super) unsafe fn gathered_rows<const RADII: bool, const PERIODIC: bool>(
     }
 }
 
-/// Stores those of the 64 `ids` whose bit is set in `hits` to `end`, and up to a vector more; gives the new end.
+/// Stores those of the 32 `ids` whose bit is set in `hits` to `end`, and up to a vector more; gives the new end.
 ///
 /// # Safety
-/// 64 ids must be readable, and room for the hits and 16 more writable.
+/// 32 ids must be readable, and room for the hits and 16 more writable.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
-unsafe fn store_ids(hits: u64, ids: *const u32, end: *mut u32) -> *mut u32 {
-    // SAFETY: 64 ids are readable, says the caller.
-    let [id0, id1, id2, id3] = unsafe { [0, 16, 32, 48].map(|k| _mm512_loadu_si512(ids.add(k).cast())) };
-    let mut lanes = _mm512_maskz_compress_epi8(hits, lane_numbers());
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,popcnt")]
+unsafe fn store_ids(hits: u32, ids: *const u32, end: *mut u32) -> *mut u32 {
+    // SAFETY: 32 ids are readable, says the caller.
+    let [low, high] = unsafe {
+        [
+            _mm512_loadu_si512(ids.cast()),
+            _mm512_loadu_si512(ids.add(LANES).cast()),
+        ]
+    };
+    let lanes = _mm256_maskz_compress_epi8(hits, lane_numbers());
     let count = hits.count_ones() as usize;
-    let mut stored = 0;
-    loop {
-        let lane = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(lanes));
-        let low = _mm512_permutex2var_epi32(id0, lane, id1);
-        let high = _mm512_permutex2var_epi32(id2, lane, id3);
-        let upper = _mm512_test_epi32_mask(lane, _mm512_set1_epi32(32));
-        // SAFETY: `stored < count`, or both are 0; there is room for 16 more than the hits.
-        unsafe { _mm512_storeu_si512(end.add(stored).cast(), _mm512_mask_blend_epi32(upper, low, high)) };
-        stored += LANES;
-        if stored >= count {
-            // SAFETY: within the room.
-            return unsafe { end.add(count) };
+    let first = _mm512_cvtepu8_epi32(_mm256_castsi256_si128(lanes));
+    // SAFETY: there is room for the hits and a vector, says the caller.
+    unsafe {
+        _mm512_storeu_si512(end.cast(), _mm512_permutex2var_epi32(low, first, high));
+        if count > LANES {
+            let rest = _mm512_cvtepu8_epi32(_mm256_extracti128_si256::<1>(lanes));
+            _mm512_storeu_si512(end.add(LANES).cast(), _mm512_permutex2var_epi32(low, rest, high));
         }
-        lanes = _mm512_alignr_epi32::<4>(_mm512_setzero_si512(), lanes);
+        end.add(count)
     }
 }
 
-/// The bytes 0 to 63.
+/// The bytes 0 to 31.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn lane_numbers() -> __m512i {
+fn lane_numbers() -> __m256i {
     const NUMBERS: [u8; GROUP] = {
         let mut numbers = [0; GROUP];
         let mut k = 0;
@@ -119,8 +112,8 @@ fn lane_numbers() -> __m512i {
         }
         numbers
     };
-    // SAFETY: 64 bytes are 64 bytes.
-    unsafe { _mm512_loadu_si512(NUMBERS.as_ptr().cast()) }
+    // SAFETY: 32 bytes are 32 bytes.
+    unsafe { _mm256_loadu_si256(NUMBERS.as_ptr().cast()) }
 }
 
 /// Rows among candidates in place.
@@ -147,7 +140,11 @@ pub(super) unsafe fn rows<const RADII: bool, const PERIODIC: bool>(
         for s in segments {
             let mut c = 0;
             while c < s.len {
-                let live = if s.len - c < LANES { (1 << (s.len - c)) - 1 } else { u16::MAX };
+                let live = if s.len - c < LANES {
+                    (1 << (s.len - c)) - 1
+                } else {
+                    u16::MAX
+                };
                 // SAFETY: `c < len`, and the columns are longer than `len` by the lanes of a vector; radii are read
                 // only where they play a part.
                 let (near, id) = unsafe {
@@ -179,8 +176,6 @@ impl Constants {
     #[target_feature(enable = "avx512f")]
     fn new(test: &Test) -> Self {
         Self {
-            // Hidden from the compiler, which would turn the product back into a difference.
-            one: _mm512_set1_ps(std::hint::black_box(1.0)),
             scale: _mm512_set1_ps(test.scale),
             margin: _mm512_set1_ps(test.margin),
             squared_reach: _mm512_set1_ps(test.reach * test.reach),
@@ -216,8 +211,7 @@ unsafe fn near<const RADII: bool, const PERIODIC: bool>(
 ) -> u16 {
     // SAFETY: the caller says so.
     let [x, y, z] = unsafe { [_mm512_loadu_ps(x), _mm512_loadu_ps(y), _mm512_loadu_ps(z)] };
-    // 1 * a - b is a - b to the bit, in the multipliers, which have less to do here than the adders.
-    let dx = nearest_image::<PERIODIC>(_mm512_fmsub_ps(constants.one, query.x, x), constants.lengths[0]);
+    let dx = nearest_image::<PERIODIC>(_mm512_sub_ps(query.x, x), constants.lengths[0]);
     let dy = nearest_image::<PERIODIC>(_mm512_sub_ps(query.y, y), constants.lengths[1]);
     let dz = nearest_image::<PERIODIC>(_mm512_sub_ps(query.z, z), constants.lengths[2]);
     let xx_yy = _mm512_add_ps(_mm512_mul_ps(dx, dx), _mm512_mul_ps(dy, dy));

@@ -18,14 +18,17 @@ pub enum Simd {
     Scalar,
     /// 8 candidates at a time.
     Avx2,
-    /// 16 candidates at a time (with BW and VBMI2: Ice Lake, Zen 4 and later).
+    /// 16 candidates at a time (with BW, VL and VBMI2: Ice Lake, Zen 4 and later).
     Avx512,
 }
 
 impl Simd {
     /// The widest that this machine has.
     pub fn best() -> Self {
-        [Self::Avx512, Self::Avx2].into_iter().find(|simd| simd.is_available()).unwrap_or(Self::Scalar)
+        [Self::Avx512, Self::Avx2]
+            .into_iter()
+            .find(|simd| simd.is_available())
+            .unwrap_or(Self::Scalar)
     }
 
     /// Whether this machine has it.
@@ -38,6 +41,7 @@ impl Simd {
             Self::Avx512 => {
                 is_x86_feature_detected!("avx512f")
                     && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512vl")
                     && is_x86_feature_detected!("avx512vbmi2")
                     && is_x86_feature_detected!("popcnt")
             }
@@ -103,8 +107,10 @@ impl Segment<'_> {
 /// Candidates that [`Gathered`] holds [-]. More would leave the level-1 cache, and their runs are long enough to be
 /// searched in place.
 pub(crate) const GATHERED: usize = 512;
-/// Room for a group of vectors beyond the last candidate.
-const ROOM: usize = GATHERED + 64;
+/// Gathered candidates are filled up to a multiple of this [-].
+const GROUP: usize = 32;
+/// Room for the filling, for the last step of a copy, and for the padding of a segment.
+const ROOM: usize = GATHERED + GROUP + PAD;
 
 /// A column on its own cache lines.
 #[repr(align(64))]
@@ -142,49 +148,68 @@ impl Gathered {
 
     /// Whether a segment of `len` candidates still fits.
     pub(crate) fn has_room(&self, len: usize) -> bool {
-        self.len + len + STEP + PAD <= GATHERED
+        self.len + len.next_multiple_of(STEP) <= GATHERED
     }
 
     /// Appends candidates; the query block begins with the `own`-th of them, if it does.
+    ///
+    /// Segments start at multiples of a step, whose stores then never split a cache line. What lies between is infinitely
+    /// far away.
+    #[inline]
     pub(crate) fn push<const RADII: bool>(&mut self, from: &Segment<'_>, own: Option<usize>) {
+        let steps = from.len.div_ceil(STEP);
+        let (x, y, z, id) = (
+            step(from.x, steps),
+            step(from.y, steps),
+            step(from.z, steps),
+            step(from.id, steps),
+        );
         let at = self.len;
-        copy(from.x, &mut self.x.0[at..], from.len);
-        copy(from.y, &mut self.y.0[at..], from.len);
-        copy(from.z, &mut self.z.0[at..], from.len);
-        copy(from.id, &mut self.id.0[at..], from.len);
+        let to_x = step_mut(&mut self.x.0[at..], steps);
+        let to_y = step_mut(&mut self.y.0[at..], steps);
+        let to_z = step_mut(&mut self.z.0[at..], steps);
+        let to_id = step_mut(&mut self.id.0[at..], steps);
+        // One loop for all columns: its length is a surprise to the processor, once instead of four times.
+        for k in 0..steps {
+            (to_x[k], to_y[k], to_z[k], to_id[k]) = (x[k], y[k], z[k], id[k]);
+        }
         if RADII {
-            copy(from.radius, &mut self.radius.0[at..], from.len);
+            step_mut(&mut self.radius.0[at..], steps).copy_from_slice(step(from.radius, steps));
         }
         self.own = self.own.or(own.map(|own| at + own));
-        // Segments start at multiples of a step, whose stores then never split a cache line. What lies between is
-        // infinitely far away.
         self.x.0[at + from.len..][..STEP].fill(f32::INFINITY);
-        self.len = at + from.len.next_multiple_of(STEP);
+        self.len = at + steps * STEP;
     }
 
-    /// Fills the last vector with candidates that are infinitely far away.
+    /// Fills the last group with candidates that are infinitely far away.
     pub(crate) fn finish(&mut self) {
-        self.x.0[self.len..][..PAD].fill(f32::INFINITY);
-        self.len = self.len.next_multiple_of(PAD);
+        self.x.0[self.len..][..GROUP].fill(f32::INFINITY);
+        self.len = self.len.next_multiple_of(GROUP);
     }
 
     fn segment(&self) -> Segment<'_> {
-        Segment { x: &self.x.0, y: &self.y.0, z: &self.z.0, radius: &self.radius.0, id: &self.id.0, len: self.len }
+        Segment {
+            x: &self.x.0,
+            y: &self.y.0,
+            z: &self.z.0,
+            radius: &self.radius.0,
+            id: &self.id.0,
+            len: self.len,
+        }
     }
 }
 
 /// Elements copied at once [-]: the widest vector of a baseline build.
 const STEP: usize = 4;
 
-/// Copies at least `len` elements, in whole steps, which the padding of both sides allows.
 #[inline]
-fn copy<T: Copy>(from: &[T], to: &mut [T], len: usize) {
-    let whole = len.next_multiple_of(STEP);
-    let (from, _) = from[..whole].as_chunks::<STEP>();
-    let (to, _) = to[..whole].as_chunks_mut::<STEP>();
-    for (to, from) in to.iter_mut().zip(from) {
-        *to = *from;
-    }
+fn step<T>(column: &[T], steps: usize) -> &[[T; STEP]] {
+    column[..steps * STEP].as_chunks().0
+}
+
+#[inline]
+fn step_mut<T>(column: &mut [T], steps: usize) -> &mut [[T; STEP]] {
+    column[..steps * STEP].as_chunks_mut().0
 }
 
 /// Appends the row of each query among gathered candidates to `out`, and where it ends to `ends`.
