@@ -1,7 +1,7 @@
 //! glTF 2.0, as JSON with its buffers inside or beside it, or as one GLB file.
 //!
-//! Read by hand over serde_json: gltf 1.4.1 panics on a GLB header that claims fewer than 12 bytes, slices buffers
-//! unchecked, follows a cycle of nodes for ever, and refuses files for faults of materials we never look at.
+//! Read by hand over serde_json: gltf 1.4.1 overflows on a GLB header that claims fewer than 12 bytes, and it validates the
+//! whole document, so that a faulty material refuses a sound mesh.
 //!
 //! Only the surface at rest is taken: no skins, no morph targets, no animation.
 
@@ -27,6 +27,12 @@ const MAX_PRIMITIVES: usize = 1 << 22;
 pub(super) fn parse(bytes: &[u8], base: Option<&Path>) -> Result<TriMesh, MeshError> {
     let (json, chunk) = split_glb(bytes)?;
     let document: Document = serde_json::from_slice(json).map_err(|e| not_json(&e))?;
+    if document.asset.is_none() && document.meshes.is_empty() {
+        return Err(MeshError::NotThisFormat {
+            format: MeshFormat::Gltf,
+            reason: "JSON with neither \"asset\" nor \"meshes\"".to_owned(),
+        });
+    }
     if let Some(extension) = document.extensions_required.iter().find(|e| !harmless(e)) {
         return Err(unsupported(format!("the extension {extension}")));
     }
