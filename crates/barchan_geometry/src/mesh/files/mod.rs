@@ -1,6 +1,7 @@
 //! Mesh files: OBJ, STL, PLY and glTF in; OBJ, STL and PLY out.
 //!
-//! The readers believe nothing a file says about its own size: what they allocate is bounded by the bytes that are there.
+//! The readers believe nothing a file says about its own size: what they allocate is bounded by the bytes that are
+//! there.
 
 mod gltf;
 mod obj;
@@ -68,7 +69,8 @@ impl fmt::Display for MeshFormat {
 }
 
 /// The triangles in `bytes` as they stand there: finite, with vertex numbers in range, but not welded or cleaned.
-/// Polygons are cut as fans, so concave ones may overlap themselves. `base` is the folder for what a glTF file refers to.
+/// Polygons are cut as fans, so concave ones may overlap themselves. `base` is the folder for what a glTF file refers
+/// to.
 pub fn parse(bytes: &[u8], format: MeshFormat, base: Option<&Path>) -> Result<TriMesh, MeshError> {
     if bytes.is_empty() {
         return Err(MeshError::Empty);

@@ -1,7 +1,7 @@
 //! glTF 2.0, as JSON with its buffers inside or beside it, or as one GLB file.
 //!
-//! Read by hand over serde_json: gltf 1.4.1 overflows on a GLB header that claims fewer than 12 bytes, and it validates the
-//! whole document, so that a faulty material refuses a sound mesh.
+//! Read by hand over serde_json: gltf 1.4.1 overflows on a GLB header that claims fewer than 12 bytes, and it validates
+//! the whole document, so that a faulty material refuses a sound mesh.
 //!
 //! Only the surface at rest is taken: no skins, no morph targets, no animation.
 
@@ -48,7 +48,8 @@ pub(super) fn parse(bytes: &[u8], base: Option<&Path>) -> Result<TriMesh, MeshEr
     Ok(mesh)
 }
 
-/// Extensions of materials, textures and lights, which do not change the surface; and quantised positions, which are read.
+/// Extensions of materials, textures and lights, which do not change the surface; and quantised positions, which are
+/// read.
 fn harmless(extension: &str) -> bool {
     ["KHR_materials_", "KHR_texture_", "KHR_lights_", "EXT_texture_"]
         .iter()
@@ -100,8 +101,8 @@ fn place_meshes(document: &Document) -> Result<Vec<(&Mesh, DMat4)>, MeshError> {
     Ok(placed)
 }
 
-/// Adds up what would come out, before anything is allocated for it. Accessors that promise more than all the `bytes` of
-/// the buffers are not counted further: they are told when they are read.
+/// Adds up what would come out, before anything is allocated for it. Accessors that promise more than all the `bytes`
+/// of the buffers are not counted further: they are told when they are read.
 fn check_size(document: &Document, placed: &[(&Mesh, DMat4)], bytes: usize, limit: usize) -> Result<(), MeshError> {
     let too_many = |what, limit| Err(MeshError::TooMany { what, limit });
     let (mut primitives, mut vertices, mut indices) = (0, 0usize, 0usize);
