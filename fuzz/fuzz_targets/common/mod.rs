@@ -2,7 +2,8 @@
 
 use barchan_geometry::mesh::{self, MeshFormat};
 
-/// Parses `bytes` and, if they are a mesh, cleans it. No bytes may panic, hang or allocate much; what comes out is sound.
+/// Parses `bytes` and, if they are a mesh, cleans it. No bytes may panic, hang or allocate much; what comes out is
+/// sound.
 pub fn parse_and_clean(bytes: &[u8], format: MeshFormat) {
     let raw = match mesh::parse(bytes, format, None) {
         Ok(raw) => raw,

@@ -67,9 +67,9 @@ impl Edges {
         counts
     }
 
-    /// Turns triangles so that neighbours across manifold edges face the same side, and answers how many were turned. In
-    /// each connected part the majority wins, and at a tie its first triangle. Parts that cannot be oriented (a Möbius
-    /// strip) are left as they are.
+    /// Turns triangles so that neighbours across manifold edges face the same side, and answers how many were turned.
+    /// In each connected part the majority wins, and at a tie its first triangle. Parts that cannot be oriented (a
+    /// Möbius strip) are left as they are.
     pub(super) fn orient(&mut self, triangles: &mut [[u32; 3]]) -> usize {
         let neighbors = self.neighbors(triangles.len());
         let mut against: Vec<Option<bool>> = vec![None; triangles.len()];

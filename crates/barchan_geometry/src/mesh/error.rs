@@ -47,7 +47,7 @@ pub enum MeshError {
         path: PathBuf,
     },
     /// The file's name does not tell its format.
-    #[error("{} {}; allowed are {}", path.display(), unknown(extension.as_deref()), MeshFormat::EXTENSIONS.join(", "))]
+    #[error("{} {}; allowed are {}", path.display(), unknown(extension.as_deref()), allowed())]
     UnknownExtension {
         /// The file.
         path: PathBuf,
@@ -150,7 +150,7 @@ pub enum MeshError {
         limit: usize,
     },
     /// There is nothing to build a surface from.
-    #[error("there are no triangles{}", if *.dropped > 0 { format!(": all {dropped} are degenerate") } else { String::new() })]
+    #[error("there are no triangles{}", all_degenerate(*dropped))]
     NoTriangles {
         /// How many were there before the degenerate ones were dropped.
         dropped: usize,
@@ -180,9 +180,9 @@ impl MeshError {
     }
 
     /// The error itself, without the file's name around it.
-    pub fn cause(&self) -> &Self {
+    pub fn inner(&self) -> &Self {
         match self {
-            Self::InFile { error, .. } => error.cause(),
+            Self::InFile { error, .. } => error.inner(),
             error => error,
         }
     }
@@ -199,6 +199,19 @@ impl MeshError {
             place,
             missing: missing.into(),
         }
+    }
+}
+
+fn allowed() -> String {
+    MeshFormat::EXTENSIONS
+        .map(|(extension, _)| format!(".{extension}"))
+        .join(", ")
+}
+
+fn all_degenerate(dropped: usize) -> String {
+    match dropped {
+        0 => String::new(),
+        _ => format!(": all {dropped} are degenerate"),
     }
 }
 

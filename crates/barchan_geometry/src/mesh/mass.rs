@@ -7,10 +7,10 @@ use crate::MassProperties;
 
 /// Mass properties of the solid that `mesh` encloses, exact for a closed mesh that faces outwards.
 ///
-/// Sum over signed tetrahedra (o, a, b, c): V_t = a·(b×c)/6 and second moments
-/// C = Σ V_t/20 [(a+b+c)(a+b+c)ᵀ + aaᵀ + bbᵀ + ccᵀ], inertia J = tr(C_c) I − C_c about the centre of mass, equal to [Mirtich96].
-/// The origin o is the middle of the bounds, so that a small mesh far away keeps its digits. Where nothing is enclosed,
-/// the centre is that middle.
+/// Sum over signed tetrahedra (o, a, b, c): V_t = a·(b×c)/6 and second moments C = Σ V_t/20 ((a+b+c)(a+b+c)ᵀ + aaᵀ +
+/// bbᵀ + ccᵀ), inertia J = tr(C_c) I − C_c about the centre of mass; the same as [Mirtich96] without its integrals over
+/// faces. The origin o is the middle of the bounds, so that a small mesh far away keeps its digits. Where nothing is
+/// enclosed, the centre is that middle.
 pub fn mass_properties(mesh: &TriMesh) -> MassProperties {
     let bounds = mesh.bounds();
     let origin = if bounds.is_empty() {

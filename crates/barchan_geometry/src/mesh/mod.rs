@@ -51,8 +51,8 @@ impl TriMesh {
         Aabb::of_points(self.triangles.iter().flatten().map(|&v| self.vertices[v as usize]))
     }
 
-    /// Refuses a mesh without triangles, with vertices that are not finite or absurdly far away, or with vertex numbers out
-    /// of range.
+    /// Refuses a mesh without triangles, with vertices that are not finite or absurdly far away, or with vertex numbers
+    /// out of range.
     pub fn check(&self) -> Result<(), MeshError> {
         let too_many = |what, count, limit| (count > limit).then_some(MeshError::TooMany { what, limit });
         if let Some(error) = too_many("triangles", self.triangles.len(), MAX_TRIANGLES)

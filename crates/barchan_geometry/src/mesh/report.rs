@@ -21,8 +21,8 @@ pub struct MeshReport {
     pub open_edges: usize,
     /// Edges of more than two triangles.
     pub non_manifold_edges: usize,
-    /// Edges whose two triangles run along it the same way, so that one of them faces inwards. What is left of them after
-    /// turning.
+    /// Edges whose two triangles run along it the same way, so that one of them faces inwards. What is left of them
+    /// after turning.
     pub inconsistent_edges: usize,
     /// Triangles dropped for having no area.
     pub degenerate: Vec<usize>,

@@ -47,7 +47,7 @@ fn an_unknown_extension_is_told_with_those_allowed() {
 fn an_empty_file_is_said_to_be_empty() {
     for name in ["a.obj", "a.stl", "a.ply", "a.gltf", "a.glb"] {
         let error = load_failure(name, "");
-        assert!(matches!(error.cause(), MeshError::Empty));
+        assert!(matches!(error.inner(), MeshError::Empty));
         assert_says(&error, &[name, "the file is empty"]);
     }
 }
@@ -63,6 +63,14 @@ fn text_that_is_no_mesh_is_told_from_a_broken_mesh() {
     }
     assert_says(&failure(letter, MeshFormat::Obj), &["\"Dear\" on line 1"]);
     assert_says(&failure(letter, MeshFormat::Stl), &["instead of \"solid\""]);
+    assert_says(
+        &failure(r#"{"name":"barchan"}"#, MeshFormat::Gltf),
+        &["not glTF data", "neither \"asset\""],
+    );
+    assert_says(
+        &failure(r#"{"asset":{"version":"2.0"}}"#, MeshFormat::Gltf),
+        &["no triangles"],
+    );
 }
 
 #[test]

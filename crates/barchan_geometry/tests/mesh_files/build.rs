@@ -61,8 +61,8 @@ pub fn ply_ascii() -> String {
     )
 }
 
-/// A glTF document over one buffer of positions (48 bytes) and vertex numbers (24 bytes). `nodes`, `primitive` and `uri` are
-/// JSON.
+/// A glTF document over one buffer of positions (48 bytes) and vertex numbers (24 bytes). `nodes`, `primitive` and
+/// `uri` are JSON.
 pub fn gltf(nodes: &str, primitive: &str, uri: &str) -> String {
     format!(
         r#"{{"asset":{{"version":"2.0"}},"scene":0,"scenes":[{{"nodes":[0]}}],"nodes":{nodes},

@@ -1,6 +1,7 @@
 //! Mesh files: OBJ, STL, PLY and glTF in; OBJ, STL and PLY out.
 //!
-//! The readers believe nothing a file says about its own size: what they allocate is bounded by the bytes that are there.
+//! The readers believe nothing a file says about its own size: what they allocate is bounded by the bytes that are
+//! there.
 
 mod gltf;
 mod obj;
@@ -33,18 +34,22 @@ pub enum MeshFormat {
 }
 
 impl MeshFormat {
-    /// The extensions that [`from_path`](Self::from_path) knows.
-    pub const EXTENSIONS: [&str; 5] = [".obj", ".stl", ".ply", ".gltf", ".glb"];
+    /// The extensions of mesh files, in lower case.
+    pub const EXTENSIONS: [(&str, Self); 5] = [
+        ("obj", Self::Obj),
+        ("stl", Self::Stl),
+        ("ply", Self::Ply),
+        ("gltf", Self::Gltf),
+        ("glb", Self::Gltf),
+    ];
 
     /// The format that the extension of `path` stands for, in upper or lower case.
     pub fn from_path(path: &Path) -> Result<Self, MeshError> {
         let extension = path.extension().map(|e| e.to_string_lossy().into_owned());
-        match extension.as_deref().map(str::to_ascii_lowercase).as_deref() {
-            Some("obj") => Ok(Self::Obj),
-            Some("stl") => Ok(Self::Stl),
-            Some("ply") => Ok(Self::Ply),
-            Some("gltf" | "glb") => Ok(Self::Gltf),
-            _ => Err(MeshError::UnknownExtension {
+        let is_meant = |known: &str| extension.as_ref().is_some_and(|e| e.eq_ignore_ascii_case(known));
+        match Self::EXTENSIONS.iter().find(|(known, _)| is_meant(known)) {
+            Some(&(_, format)) => Ok(format),
+            None => Err(MeshError::UnknownExtension {
                 path: path.to_owned(),
                 extension,
             }),
@@ -64,7 +69,8 @@ impl fmt::Display for MeshFormat {
 }
 
 /// The triangles in `bytes` as they stand there: finite, with vertex numbers in range, but not welded or cleaned.
-/// Polygons are cut as fans, so concave ones may overlap themselves. `base` is the folder for what a glTF file refers to.
+/// Polygons are cut as fans, so concave ones may overlap themselves. `base` is the folder for what a glTF file refers
+/// to.
 pub fn parse(bytes: &[u8], format: MeshFormat, base: Option<&Path>) -> Result<TriMesh, MeshError> {
     if bytes.is_empty() {
         return Err(MeshError::Empty);

@@ -1,8 +1,7 @@
 //! Wavefront OBJ.
 //!
-//! Read by hand: tobj 4.0.5 tells no line, splits vertices by normal and material, and takes the first error of a
-//! material file for ours. Only positions and faces matter here; polygons are cut as fans, so concave ones may overlap
-//! themselves.
+//! Read by hand: the errors of tobj 4.0.5 carry no place. Only positions and faces matter here; polygons are cut as
+//! fans, so concave ones may overlap themselves.
 
 use std::io::{self, Write};
 

@@ -1,7 +1,8 @@
 //! STL, binary and text.
 //!
-//! Read by hand: stl_io 0.11 takes every file that begins with "solid" for text, which many binary files do, and tells
-//! no place. Normals are ignored; the order of the corners says which side is outside.
+//! Read by hand: stl_io 0.11 takes a file that begins with "solid " for text as long as its first line is UTF-8, which
+//! is luck for a binary one, and its errors carry no place. Normals are ignored; the order of the corners says which
+//! side is outside.
 
 use std::io::{self, Write};
 

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-#[derive(Default)]
 pub(super) struct Document {
+    pub(super) asset: Option<IgnoredAny>,
     pub(super) extensions_required: Vec<String>,
     pub(super) scene: Option<usize>,
     pub(super) scenes: Vec<Scene>,

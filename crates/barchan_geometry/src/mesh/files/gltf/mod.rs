@@ -1,7 +1,7 @@
 //! glTF 2.0, as JSON with its buffers inside or beside it, or as one GLB file.
 //!
-//! Read by hand over serde_json: gltf 1.4.1 panics on a GLB header that claims fewer than 12 bytes, slices buffers
-//! unchecked, follows a cycle of nodes for ever, and refuses files for faults of materials we never look at.
+//! Read by hand over serde_json: gltf 1.4.1 overflows on a GLB header that claims fewer than 12 bytes, and it validates
+//! the whole document, so that a faulty material refuses a sound mesh.
 //!
 //! Only the surface at rest is taken: no skins, no morph targets, no animation.
 
@@ -27,6 +27,12 @@ const MAX_PRIMITIVES: usize = 1 << 22;
 pub(super) fn parse(bytes: &[u8], base: Option<&Path>) -> Result<TriMesh, MeshError> {
     let (json, chunk) = split_glb(bytes)?;
     let document: Document = serde_json::from_slice(json).map_err(|e| not_json(&e))?;
+    if document.asset.is_none() && document.meshes.is_empty() {
+        return Err(MeshError::NotThisFormat {
+            format: MeshFormat::Gltf,
+            reason: "JSON with neither \"asset\" nor \"meshes\"".to_owned(),
+        });
+    }
     if let Some(extension) = document.extensions_required.iter().find(|e| !harmless(e)) {
         return Err(unsupported(format!("the extension {extension}")));
     }
@@ -42,7 +48,8 @@ pub(super) fn parse(bytes: &[u8], base: Option<&Path>) -> Result<TriMesh, MeshEr
     Ok(mesh)
 }
 
-/// Extensions of materials, textures and lights, which do not change the surface; and quantised positions, which are read.
+/// Extensions of materials, textures and lights, which do not change the surface; and quantised positions, which are
+/// read.
 fn harmless(extension: &str) -> bool {
     ["KHR_materials_", "KHR_texture_", "KHR_lights_", "EXT_texture_"]
         .iter()
@@ -94,8 +101,8 @@ fn place_meshes(document: &Document) -> Result<Vec<(&Mesh, DMat4)>, MeshError> {
     Ok(placed)
 }
 
-/// Adds up what would come out, before anything is allocated for it. Accessors that promise more than all the `bytes` of
-/// the buffers are not counted further: they are told when they are read.
+/// Adds up what would come out, before anything is allocated for it. Accessors that promise more than all the `bytes`
+/// of the buffers are not counted further: they are told when they are read.
 fn check_size(document: &Document, placed: &[(&Mesh, DMat4)], bytes: usize, limit: usize) -> Result<(), MeshError> {
     let too_many = |what, limit| Err(MeshError::TooMany { what, limit });
     let (mut primitives, mut vertices, mut indices) = (0, 0usize, 0usize);

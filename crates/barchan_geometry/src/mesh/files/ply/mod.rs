@@ -1,7 +1,7 @@
 //! PLY: named elements (vertex, face, ...) with named properties, ascii or binary.
 //!
-//! Read by hand: ply-rs-bw 4.0.1 makes a hash map of every row and allocates by the counts in the header. [`read`] gives
-//! any element's properties as typed columns, so point files can use it too.
+//! Read by hand: ply-rs-bw 4.0.1 gives rows, each a map from names to values unless its type is known at compile time.
+//! [`read`] gives any element's properties as typed columns, so point files can use it too.
 
 mod columns;
 mod read;
