@@ -15,7 +15,7 @@ use tetrahedra::{BLOCK, EdgeKey, Grid, Patch, march};
 /// What a block of cells on the surface takes at most, in patches, the joined mesh and its clean-up [bytes].
 const BLOCK_BYTES: f64 = 65_536.0;
 /// Edges shorter than this part of a voxel are slivers.
-const SHORT: f64 = 0.4;
+const SHORT: f64 = 0.6;
 /// Steps towards the exact level; each squares the error.
 const NEWTON_STEPS: usize = 4;
 
@@ -57,12 +57,7 @@ pub enum IsosurfaceError {
 /// counter-clockwise from where the distance is greater. Its vertices lie on the exact level (but for creases of the
 /// distance, within a voxel); features smaller than a voxel may be missed and sharp edges are cut by up to a voxel. Empty
 /// if the shape or the level set is.
-pub fn isosurface(
-    shape: &dyn Shape,
-    voxel: f64,
-    level: f64,
-    memory_limit: usize,
-) -> Result<TriMesh, IsosurfaceError> {
+pub fn isosurface(shape: &dyn Shape, voxel: f64, level: f64, memory_limit: usize) -> Result<TriMesh, IsosurfaceError> {
     if !(voxel > 0.0 && voxel.is_finite() && level.is_finite()) {
         return Err(IsosurfaceError::Size { voxel, level });
     }
@@ -71,19 +66,33 @@ pub fn isosurface(
         return Ok(TriMesh::default());
     }
     if !bounds.is_finite() {
-        return Err(IsosurfaceError::Bounds { min: bounds.min, max: bounds.max });
+        return Err(IsosurfaceError::Bounds {
+            min: bounds.min,
+            max: bounds.max,
+        });
     }
     let within = |blocks: f64| {
         let needed = BLOCK_BYTES * blocks;
         if needed <= memory_limit as f64 {
             return Ok(());
         }
-        Err(IsosurfaceError::Memory { voxel, needed, limit: memory_limit })
+        Err(IsosurfaceError::Memory {
+            voxel,
+            needed,
+            limit: memory_limit,
+        })
     };
     let covered = bounds.grown(level.max(0.0) + voxel);
-    let grid = Grid { shape, level, voxel, origin: covered.min };
+    let grid = Grid {
+        shape,
+        level,
+        voxel,
+        origin: covered.min,
+    };
 
-    let blocks = (covered.size().max_element() / (f64::from(BLOCK) * voxel)).ceil().max(1.0);
+    let blocks = (covered.size().max_element() / (f64::from(BLOCK) * voxel))
+        .ceil()
+        .max(1.0);
     if blocks > f64::from(1 << 26) {
         within(blocks * blocks)?;
         within(f64::INFINITY)?;
@@ -129,11 +138,7 @@ fn first_blocks<E>(grid: &Grid, count: i32, within: impl Fn(f64) -> Result<(), E
 
 /// The pieces of surface in `blocks`, and in whatever further blocks the surface leads to, in order of place. A distance
 /// that keeps its contract leads nowhere else; one with jumps (an open mesh) may, and its surface is closed all the same.
-fn patches<E>(
-    grid: &Grid,
-    mut blocks: Vec<IVec3>,
-    within: impl Fn(f64) -> Result<(), E>,
-) -> Result<Vec<Patch>, E> {
+fn patches<E>(grid: &Grid, mut blocks: Vec<IVec3>, within: impl Fn(f64) -> Result<(), E>) -> Result<Vec<Patch>, E> {
     let mut found: BTreeMap<[i32; 3], Patch> = BTreeMap::new();
     while !blocks.is_empty() {
         within((found.len() + blocks.len()) as f64)?;
@@ -145,7 +150,11 @@ fn patches<E>(
         }
         leads.sort_unstable();
         leads.dedup();
-        blocks = leads.into_iter().filter(|lead| !found.contains_key(lead)).map(IVec3::from).collect();
+        blocks = leads
+            .into_iter()
+            .filter(|lead| !found.contains_key(lead))
+            .map(IVec3::from)
+            .collect();
     }
     Ok(found.into_values().collect())
 }
@@ -161,9 +170,14 @@ fn join(patches: Vec<Patch>) -> TriMesh {
                 mesh.vertices.push(position);
                 mesh.vertices.len() as u32 - 1
             };
-            number.push(if key.is_shared() { *shared.entry(key).or_insert_with(add) } else { add() });
+            number.push(if key.is_shared() {
+                *shared.entry(key).or_insert_with(add)
+            } else {
+                add()
+            });
         }
-        mesh.triangles.extend(patch.triangles.iter().map(|t| t.map(|v| number[v as usize])));
+        mesh.triangles
+            .extend(patch.triangles.iter().map(|t| t.map(|v| number[v as usize])));
     }
     mesh
 }

@@ -77,12 +77,17 @@ fn pass(mesh: &mut TriMesh, length: f64) -> usize {
         }
         for v in [keep, drop] {
             for &t in fans.around(v) {
-                mesh.triangles[t as usize].iter().for_each(|&w| touched[w as usize] = true);
+                mesh.triangles[t as usize]
+                    .iter()
+                    .for_each(|&w| touched[w as usize] = true);
             }
         }
         mesh.vertices[keep as usize] = middle;
         for &t in fans.around(drop) {
-            mesh.triangles[t as usize].iter_mut().filter(|v| **v == drop).for_each(|v| *v = keep);
+            mesh.triangles[t as usize]
+                .iter_mut()
+                .filter(|v| **v == drop)
+                .for_each(|v| *v = keep);
         }
         collapsed += 1;
     }
@@ -105,16 +110,23 @@ fn may_collapse(mesh: &TriMesh, fans: &Fans, a: u32, b: u32, middle: DVec3) -> b
         found
     };
     let around_b = neighbors(b);
-    let common: Vec<u32> = neighbors(a).into_iter().filter(|v| around_b.binary_search(v).is_ok()).collect();
+    let common: Vec<u32> = neighbors(a)
+        .into_iter()
+        .filter(|v| around_b.binary_search(v).is_ok())
+        .collect();
     if common.len() != 2 || common.iter().any(|&v| fans.around(v).len() < 4) {
         return false;
     }
     let stays = |v: u32, other: u32| {
-        fans.around(v).iter().map(|&t| mesh.triangles[t as usize]).filter(|t| !t.contains(&other)).all(|t| {
-            let before = t.map(|w| mesh.vertices[w as usize]);
-            let after = t.map(|w| if w == v { middle } else { mesh.vertices[w as usize] });
-            turn(before, after) > LEAST_TURN
-        })
+        fans.around(v)
+            .iter()
+            .map(|&t| mesh.triangles[t as usize])
+            .filter(|t| !t.contains(&other))
+            .all(|t| {
+                let before = t.map(|w| mesh.vertices[w as usize]);
+                let after = t.map(|w| if w == v { middle } else { mesh.vertices[w as usize] });
+                turn(before, after) > LEAST_TURN
+            })
     };
     stays(a, b) && stays(b, a)
 }
@@ -135,10 +147,17 @@ fn drop_unused(mesh: &mut TriMesh) {
         number[v as usize] = 0;
     }
     let mut used = Vec::new();
-    for (number, &position) in number.iter_mut().zip(&mesh.vertices).filter(|(number, _)| **number == 0) {
+    for (number, &position) in number
+        .iter_mut()
+        .zip(&mesh.vertices)
+        .filter(|(number, _)| **number == 0)
+    {
         *number = used.len() as u32;
         used.push(position);
     }
     mesh.vertices = used;
-    mesh.triangles.iter_mut().flatten().for_each(|v| *v = number[*v as usize]);
+    mesh.triangles
+        .iter_mut()
+        .flatten()
+        .for_each(|v| *v = number[*v as usize]);
 }

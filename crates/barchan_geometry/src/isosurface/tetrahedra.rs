@@ -71,7 +71,14 @@ struct Cases {
 impl Cases {
     fn new() -> Self {
         // Each tetrahedron walks from corner 0 to corner 7 along the axes in one order; the sign is that of its volume.
-        let walks = [(0, 1, 2, true), (1, 2, 0, true), (2, 0, 1, true), (0, 2, 1, false), (2, 1, 0, false), (1, 0, 2, false)];
+        let walks = [
+            (0, 1, 2, true),
+            (1, 2, 0, true),
+            (2, 0, 1, true),
+            (0, 2, 1, false),
+            (2, 1, 0, false),
+            (1, 0, 2, false),
+        ];
         let corners = walks.map(|(i, j, _, _)| [0, 1u8 << i, (1u8 << i) | (1u8 << j), 7]);
         let triangles = std::array::from_fn(|t| std::array::from_fn(|mask| triangles(corners[t], walks[t].3, mask)));
         Self { corners, triangles }
@@ -82,7 +89,10 @@ impl Cases {
 fn triangles(corners: [u8; 4], positive: bool, mask: usize) -> Vec<[Edge; 3]> {
     let inside = |k: &usize| mask >> k & 1 == 1;
     let order: Vec<usize> = (0..4).filter(inside).chain((0..4).filter(|k| !inside(k))).collect();
-    let inversions = (0..4).flat_map(|i| (0..i).map(move |j| (j, i))).filter(|&(j, i)| order[j] > order[i]).count();
+    let inversions = (0..4)
+        .flat_map(|i| (0..i).map(move |j| (j, i)))
+        .filter(|&(j, i)| order[j] > order[i])
+        .count();
     let edge = |from: usize, to: usize| {
         let (a, b) = (corners[order[from]], corners[order[to]]);
         (a.min(b), a.max(b))
@@ -90,7 +100,10 @@ fn triangles(corners: [u8; 4], positive: bool, mask: usize) -> Vec<[Edge; 3]> {
     // For positive volume of the corners in this order, each is counter-clockwise seen from outside.
     let mut found = match mask.count_ones() {
         1 => vec![[edge(0, 1), edge(0, 2), edge(0, 3)]],
-        2 => vec![[edge(0, 2), edge(0, 3), edge(1, 3)], [edge(0, 2), edge(1, 3), edge(1, 2)]],
+        2 => vec![
+            [edge(0, 2), edge(0, 3), edge(1, 3)],
+            [edge(0, 2), edge(1, 3), edge(1, 2)],
+        ],
         3 => vec![[edge(3, 0), edge(3, 1), edge(3, 2)]],
         _ => vec![],
     };
@@ -116,7 +129,9 @@ pub(super) fn march(grid: &Grid, first: IVec3) -> Patch {
             continue;
         }
         for (corners, triangles) in cases.corners.iter().zip(&cases.triangles) {
-            let mask = (0..4).map(|k| usize::from(inside[corners[k] as usize]) << k).sum::<usize>();
+            let mask = (0..4)
+                .map(|k| usize::from(inside[corners[k] as usize]) << k)
+                .sum::<usize>();
             for triangle in &triangles[mask] {
                 let corners = triangle.map(|(low, high)| {
                     let (from, axes) = (node(low), high ^ low);
@@ -140,12 +155,14 @@ pub(super) fn march(grid: &Grid, first: IVec3) -> Patch {
 
 /// The steps to those neighbours that share a face on which the sign changes.
 fn leads(values: &[f64; COUNT]) -> impl Iterator<Item = IVec3> {
-    (0..3).flat_map(|axis| [(axis, 0), (axis, BLOCK)]).filter_map(|(axis, side)| {
-        let mut face = (0..COUNT).filter(|&k| place(k)[axis] == side).map(|k| values[k] < 0.0);
-        let first = face.next();
-        let step = IVec3::AXES[axis] * if side == 0 { -1 } else { 1 };
-        face.any(|inside| Some(inside) != first).then_some(step)
-    })
+    (0..3)
+        .flat_map(|axis| [(axis, 0), (axis, BLOCK)])
+        .filter_map(|(axis, side)| {
+            let mut face = (0..COUNT).filter(|&k| place(k)[axis] == side).map(|k| values[k] < 0.0);
+            let first = face.next();
+            let step = IVec3::AXES[axis] * if side == 0 { -1 } else { 1 };
+            face.any(|inside| Some(inside) != first).then_some(step)
+        })
 }
 
 fn offset(corner: u8) -> IVec3 {
