@@ -1,6 +1,10 @@
 //! Volume, centre and inertia of solids.
 
 use glam::{DMat3, DVec3};
+use rayon::prelude::*;
+use thiserror::Error;
+
+use crate::{Aabb, Shape};
 
 /// Mass properties of a solid of density 1 kg/m³.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,4 +15,248 @@ pub struct MassProperties {
     pub center: DVec3,
     /// Inertia about the centre of mass, per density [m⁵].
     pub inertia: DMat3,
+}
+
+/// Why a shape's mass properties could not be found.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum MassError {
+    /// The tolerance is not a positive number.
+    #[error("the relative tolerance of mass properties must be positive, got {relative_tolerance}")]
+    Tolerance {
+        /// Tolerance [-].
+        relative_tolerance: f64,
+    },
+    /// The shape has no end.
+    #[error("mass properties need a shape with finite bounds, got {min} to {max} m")]
+    Bounds {
+        /// Least corner [m].
+        min: DVec3,
+        /// Greatest corner [m].
+        max: DVec3,
+    },
+    /// Nothing was found inside, or less than the finest cells resolve.
+    #[error("the shape within {min} to {max} m has no volume")]
+    Empty {
+        /// Least corner [m].
+        min: DVec3,
+        /// Greatest corner [m].
+        max: DVec3,
+    },
+    /// The finest cells still change the result by too much.
+    #[error(
+        "mass properties still change by {change:.1e} at the finest cells, more than the tolerance {relative_tolerance:.1e}"
+    )]
+    Unsettled {
+        /// Last relative change [-].
+        change: f64,
+        /// Tolerance [-].
+        relative_tolerance: f64,
+    },
+}
+
+/// Cells along the longest side of the bounds on the first try; each further try has twice as many.
+const FIRST_CELLS: u32 = 32;
+/// Tries; the last has 512 cells a side, of which only those at the surface are visited.
+const TRIES: u32 = 5;
+
+/// Mass properties of any bounded `shape`, within about `relative_tolerance` [-] of the volume, of the size for the
+/// centre, and of the greatest inertia.
+///
+/// Cubes wholly inside, by the distance at their middle, count in full; others are halved down to a cell size, where the
+/// surface is taken for a plane, given by distance and normal. The cell size is halved until the result, extrapolated
+/// to cells of no size, stays.
+pub fn of_shape(shape: &dyn Shape, relative_tolerance: f64) -> Result<MassProperties, MassError> {
+    if !(relative_tolerance > 0.0) {
+        return Err(MassError::Tolerance { relative_tolerance });
+    }
+    let bounds = shape.bounds();
+    let Aabb { min, max } = bounds;
+    if bounds.is_empty() {
+        return Err(MassError::Empty { min, max });
+    }
+    if !bounds.is_finite() {
+        return Err(MassError::Bounds { min, max });
+    }
+    let mut coarse = Moments::of_shape(shape, FIRST_CELLS);
+    let mut last: Option<MassProperties> = None;
+    let mut change = f64::INFINITY;
+    for n in 1..TRIES {
+        let fine = Moments::of_shape(shape, FIRST_CELLS << n);
+        let next = fine.extrapolated_from(&coarse).properties(bounds.center());
+        if let (Some(last), Some(next)) = (last, next) {
+            change = relative_change(&last, &next, bounds.size().max_element());
+            if change <= relative_tolerance {
+                return Ok(next);
+            }
+        }
+        (coarse, last) = (fine, next);
+    }
+    match last {
+        None => Err(MassError::Empty { min, max }),
+        Some(_) => Err(MassError::Unsettled {
+            change,
+            relative_tolerance,
+        }),
+    }
+}
+
+fn relative_change(from: &MassProperties, to: &MassProperties, size: f64) -> f64 {
+    let largest = |m: DMat3| m.to_cols_array().into_iter().map(f64::abs).fold(0.0, f64::max);
+    let volume = (to.volume - from.volume).abs() / to.volume;
+    let center = to.center.distance(from.center) / size;
+    let inertia = largest(to.inertia - from.inertia) / largest(to.inertia);
+    volume.max(center).max(inertia)
+}
+
+/// ∫ 1, x, xxᵀ over a solid.
+#[derive(Clone, Copy, Debug)]
+struct Moments {
+    volume: f64,
+    first: DVec3,
+    second: DMat3,
+}
+
+impl Moments {
+    const ZERO: Self = Self {
+        volume: 0.0,
+        first: DVec3::ZERO,
+        second: DMat3::ZERO,
+    };
+
+    /// About the middle of the shape's bounds, from cells that divide the longest side into `cells`.
+    fn of_shape(shape: &dyn Shape, cells: u32) -> Self {
+        let bounds = shape.bounds();
+        let side = bounds.size().max_element();
+        let octree = Octree {
+            shape,
+            origin: bounds.center(),
+            least_half: 0.75 * side / f64::from(cells),
+        };
+        // Eight to the power of three cubes for the threads, summed in order.
+        let quarter = |k: i32| f64::from(2 * k - 7) / 16.0 * side;
+        let parts: Vec<Self> = (0..512)
+            .into_par_iter()
+            .map(|k| {
+                octree.cube(
+                    DVec3::new(quarter(k % 8), quarter(k / 8 % 8), quarter(k / 64)),
+                    side / 16.0,
+                )
+            })
+            .collect();
+        parts.iter().fold(Self::ZERO, |sum, part| sum.plus(part))
+    }
+
+    /// A box by its middle and half its sides.
+    fn cuboid(middle: DVec3, half: DVec3) -> Self {
+        let volume = 8.0 * half.element_product();
+        Self {
+            volume,
+            first: volume * middle,
+            second: volume * (outer(middle) + DMat3::from_diagonal(half * half / 3.0)),
+        }
+    }
+
+    /// The limit for cells of no size, of an error that falls with their square, from these and cells twice as large
+    /// (Richardson).
+    fn extrapolated_from(&self, coarse: &Self) -> Self {
+        Self {
+            volume: (4.0 * self.volume - coarse.volume) / 3.0,
+            first: (4.0 * self.first - coarse.first) / 3.0,
+            second: (4.0 * self.second - coarse.second) * (1.0 / 3.0),
+        }
+    }
+
+    fn plus(&self, other: &Self) -> Self {
+        Self {
+            volume: self.volume + other.volume,
+            first: self.first + other.first,
+            second: self.second + other.second,
+        }
+    }
+
+    /// Of moments about `origin`; none without volume.
+    fn properties(&self, origin: DVec3) -> Option<MassProperties> {
+        if !(self.volume > 0.0) {
+            return None;
+        }
+        let center = self.first / self.volume;
+        let about_center = self.second - self.volume * outer(center);
+        let trace = about_center.x_axis.x + about_center.y_axis.y + about_center.z_axis.z;
+        Some(MassProperties {
+            volume: self.volume,
+            center: origin + center,
+            inertia: DMat3::from_diagonal(DVec3::splat(trace)) - about_center,
+        })
+    }
+}
+
+fn outer(v: DVec3) -> DMat3 {
+    DMat3::from_cols(v * v.x, v * v.y, v * v.z)
+}
+
+struct Octree<'a> {
+    shape: &'a dyn Shape,
+    origin: DVec3,
+    /// Cubes of less than this half side are not divided.
+    least_half: f64,
+}
+
+impl Octree<'_> {
+    /// Moments about the origin of what is inside the cube around `middle`, which is relative to the origin.
+    fn cube(&self, middle: DVec3, half: f64) -> Moments {
+        let distance = self.shape.distance(self.origin + middle);
+        if distance.abs() >= 3f64.sqrt() * half {
+            return if distance < 0.0 {
+                Moments::cuboid(middle, DVec3::splat(half))
+            } else {
+                Moments::ZERO
+            };
+        }
+        if half < self.least_half {
+            return below_plane(middle, half, distance, self.shape.normal(self.origin + middle));
+        }
+        Aabb::new(middle, middle)
+            .grown(0.5 * half)
+            .corners()
+            .iter()
+            .fold(Moments::ZERO, |sum, &part| sum.plus(&self.cube(part, 0.5 * half)))
+    }
+}
+
+/// Moments of the part of a cube behind the plane with `normal` at `distance` before its middle: exact along the normal's
+/// greatest axis, by three points of Gauss along each other.
+fn below_plane(middle: DVec3, half: f64, distance: f64, normal: DVec3) -> Moments {
+    const POINTS: [(f64, f64); 3] = [
+        (-0.774_596_669_241_483_4, 5.0 / 18.0),
+        (0.0, 8.0 / 18.0),
+        (0.774_596_669_241_483_4, 5.0 / 18.0),
+    ];
+    let up = normal.abs().max_position();
+    let (u, v) = ((up + 1) % 3, (up + 2) % 3);
+    let mut sum = Moments::ZERO;
+    for (at_u, weight_u) in POINTS {
+        for (at_v, weight_v) in POINTS {
+            let across = half * (at_u * normal[u] + at_v * normal[v]);
+            let height = (-(distance + across) / normal[up]).clamp(-half, half);
+            let (low, high) = if normal[up] > 0.0 {
+                (-half, height)
+            } else {
+                (height, half)
+            };
+            let mut column = middle;
+            column[u] += half * at_u;
+            column[v] += half * at_v;
+            column[up] += 0.5 * (low + high);
+            let mut size = DVec3::ZERO;
+            size[up] = 0.5 * (high - low);
+            let volume = 4.0 * half * half * (high - low) * weight_u * weight_v;
+            sum = sum.plus(&Moments {
+                volume,
+                first: volume * column,
+                second: volume * (outer(column) + DMat3::from_diagonal(size * size / 3.0)),
+            });
+        }
+    }
+    sum
 }

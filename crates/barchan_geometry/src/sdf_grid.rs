@@ -1,1 +1,362 @@
-//! Signed distance on a grid: one interpolation instead of one query.
+//! A signed distance sampled once and looked up often.
+//!
+//! Samples lie on bricks of 9³ nodes that cover 8³ cells, so that all eight corners of a cell lie in one brick. Bricks
+//! come in two sizes: fine ones, a voxel between nodes, wherever the surface is within the band, and coarse ones, eight
+//! voxels between nodes, over whatever holds a fine one. A dense lattice with 64 voxels between nodes covers the rest
+//! of the bounds.
+
+use glam::{DVec3, IVec3, Vec3};
+use rayon::prelude::*;
+use thiserror::Error;
+
+use crate::{Aabb, Shape};
+
+/// Cells along the side of a brick.
+const CELLS: i32 = 8;
+/// Nodes along the side of a brick.
+const NODES: i32 = CELLS + 1;
+/// Nodes of a brick.
+const BRICK: usize = (NODES * NODES * NODES) as usize;
+/// Cells of a brick.
+const BRICK_CELLS: usize = (CELLS * CELLS * CELLS) as usize;
+/// In a table of bricks: no brick here.
+const NONE: u32 = u32::MAX;
+/// Half the diagonal of a cube of side one.
+const HALF_DIAGONAL: f64 = 0.866_025_403_784_438_7;
+
+/// Why a grid could not be built.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum SdfGridError {
+    /// The voxel or the band is not a positive number.
+    #[error("voxel and band of a distance grid must be positive, got a voxel of {voxel} m and a band of {band} m")]
+    Size {
+        /// Voxel [m].
+        voxel: f64,
+        /// Band [m].
+        band: f64,
+    },
+    /// The shape has no end, or is empty.
+    #[error("a distance grid needs a shape with finite bounds, got {min} to {max} m")]
+    Bounds {
+        /// Least corner [m].
+        min: DVec3,
+        /// Greatest corner [m].
+        max: DVec3,
+    },
+    /// The samples would not fit.
+    #[error("a distance grid with voxels of {voxel} m needs {needed:.3e} bytes, more than the limit of {limit}")]
+    Memory {
+        /// Voxel [m].
+        voxel: f64,
+        /// Bytes needed, or those found so far when the limit was passed.
+        needed: f64,
+        /// Bytes allowed.
+        limit: usize,
+    },
+}
+
+/// The distance of a [`Shape`], sampled in a band around its surface and interpolated.
+///
+/// Within the band the value is trilinear between samples a voxel apart. For an exact distance field its error is at
+/// most voxel² / 8 times the sum of the field's curvatures away from creases, 0.375 voxels at the edges and corners of a
+/// box, and [`error_bound`](Self::error_bound) for whatever obeys the contract of [`Shape`]. Outside the band the value
+/// has the right sign, at least the band's magnitude, and at most that of the true distance.
+#[derive(Clone, Debug)]
+pub struct SdfGrid {
+    bounds: Aabb,
+    voxel: f64,
+    per_voxel: f64,
+    band: f64,
+    /// Position [m] of the first node.
+    origin: DVec3,
+    /// Fine cells from end to end.
+    voxels: DVec3,
+    /// Cells of the dense lattice, each as large as a coarse brick.
+    top_cells: IVec3,
+    top: Vec<f32>,
+    /// Coarse brick of each cell of the dense lattice.
+    coarse_of: Vec<u32>,
+    coarse: Vec<Brick>,
+    /// Fine brick of each cell of the coarse bricks.
+    fine_of: Vec<[u32; BRICK_CELLS]>,
+    fine: Vec<Brick>,
+}
+
+type Brick = [f32; BRICK];
+
+/// Eight corner values and the place between them.
+struct Cell {
+    corners: [f32; 8],
+    at: Vec3,
+    /// Distance [m] between the corners.
+    side: f64,
+}
+
+impl Cell {
+    fn value(&self) -> f32 {
+        let Self { corners: c, at, .. } = self;
+        let along = |a: f32, b: f32, t: f32| a + (b - a) * t;
+        let low = along(along(c[0], c[1], at.x), along(c[2], c[3], at.x), at.y);
+        let high = along(along(c[4], c[5], at.x), along(c[6], c[7], at.x), at.y);
+        along(low, high, at.z)
+    }
+
+    /// Value and its slope in each direction, per side.
+    fn value_and_slope(&self) -> (f32, Vec3) {
+        let Self { corners: c, at, .. } = self;
+        let along = |a: f32, b: f32, t: f32| a + (b - a) * t;
+        // Along x first, then y, then z, with the differences carried along.
+        let x: [f32; 4] = std::array::from_fn(|k| along(c[2 * k], c[2 * k + 1], at.x));
+        let dx: [f32; 4] = std::array::from_fn(|k| c[2 * k + 1] - c[2 * k]);
+        let y = [along(x[0], x[1], at.y), along(x[2], x[3], at.y)];
+        let dxy = [along(dx[0], dx[1], at.y), along(dx[2], dx[3], at.y)];
+        let dy = [x[1] - x[0], x[3] - x[2]];
+        let slope = Vec3::new(along(dxy[0], dxy[1], at.z), along(dy[0], dy[1], at.z), y[1] - y[0]);
+        (along(y[0], y[1], at.z), slope)
+    }
+}
+
+impl SdfGrid {
+    /// Samples `shape` every `voxel` [m] wherever its surface may be within `band` [m]. What it takes is counted before
+    /// anything is allocated; more than `memory_limit` bytes is an error.
+    pub fn build(shape: &dyn Shape, voxel: f64, band: f64, memory_limit: usize) -> Result<Self, SdfGridError> {
+        let positive = |x: f64| x > 0.0 && x.is_finite();
+        if !positive(voxel) || !positive(band) {
+            return Err(SdfGridError::Size { voxel, band });
+        }
+        let bounds = shape.bounds();
+        if bounds.is_empty() || !bounds.is_finite() {
+            return Err(SdfGridError::Bounds {
+                min: bounds.min,
+                max: bounds.max,
+            });
+        }
+        let within = |bytes: f64| {
+            if bytes <= memory_limit as f64 {
+                return Ok(());
+            }
+            Err(SdfGridError::Memory {
+                voxel,
+                needed: bytes,
+                limit: memory_limit,
+            })
+        };
+
+        let top_side = f64::from(CELLS * CELLS) * voxel;
+        let covered = bounds.grown(band);
+        let cells = (covered.size() / top_side).ceil().max(DVec3::ONE);
+        let countable = cells.max_element() <= f64::from(i32::MAX / (CELLS * CELLS));
+        let top_bytes = 4.0 * ((cells + 1.0).element_product() + cells.element_product());
+        within(if countable { top_bytes } else { f64::INFINITY })?;
+        let top_cells = cells.as_ivec3();
+        let origin = covered.center() - 0.5 * top_side * cells;
+        let near = |node: IVec3, side: f64| {
+            let center = origin + voxel * node.as_dvec3() + 0.5 * side;
+            shape.distance(center).abs() <= band + HALF_DIAGONAL * side
+        };
+
+        // First nodes, in voxels, of the coarse bricks, then of the fine bricks in each.
+        let coarse_at: Vec<IVec3> = (0..count(top_cells))
+            .into_par_iter()
+            .map(|k| CELLS * CELLS * place(k, top_cells))
+            .filter(|&node| near(node, top_side))
+            .collect();
+        let coarse_bytes = top_bytes + coarse_at.len() as f64 * (size_of::<Brick>() + 4 * BRICK_CELLS) as f64;
+        within(coarse_bytes)?;
+        let side = f64::from(CELLS) * voxel;
+        let fine_in: Vec<Vec<IVec3>> = coarse_at
+            .par_iter()
+            .map(|&first| {
+                (0..BRICK_CELLS)
+                    .map(|k| first + CELLS * place(k, IVec3::splat(CELLS)))
+                    .filter(|&node| near(node, side))
+                    .collect()
+            })
+            .collect();
+        let fine_count: usize = fine_in.iter().map(Vec::len).sum();
+        within(coarse_bytes + fine_count as f64 * size_of::<Brick>() as f64)?;
+
+        let sample = |node: IVec3| shape.distance(origin + voxel * node.as_dvec3()) as f32;
+        let brick = |first: IVec3, step: i32| -> Brick {
+            std::array::from_fn(|k| sample(first + step * place(k, IVec3::splat(NODES))))
+        };
+        let top_nodes = top_cells + 1;
+        let mut grid = Self {
+            bounds,
+            voxel,
+            per_voxel: 1.0 / voxel,
+            band,
+            origin,
+            voxels: (CELLS * CELLS * top_cells).as_dvec3(),
+            top_cells,
+            top: (0..count(top_nodes))
+                .into_par_iter()
+                .map(|k| sample(CELLS * CELLS * place(k, top_nodes)))
+                .collect(),
+            coarse_of: vec![NONE; count(top_cells)],
+            coarse: coarse_at.par_iter().map(|&first| brick(first, CELLS)).collect(),
+            fine_of: vec![[NONE; BRICK_CELLS]; coarse_at.len()],
+            fine: fine_in.par_iter().flatten().map(|&first| brick(first, 1)).collect(),
+        };
+        let mut next = 0;
+        for (number, (&first, fine)) in coarse_at.iter().zip(&fine_in).enumerate() {
+            grid.coarse_of[index(first / (CELLS * CELLS), top_cells)] = number as u32;
+            for &node in fine {
+                grid.fine_of[number][index((node - first) / CELLS, IVec3::splat(CELLS))] = next;
+                next += 1;
+            }
+        }
+        Ok(grid)
+    }
+
+    /// Distance [m] between samples in the band.
+    pub fn voxel(&self) -> f64 {
+        self.voxel
+    }
+
+    /// Half the thickness [m] of the layer around the surface that is sampled finely.
+    pub fn band(&self) -> f64 {
+        self.band
+    }
+
+    /// What the samples take [bytes].
+    pub fn bytes(&self) -> usize {
+        4 * (self.top.len() + self.coarse_of.len())
+            + self.coarse.len() * (size_of::<Brick>() + 4 * BRICK_CELLS)
+            + self.fine.len() * size_of::<Brick>()
+    }
+
+    /// The most [m] by which the value in the band can differ from the shape's own distance, for any shape that changes by
+    /// no more than the distance moved: √3/2 voxels, half a cell's diagonal, reached by a solid that fits into a cell.
+    ///
+    /// With weights w and corners x of the cell of p, |Σ w d(x) - d(p)| ≤ Σ w |x - p| ≤ √(Σ w |x - p|²) ≤ √3/2 voxel.
+    pub fn error_bound(&self) -> f64 {
+        HALF_DIAGONAL * self.voxel
+    }
+
+    /// Signed distance [m] at `p` [m].
+    #[inline]
+    pub fn distance(&self, p: DVec3) -> f64 {
+        match self.find(p) {
+            Ok((cell, true)) => f64::from(cell.value()),
+            Ok((cell, false)) => self.outside_band(&cell, cell.value()),
+            Err(outside) => outside.length().max(self.band),
+        }
+    }
+
+    /// Signed distance [m] at `p` [m] and its gradient [-]: in the band exactly that of the interpolated distance, so its
+    /// length may differ from one.
+    #[inline]
+    pub fn distance_and_gradient(&self, p: DVec3) -> (f64, DVec3) {
+        match self.find(p) {
+            Ok((cell, in_band)) => {
+                let (value, slope) = cell.value_and_slope();
+                let distance = if in_band {
+                    f64::from(value)
+                } else {
+                    self.outside_band(&cell, value)
+                };
+                (distance, slope.as_dvec3() / cell.side)
+            }
+            Err(outside) => (
+                outside.length().max(self.band),
+                outside.try_normalize().unwrap_or(DVec3::Z),
+            ),
+        }
+    }
+
+    /// Signed distance [m] at `p` [m] and the unit vector [-] along its gradient; z where the gradient vanishes.
+    #[inline]
+    pub fn distance_and_normal(&self, p: DVec3) -> (f64, DVec3) {
+        let (distance, gradient) = self.distance_and_gradient(p);
+        (distance, gradient.try_normalize().unwrap_or(DVec3::Z))
+    }
+
+    /// Interpolation may exceed the true distance by half a cell's diagonal; the band is certain.
+    fn outside_band(&self, cell: &Cell, value: f32) -> f64 {
+        let value = f64::from(value);
+        (value.abs() - HALF_DIAGONAL * cell.side).max(self.band).copysign(value)
+    }
+
+    /// The finest cell around `p` and whether it is in the band, or else the way [m] to `p` from the shape's bounds.
+    #[inline]
+    fn find(&self, p: DVec3) -> Result<(Cell, bool), DVec3> {
+        // In f64, since there may be more voxels in a row than f32 can tell apart; only the rest is rounded.
+        let place = (p - self.origin) * self.per_voxel;
+        if !(place.cmpge(DVec3::ZERO).all() && place.cmplt(self.voxels).all()) {
+            return Err(p - p.clamp(self.bounds.min, self.bounds.max));
+        }
+        // Truncation: `floor` would be a call on a plain x86-64.
+        let node = place.as_ivec3();
+        let rest = (place - node.as_dvec3()).as_vec3();
+
+        let in_top = node >> 6;
+        let coarse = self.coarse_of[index(in_top, self.top_cells)];
+        if coarse == NONE {
+            let at = (rest + (node & 63).as_vec3()) / (CELLS * CELLS) as f32;
+            return Ok((
+                self.cell(&self.top, self.top_cells + 1, in_top, at, CELLS * CELLS),
+                false,
+            ));
+        }
+        let in_coarse = (node >> 3) & 7;
+        let fine = self.fine_of[coarse as usize][index(in_coarse, IVec3::splat(CELLS))];
+        let nodes = IVec3::splat(NODES);
+        if fine == NONE {
+            let at = (rest + (node & 7).as_vec3()) / CELLS as f32;
+            return Ok((
+                self.cell(&self.coarse[coarse as usize], nodes, in_coarse, at, CELLS),
+                false,
+            ));
+        }
+        Ok((self.cell(&self.fine[fine as usize], nodes, node & 7, rest, 1), true))
+    }
+
+    #[inline]
+    fn cell(&self, values: &[f32], nodes: IVec3, first: IVec3, at: Vec3, side: i32) -> Cell {
+        let first = index(first, nodes);
+        let (row, layer) = (nodes.x as usize, (nodes.x * nodes.y) as usize);
+        let pair = |k: usize| [values[k], values[k + 1]];
+        let [c0, c1] = pair(first);
+        let [c2, c3] = pair(first + row);
+        let [c4, c5] = pair(first + layer);
+        let [c6, c7] = pair(first + layer + row);
+        Cell {
+            corners: [c0, c1, c2, c3, c4, c5, c6, c7],
+            at,
+            side: f64::from(side) * self.voxel,
+        }
+    }
+}
+
+/// The contract holds within [`SdfGrid::error_bound`].
+impl Shape for SdfGrid {
+    fn distance(&self, p: DVec3) -> f64 {
+        self.distance(p)
+    }
+
+    fn normal(&self, p: DVec3) -> DVec3 {
+        self.distance_and_normal(p).1
+    }
+
+    fn bounds(&self) -> Aabb {
+        self.bounds
+    }
+}
+
+fn count(size: IVec3) -> usize {
+    size.to_array().into_iter().map(|n| n as usize).product()
+}
+
+/// Place of number `k` in a box of `size`, x fastest.
+fn place(k: usize, size: IVec3) -> IVec3 {
+    let (x, y) = (size.x as usize, size.y as usize);
+    IVec3::new((k % x) as i32, (k / x % y) as i32, (k / x / y) as i32)
+}
+
+/// Number of `place` in a box of `size`, x fastest.
+#[inline]
+fn index(place: IVec3, size: IVec3) -> usize {
+    (place.z as usize * size.y as usize + place.y as usize) * size.x as usize + place.x as usize
+}

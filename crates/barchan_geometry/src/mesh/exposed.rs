@@ -12,6 +12,9 @@ const COARSE: f64 = 1.0 / 32.0;
 /// Cut triangles are divided down to this part of the bounds' diagonal.
 const FINE: f64 = 1.0 / 128.0;
 
+/// Most pieces to look at in all, so that a soup of triangles that all cut each other ends, too.
+const MOST_PIECES: usize = 1 << 17;
+
 /// A piece of the surface: its corners [m] and the number of the triangle it is part of.
 type Piece = ([DVec3; 3], u32);
 
@@ -50,11 +53,13 @@ pub(super) fn exposed_surface(solid: &MeshSolid) -> Option<Vec<Piece>> {
     let diagonal = solid.bounds().size().length();
     let buried = |t: usize| Sides::of(mesh.corners(t), diagonal).is_some_and(|sides| sides.buried(solid, sides.middle));
     let suspect: Vec<bool> = first.par_iter().map(|&t| t < cut.len() && buried(t)).collect();
+    let cut_count = cut.iter().filter(|&&cut| cut).count();
+    let levels = (MOST_PIECES / cut_count.max(1)).max(1).ilog(4);
     let verdicts: Vec<Verdict> = triangles
         .clone()
         .into_par_iter()
         .map(|t| match cut[t] {
-            true => judge(solid, mesh.corners(t), diagonal),
+            true => judge(solid, mesh.corners(t), diagonal, levels),
             false if suspect[regions[t] as usize] && buried(t) => Verdict::Buried,
             false => Verdict::Exposed,
         })
@@ -74,20 +79,23 @@ pub(super) fn exposed_surface(solid: &MeshSolid) -> Option<Vec<Piece>> {
     Some(pieces)
 }
 
-fn judge(solid: &MeshSolid, corners: [DVec3; 3], diagonal: f64) -> Verdict {
+/// What is left of a triangle after up to so many `levels` of division. In doubt it is kept.
+fn judge(solid: &MeshSolid, corners: [DVec3; 3], diagonal: f64, levels: u32) -> Verdict {
     let [a, b, c] = corners;
     let longest = a.distance(b).max(b.distance(c)).max(c.distance(a));
     if longest <= COARSE * diagonal {
         match uniformly_buried(solid, corners, diagonal) {
             Some(true) => return Verdict::Buried,
             Some(false) => return Verdict::Exposed,
-            None if longest > FINE * diagonal => {}
-            None => return Verdict::Cut(vec![corners]),
+            None => {}
         }
+    }
+    if levels == 0 || longest <= FINE * diagonal {
+        return Verdict::Cut(vec![corners]);
     }
     let (ab, bc, ca) = (0.5 * (a + b), 0.5 * (b + c), 0.5 * (c + a));
     let quarters = [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]];
-    let verdicts = quarters.map(|quarter| judge(solid, quarter, diagonal));
+    let verdicts = quarters.map(|quarter| judge(solid, quarter, diagonal, levels - 1));
     if verdicts.iter().all(|v| matches!(v, Verdict::Exposed)) {
         return Verdict::Exposed;
     }

@@ -61,7 +61,7 @@ impl MeshSolid {
         self.surface().distance(p, limit)
     }
 
-    /// How often the mesh encloses `p` [m], within 0.05 [-].
+    /// How often the mesh encloses `p` [m], within 0.1 [-].
     pub fn winding_number(&self, p: DVec3) -> f64 {
         self.clusters.winding_number(&self.all, p)
     }

@@ -1,4 +1,7 @@
 //! Solids as signed distance: meshes, sampled fields, iso-surfaces, mass properties.
 
+mod isosurface;
+mod mass;
 mod mesh_solid;
+mod sdf_grid;
 mod support;

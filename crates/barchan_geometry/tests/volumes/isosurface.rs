@@ -1,0 +1,184 @@
+use std::collections::BTreeMap;
+use std::f64::consts::PI;
+
+use barchan_geometry::isosurface::{IsosurfaceError, isosurface};
+use barchan_geometry::mesh::MeshSolid;
+use barchan_geometry::random::Stream;
+use barchan_geometry::{Aabb, Shape, TriMesh};
+use glam::{DMat3, DVec3};
+
+use crate::support::{Block, Sphere, Torus, cuboid, icosphere};
+
+const LIMIT: usize = 1 << 30;
+
+fn area(mesh: &TriMesh) -> f64 {
+    (0..mesh.triangles.len())
+        .map(|t| mesh.corners(t))
+        .map(|[a, b, c]| 0.5 * (b - a).cross(c - a).length())
+        .sum()
+}
+
+fn volume(mesh: &TriMesh) -> f64 {
+    (0..mesh.triangles.len())
+        .map(|t| mesh.corners(t))
+        .map(|[a, b, c]| a.dot(b.cross(c)) / 6.0)
+        .sum()
+}
+
+/// V - E + F, after a check that every edge is used once in each direction and that the triangles around each vertex
+/// are one closed fan.
+fn euler_characteristic(mesh: &TriMesh) -> i64 {
+    let mut directed: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+    let mut links: BTreeMap<u32, BTreeMap<u32, u32>> = BTreeMap::new();
+    for &[a, b, c] in &mesh.triangles {
+        for (v, from, to) in [(c, a, b), (a, b, c), (b, c, a)] {
+            assert_ne!(from, to);
+            *directed.entry((from, to)).or_default() += 1;
+            links.entry(v).or_default().insert(from, to);
+        }
+    }
+    for (&(from, to), &count) in &directed {
+        assert_eq!((count, directed.get(&(to, from))), (1, Some(&1)), "edge {from} {to}");
+    }
+    assert_eq!(links.len(), mesh.vertices.len(), "vertices without triangles");
+    for (v, link) in &links {
+        let start = *link.keys().next().unwrap();
+        let (mut at, mut steps) = (link[&start], 1);
+        while at != start {
+            at = link[&at];
+            steps += 1;
+        }
+        assert_eq!(steps, link.len(), "two fans at vertex {v}");
+    }
+    mesh.vertices.len() as i64 - directed.len() as i64 / 2 + mesh.triangles.len() as i64
+}
+
+fn surface(shape: &dyn Shape, voxel: f64, level: f64) -> TriMesh {
+    isosurface(shape, voxel, level, LIMIT).unwrap()
+}
+
+#[test]
+fn volume_and_area_of_a_sphere_and_a_torus_converge_with_second_order() {
+    let sphere = Sphere {
+        center: DVec3::new(30.0, -20.0, 10.0),
+        radius: 1.0,
+    };
+    let torus = Torus { major: 1.0, minor: 0.4 };
+    let level = 0.1;
+    let ball = (4.0 / 3.0 * PI * 1.1f64.powi(3), 4.0 * PI * 1.1f64.powi(2));
+    let ring = (2.0 * PI * PI * 0.25, 4.0 * PI * PI * 0.5);
+    for (shape, (exact_volume, exact_area), characteristic) in [(&sphere as &dyn Shape, ball, 2), (&torus, ring, 0)] {
+        let errors = [0.1, 0.05].map(|voxel| {
+            let mut mesh = surface(shape, voxel, level);
+            assert_eq!(euler_characteristic(&mesh), characteristic);
+            for &p in &mesh.vertices {
+                assert!((shape.distance(p) - level).abs() < 1e-9, "{p}");
+            }
+            let center = shape.bounds().center();
+            mesh.vertices.iter_mut().for_each(|v| *v -= center);
+            [1.0 - volume(&mesh) / exact_volume, 1.0 - area(&mesh) / exact_area]
+        });
+        for k in 0..2 {
+            assert!((0.0..0.02).contains(&errors[0][k]), "{errors:?}");
+            assert!(errors[1][k] < errors[0][k] / 3.3, "{errors:?}");
+        }
+    }
+}
+
+#[test]
+fn flat_faces_are_flat_and_edges_are_cut_by_less_than_a_voxel() {
+    let half = DVec3::new(1.0, 0.6, 0.4);
+    let rotation = DMat3::from_axis_angle(DVec3::new(1.0, 2.0, -1.0).normalize(), 0.6);
+    let errors = [0.08, 0.04].map(|voxel| {
+        let mesh = surface(&Block { half, rotation }, voxel, 0.0);
+        assert_eq!(euler_characteristic(&mesh), 2);
+        for &p in &mesh.vertices {
+            assert!(Block { half, rotation }.distance(p).abs() < 1e-9, "{p}");
+        }
+        1.0 - volume(&mesh) / (8.0 * half.element_product())
+    });
+    assert!(errors[0] < 0.02 && errors[1] < errors[0] / 3.0, "{errors:?}");
+}
+
+#[test]
+fn slivers_are_rare() {
+    let mesh = surface(&Torus { major: 1.0, minor: 0.4 }, 0.05, 0.0);
+    let thin = (0..mesh.triangles.len())
+        .filter(|&t| {
+            let [a, b, c] = mesh.corners(t);
+            let longest = a.distance(b).max(b.distance(c)).max(c.distance(a));
+            (b - a).cross(c - a).length() / longest.powi(2) < 0.1
+        })
+        .count();
+    assert!(thin * 50 < mesh.triangles.len(), "{thin} of {}", mesh.triangles.len());
+}
+
+/// Any function at all: random values, so that every case of every tetrahedron occurs and nothing is resolved.
+#[test]
+fn the_surface_of_noise_is_a_closed_manifold() {
+    #[derive(Debug)]
+    struct Noise(u64);
+    impl Shape for Noise {
+        fn distance(&self, p: DVec3) -> f64 {
+            let outside = (p.abs() - 1.0).max_element();
+            let cell = ((p + 4.0) * 1e6).round().as_u64vec3();
+            let noise = 0.2 * (Stream::new(self.0, cell.x ^ (cell.y << 20) ^ (cell.z << 40)).unit() - 0.6);
+            outside.max(noise)
+        }
+        fn bounds(&self) -> Aabb {
+            Aabb::new(DVec3::splat(-1.0), DVec3::ONE)
+        }
+    }
+    for seed in 0..4 {
+        let mesh = surface(&Noise(seed), 0.09, 0.0);
+        assert!(mesh.triangles.len() > 10_000);
+        assert_eq!(euler_characteristic(&mesh) % 2, 0);
+    }
+}
+
+#[test]
+fn an_open_mesh_still_gives_a_closed_surface() {
+    let mut open = icosphere(1.0, 3);
+    let vertices = open.vertices.clone();
+    open.triangles.retain(|t| vertices[t[0] as usize].z < 0.8);
+    let mesh = surface(&MeshSolid::new(open), 0.04, 0.0);
+    assert_eq!(euler_characteristic(&mesh), 2);
+    let full = 4.0 / 3.0 * PI;
+    assert!((0.85 * full..full).contains(&volume(&mesh)), "{}", volume(&mesh) / full);
+}
+
+#[test]
+fn the_inset_of_a_mesh_is_smaller_by_the_level() {
+    let solid = MeshSolid::new(cuboid(Aabb::new(DVec3::splat(-1.0), DVec3::ONE)));
+    let mesh = surface(&solid, 0.1, -0.25);
+    assert_eq!(euler_characteristic(&mesh), 2);
+    assert!((volume(&mesh) / 1.5f64.powi(3) - 1.0).abs() < 0.02);
+    assert!((mesh.bounds().max - 0.75).abs().max_element() < 1e-9);
+}
+
+#[test]
+fn what_cannot_be_meshed_is_refused_and_nothing_is_an_empty_mesh() {
+    let sphere = Sphere {
+        center: DVec3::ZERO,
+        radius: 1.0,
+    };
+    for (voxel, level) in [(0.0, 0.0), (-1.0, 0.0), (f64::NAN, 0.0), (0.1, f64::INFINITY)] {
+        assert!(matches!(
+            isosurface(&sphere, voxel, level, LIMIT),
+            Err(IsosurfaceError::Size { .. })
+        ));
+    }
+    for voxel in [1e-4, 1e-12, 1e-300] {
+        let refused = isosurface(&sphere, voxel, 0.0, LIMIT);
+        assert!(
+            matches!(refused, Err(IsosurfaceError::Memory { needed, .. }) if needed > LIMIT as f64),
+            "{refused:?}"
+        );
+    }
+    assert!(surface(&sphere, 0.1, -1.5).triangles.is_empty());
+    assert!(
+        surface(&MeshSolid::new(TriMesh::default()), 0.1, 0.0)
+            .triangles
+            .is_empty()
+    );
+}
