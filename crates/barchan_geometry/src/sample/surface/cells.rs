@@ -11,7 +11,7 @@ const END: u32 = u32::MAX;
 const AXIS_BITS: u32 = 21;
 const AXIS_MASK: i64 = (1 << AXIS_BITS) - 1;
 
-/// A growing set of points, each found again from any place within a cell's side of it.
+/// A growing set of points, each found again from any place near it.
 pub(super) struct Cells {
     inverse_side: f64,
     /// Open addressing: the cell's key and its newest point.
@@ -65,15 +65,29 @@ impl Cells {
         self.table[slot].1 = index;
     }
 
-    /// Visits the numbers of all points in the cell of `p` and then in the 26 around it, until `visit` breaks.
-    pub fn near(&self, p: DVec3, mut visit: impl FnMut(usize) -> ControlFlow<()>) -> ControlFlow<()> {
-        let centre = self.cell(p);
-        for offset in NEIGHBOURS {
-            let mut index = self.table[self.slot(pack(centre + offset))].1;
-            while index != END {
-                visit(index as usize)?;
-                index = self.next[index as usize];
+    /// Visits the numbers of all points within `reach` [m] of `p`, and some beyond, until `visit` breaks. The cell of `p`
+    /// comes first: who is close is found early.
+    pub fn near(&self, p: DVec3, reach: f64, mut visit: impl FnMut(usize) -> ControlFlow<()>) -> ControlFlow<()> {
+        let (own, first, last) = (self.cell(p), self.cell(p - reach), self.cell(p + reach));
+        self.visit_cell(own, &mut visit)?;
+        for z in first.z..=last.z {
+            for y in first.y..=last.y {
+                for x in first.x..=last.x {
+                    let cell = I64Vec3::new(x, y, z);
+                    if cell != own {
+                        self.visit_cell(cell, &mut visit)?;
+                    }
+                }
             }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn visit_cell(&self, cell: I64Vec3, visit: &mut impl FnMut(usize) -> ControlFlow<()>) -> ControlFlow<()> {
+        let mut index = self.table[self.slot(pack(cell))].1;
+        while index != END {
+            visit(index as usize)?;
+            index = self.next[index as usize];
         }
         ControlFlow::Continue(())
     }
@@ -81,7 +95,8 @@ impl Cells {
     /// The slot of `key`, or the free one where it belongs.
     fn slot(&self, key: u64) -> usize {
         let mask = self.table.len() - 1;
-        let mut slot = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20) as usize & mask;
+        // The highest bits of the product are the ones that all axes reach.
+        let mut slot = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - self.table.len().ilog2())) as usize;
         while self.table[slot].0 != key && self.table[slot].0 != EMPTY {
             slot = (slot + 1) & mask;
         }
@@ -109,46 +124,26 @@ fn pack(cell: I64Vec3) -> u64 {
     (c.x | c.y << AXIS_BITS | c.z << (2 * AXIS_BITS)) as u64
 }
 
-/// The own cell, then faces, edges and corners: who is close is found early.
-const NEIGHBOURS: [I64Vec3; 27] = {
-    let mut out = [I64Vec3::ZERO; 27];
-    let mut filled = 0;
-    let mut shell = 0;
-    while shell <= 3 {
-        let mut k = 0;
-        while k < 27 {
-            let (x, y, z) = (k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1);
-            if x * x + y * y + z * z == shell {
-                out[filled] = I64Vec3::new(x, y, z);
-                filled += 1;
-            }
-            k += 1;
-        }
-        shell += 1;
-    }
-    out
-};
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::random::Stream;
 
     #[test]
-    fn every_point_within_a_side_is_visited_once_also_after_growing() {
-        let side = 0.3;
+    fn every_point_within_reach_is_visited_once_also_after_growing() {
+        let (side, reach) = (0.3, 0.4);
         let mut stream = Stream::new(3, 0);
         let points: Vec<DVec3> = (0..2000).map(|_| 4.0 * stream.unit_cube() - 2.0).collect();
         let mut cells = Cells::new(side, 0);
         points.iter().for_each(|&p| cells.insert(p));
         for &p in points.iter().step_by(37) {
             let mut seen = vec![0; points.len()];
-            let _ = cells.near(p, |i| {
+            let _ = cells.near(p, reach, |i| {
                 seen[i] += 1;
                 ControlFlow::Continue(())
             });
             for (q, n) in points.iter().zip(seen) {
-                assert!(n <= 1 && (n == 1 || q.distance(p) > side), "{n} at {q}");
+                assert!(n <= 1 && (n == 1 || q.distance(p) > reach), "{n} at {q}");
             }
         }
     }

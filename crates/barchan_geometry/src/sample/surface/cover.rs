@@ -9,10 +9,12 @@ use super::cells::Cells;
 use super::settle::{Level, Spot};
 use crate::Aabb;
 
-/// Cells are judged from this size on, half diagonal over the limit [-].
-const COARSEST: f64 = 0.25;
-/// How often such a cell is halved before its last doubt counts as a hole.
-const HALVINGS: u32 = 3;
+/// Halvings of a cell whose half diagonal is the limit, after which its last doubt counts as a hole.
+const HALVINGS: u32 = 5;
+/// From this many halvings left on, a cell is small enough for its centre to stand for it.
+const SMALL: u32 = 3;
+/// Half diagonal of such a cell over the limit [-].
+const SMALL_REACH: f64 = 1.0 / (1 << (HALVINGS - SMALL)) as f64;
 const MAX_PASSES: usize = 100;
 const CHUNK: usize = 256;
 
@@ -55,7 +57,8 @@ struct Hole {
 }
 
 /// Adds samples until every point of the level within `bounds`, and of the middle of thin parts if there are any, is
-/// within `limit` [m] of one. Returns the largest distance [m] seen from a point there to its nearest sample.
+/// within `limit` [m] of one. Returns the largest distance [m] seen from a point there to its nearest sample, or three
+/// quarters of the limit if all are nearer.
 pub(super) fn fill(spots: &mut Vec<Spot>, level: &Level, bounds: Aabb, limit: f64, thin: bool) -> f64 {
     let positions: Vec<DVec3> = spots.iter().map(|s| s.position).collect();
     let mut cover = Cover {
@@ -63,7 +66,7 @@ pub(super) fn fill(spots: &mut Vec<Spot>, level: &Level, bounds: Aabb, limit: f6
         limit,
         cells: Cells::of_points(limit, &positions),
     };
-    let mut gap = 0.0;
+    let mut gap: f64 = 0.0;
     for target in [Target::Level, Target::Middle] {
         if target == Target::Level || thin {
             gap = cover.close(target, bounds, spots).max(gap);
@@ -86,7 +89,7 @@ impl Cover<'_> {
             let parts: Vec<(f64, Vec<Hole>)> = doubtful
                 .par_chunks(CHUNK)
                 .map(|chunk| {
-                    let (mut largest, mut holes) = (0.0, Vec::new());
+                    let (mut largest, mut holes) = ((1.0 - SMALL_REACH) * self.limit, Vec::new());
                     for &cell in chunk {
                         self.judge(target, cell, HALVINGS, &mut largest, &mut holes);
                     }
@@ -114,7 +117,7 @@ impl Cover<'_> {
 
     /// Half diagonal [m] of the cells that are not halved any more.
     fn finest(&self) -> f64 {
-        COARSEST * self.limit / f64::from(1 << HALVINGS)
+        self.limit / f64::from(1 << HALVINGS)
     }
 
     fn value(&self, target: Target) -> f64 {
@@ -126,7 +129,7 @@ impl Cover<'_> {
 
     /// The coarsest cells that are to be judged: by halving cells of the size of the bounds wherever the target may be.
     fn cells_of(&self, target: Target, bounds: Aabb) -> Vec<Cell> {
-        let half = COARSEST * self.limit / 3f64.sqrt();
+        let half = self.limit / 3f64.sqrt();
         let bounds = bounds.grown(self.level.level.max(0.0) + half);
         let doublings = (bounds.size().max_element() / (2.0 * half)).log2().ceil().max(0.0) as i32;
         let mut list = vec![Cell {
@@ -152,51 +155,52 @@ impl Cover<'_> {
     /// Looks for holes in `cell`, and for the `largest` distance [m] from a point of the target to its nearest sample.
     fn judge(&self, target: Target, cell: Cell, halvings: u32, largest: &mut f64, holes: &mut Vec<Hole>) {
         let (center, reach) = (cell.center, cell.reach());
-        let settled = match target {
-            Target::Level => None,
-            Target::Middle => Some(self.level.settle(center)),
-        };
-        let distance = self.nearest(settled.map_or(center, |spot| spot.position));
-        if distance + reach <= self.limit && distance <= *largest {
+        // The shape may be slow, so it is asked last.
+        if target == Target::Level && self.covers(center, self.limit - reach) {
             return;
         }
-        let spot = settled.unwrap_or_else(|| self.level.settle(center));
-        let exact = if settled.is_some() {
-            distance
-        } else {
-            self.nearest(spot.position)
-        };
-        let settled_nearby = target == Target::Middle || spot.position.distance(center) <= 2.0 * reach;
-        if settled_nearby && exact <= self.limit {
-            *largest = exact.max(*largest);
-        }
-        if distance + reach <= self.limit {
+        if (self.level.shape.distance(center) - self.value(target)).abs() > reach {
             return;
         }
-        if halvings == 0 || (settled_nearby && exact > self.limit) {
-            let here = Spot {
-                position: center,
-                ..spot
-            };
-            holes.push(Hole {
-                cell,
-                spot: if settled_nearby { spot } else { here },
-                distance: exact,
-            });
-            return;
-        }
-        let value = self.value(target);
-        for child in cell.children() {
-            if (self.level.shape.distance(child.center) - value).abs() <= child.reach() {
-                self.judge(target, child, halvings - 1, largest, holes);
+        if halvings <= SMALL || (target == Target::Level && !self.covers(center, self.limit)) {
+            let mut spot = self.level.settle(center);
+            let distance = self.nearest(spot.position);
+            if target == Target::Middle && distance + reach <= self.limit {
+                *largest = distance.max(*largest);
+                return;
+            }
+            if target == Target::Level && spot.position.distance(center) > 2.0 * reach {
+                // The distance leads astray; near enough to the level this place itself will do.
+                spot.position = center;
+            } else if distance <= self.limit {
+                *largest = distance.max(*largest);
+            }
+            if halvings == 0 || (distance > self.limit && spot.position != center) {
+                holes.push(Hole { cell, spot, distance });
+                return;
             }
         }
+        for child in cell.children() {
+            self.judge(target, child, halvings - 1, largest, holes);
+        }
+    }
+
+    /// Whether a sample lies within `distance` [m], at most the limit, of `p`.
+    fn covers(&self, p: DVec3, distance: f64) -> bool {
+        let seek = |i: usize| {
+            if self.cells.points[i].distance_squared(p) <= distance * distance {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
+        distance > 0.0 && self.cells.near(p, distance, seek).is_break()
     }
 
     /// Distance [m] from `p` to the nearest sample, infinite beyond the limit.
     fn nearest(&self, p: DVec3) -> f64 {
         let mut squared = f64::INFINITY;
-        let _ = self.cells.near(p, |i| {
+        let _ = self.cells.near(p, self.limit, |i| {
             squared = self.cells.points[i].distance_squared(p).min(squared);
             ControlFlow::Continue(())
         });

@@ -6,13 +6,17 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::cells::Cells;
+use super::poisson::SATURATION;
 use super::settle::{Level, OPPOSED, Spot};
 
-/// Time step over the time constant tau of the velocities [-].
-const STEP: f64 = 0.2;
-const MAX_STEPS: usize = 500;
-/// A floater at rest moves less than this in a step, of the radius [-].
-const REST: f64 = 1e-3;
+/// First time step over the time constant tau of the velocities [-]: stable, and faster than the 0.2 of smaller ranges.
+const STEP: f64 = 0.5;
+/// The repulsion's step falls to zero over this many steps. At sharp edges floaters pushed from both sides would never come
+/// to rest by themselves.
+const STEPS: usize = 60;
+/// Range of the repulsion over the hexagonal distance of the floaters [-]. Above one, all are under pressure, and holes
+/// close; at one, many lose touch before they do.
+const PRESSURE: f64 = 1.3;
 /// How far beyond the range neighbours are listed, of the range [-].
 const SKIN: f64 = 0.3;
 const CHUNK: usize = 1024;
@@ -22,50 +26,44 @@ pub(super) fn repulsion(distance: f64, range: f64) -> f64 {
     range * (1.0 - distance / range).max(0.0).powi(2)
 }
 
-/// Lets the floaters come to rest. At rest each is `range` [m] from its six neighbours if there are as many as fit.
-pub(super) fn relax(spots: &mut Vec<Spot>, level: &Level, range: f64, progress: &(dyn Fn(f64) + Sync)) {
-    let rest = REST * level.radius;
+/// Distance [m] between neighbours when as many samples as Poisson disks of `spacing` [m] leave room for lie evenly, each
+/// with six around it.
+pub(super) fn hexagonal_distance(spacing: f64) -> f64 {
+    (2.0 / (3f64.sqrt() * SATURATION)).sqrt() * spacing
+}
+
+/// Lets floaters that began as Poisson disks of `spacing` [m] come to rest.
+pub(super) fn relax(spots: &mut Vec<Spot>, level: &Level, spacing: f64, progress: &(dyn Fn(f64) + Sync)) {
+    let range = PRESSURE * hexagonal_distance(spacing);
     let mut lists = Lists::new(spots, range);
-    // How far each moved in the last step [m], and the most any has moved since the lists were made.
-    let mut moves = vec![f64::INFINITY; spots.len()];
+    // The most any may have moved since the lists were made [m].
     let mut drift = 0.0;
     let mut next = spots.clone();
-    let mut next_moves = moves.clone();
-    for step in 0..MAX_STEPS {
+    for step in 0..STEPS {
         if 2.0 * drift > SKIN * range {
             lists = Lists::new(spots, range);
             drift = 0.0;
         }
-        next.par_iter_mut()
-            .zip(&mut next_moves)
+        let cooled = STEP * (1.0 - step as f64 / STEPS as f64);
+        drift += next
+            .par_iter_mut()
             .enumerate()
             .with_min_len(CHUNK)
-            .for_each(|(i, (spot, moved))| {
-                let near = lists.of(i);
-                let awake = moves[i] >= rest || near.iter().any(|&j| moves[j as usize] >= rest);
-                *spot = if awake {
-                    advance(spots, i, near, level, range)
-                } else {
-                    spots[i]
-                };
-                *moved = spot.position.distance(spots[i].position);
-            });
+            .map(|(i, spot)| {
+                *spot = advance(spots, i, lists.of(i), level, range, cooled);
+                spot.position.distance(spots[i].position)
+            })
+            .reduce(|| 0.0, f64::max);
         std::mem::swap(spots, &mut next);
-        std::mem::swap(&mut moves, &mut next_moves);
-        let largest = moves.par_iter().copied().reduce(|| 0.0, f64::max);
-        drift += largest;
-        progress((step + 1) as f64 / MAX_STEPS as f64);
-        if largest < rest {
-            break;
-        }
+        progress((step + 1) as f64 / STEPS as f64);
     }
     spots
         .par_iter_mut()
         .for_each(|spot| *spot = level.settle(spot.position));
 }
 
-/// Floater `i` one step later.
-fn advance(spots: &[Spot], i: usize, near: &[u32], level: &Level, range: f64) -> Spot {
+/// Floater `i` one step later, the repulsion's `step` [-] in units of tau.
+fn advance(spots: &[Spot], i: usize, near: &[u32], level: &Level, range: f64, step: f64) -> Spot {
     let here = spots[i];
     let x = here.position;
     let mut push = DVec3::ZERO;
@@ -79,7 +77,7 @@ fn advance(spots: &[Spot], i: usize, near: &[u32], level: &Level, range: f64) ->
             push += repulsion(distance, range) / distance * away;
         }
     }
-    let along = |n: DVec3| STEP * (push - push.dot(n) * n);
+    let along = |n: DVec3| step * (push - push.dot(n) * n);
     if here.middle {
         return level.settle(x + along(here.normal));
     }
@@ -113,7 +111,7 @@ impl Lists {
                 let (mut ends, mut numbers) = (Vec::with_capacity(own.len()), Vec::with_capacity(12 * own.len()));
                 for (k, &p) in own.iter().enumerate() {
                     let i = chunk * CHUNK + k;
-                    let _ = cells.near(p, |j| {
+                    let _ = cells.near(p, reach, |j| {
                         if j != i && positions[j].distance_squared(p) < reach * reach {
                             numbers.push(j as u32);
                         }

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use crate::{Shape, TriMesh};
 pub use poisson::geodesic_distance;
 use poisson::{Areas, SATURATION};
-use settle::Level;
+use settle::{Level, Spot};
 
 /// How a surface is covered.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,7 +65,8 @@ pub struct SurfaceSample {
     pub positions: Vec<DVec3>,
     /// Outward unit normals there [-].
     pub normals: Vec<DVec3>,
-    /// Largest distance [m] found from a probed point of the covered surface to its nearest sample.
+    /// Largest distance [m] found from a point of the covered surface to its nearest sample; three quarters of the
+    /// limit if all probed points are nearer.
     pub gap: f64,
 }
 
@@ -138,16 +139,19 @@ pub fn sample_surface(
     };
     let found = poisson::poisson(&areas, &level, spacing, settings.seed, &|done| progress(0.3 * done));
     let mut spots = found.spots;
-    if settings.relax {
-        let range = (2.0 / (3f64.sqrt() * SATURATION)).sqrt() * spacing;
-        floaters::relax(&mut spots, &level, range, &|done| progress(0.3 + 0.5 * done));
-    } else {
+    if settings.offset == 0.0 {
+        // The triangles may be coarser than the shape.
         spots
             .par_iter_mut()
             .for_each(|spot| *spot = level.settle(spot.position));
     }
-    progress(0.8);
-    let gap = cover::fill(&mut spots, &level, surface.bounds(), settings.limit(), found.thin);
+    let fill = |spots: &mut Vec<Spot>| cover::fill(spots, &level, surface.bounds(), settings.limit(), found.thin);
+    let mut gap = fill(&mut spots);
+    progress(0.4);
+    if settings.relax {
+        floaters::relax(&mut spots, &level, spacing, &|done| progress(0.4 + 0.5 * done));
+        gap = fill(&mut spots);
+    }
     progress(1.0);
     Ok(SurfaceSample {
         positions: spots.iter().map(|s| s.position).collect(),

@@ -190,5 +190,5 @@ fn free(spot: &Spot, cells: &Cells, spots: &[Spot], spacing: f64) -> bool {
             ControlFlow::Break(())
         }
     };
-    cells.near(spot.position, clash).is_continue()
+    cells.near(spot.position, spacing, clash).is_continue()
 }
