@@ -166,7 +166,7 @@ pub fn cover(
     let surface = match &solid.mesh {
         Some(loaded) => &loaded.mesh,
         None => {
-            own = isosurface(&*solid.shape, settings.radius, 0.0, settings.memory)?;
+            own = isosurface(&*solid.shape, settings.radius, 0.0, settings.memory as usize)?;
             &own
         }
     };
