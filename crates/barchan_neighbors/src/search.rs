@@ -11,7 +11,7 @@ const BLOCK: usize = 32;
 /// A block takes in further cells of its row until it has this many queries [-], which then pay for the copies.
 const BLOCK_QUERIES: usize = 6;
 /// Cells [-] of a block, at most: each adds nine cells of candidates to all its queries.
-const BLOCK_CELLS: i64 = 4;
+const BLOCK_CELLS: i64 = 8;
 
 /// Who asks.
 #[derive(Clone, Copy)]
@@ -231,8 +231,10 @@ impl Search<'_> {
             if !gathered.has_room(run.len()) {
                 return false;
             }
-            let first = (own && run.contains(&slot)).then(|| slot - run.start);
-            gathered.push::<RADII>(&self.segment(run), first);
+            if own && run.contains(&slot) {
+                gathered.set_own(gathered.len() + slot - run.start);
+            }
+            gathered.push::<RADII>(&self.grid.columns, self.radii, run);
         }
         gathered.finish();
         true

@@ -18,9 +18,9 @@ fn paths() -> impl Iterator<Item = Simd> {
 /// Direct cells, a table of the usual size, and tables so small that most cells collide.
 const CELLS: [Cells; 4] = [
     Cells::Auto,
-    Cells::Table { log2_size: 2 },
-    Cells::Table { log2_size: 4 },
-    Cells::Table { log2_size: 9 },
+    Cells::Table { log2_size: 6 },
+    Cells::Table { log2_size: 7 },
+    Cells::Table { log2_size: 10 },
 ];
 
 /// Image of `x` in the range, as `Grid::periodic` documents it.

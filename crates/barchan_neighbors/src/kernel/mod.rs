@@ -9,7 +9,9 @@ mod avx2;
 mod avx512;
 mod scalar;
 
-use crate::sort::PAD;
+use std::ops::Range;
+
+use crate::sort::{Columns, PAD};
 
 /// Instruction set of the pair test. All give the same lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -146,39 +148,44 @@ impl Gathered {
         (self.len, self.own) = (0, None);
     }
 
-    /// Whether a segment of `len` candidates still fits.
+    /// Whether a run of `len` candidates still fits.
+    #[inline]
     pub(crate) fn has_room(&self, len: usize) -> bool {
         self.len + len.next_multiple_of(STEP) <= GATHERED
     }
 
-    /// Appends candidates; the query block begins with the `own`-th of them, if it does.
+    /// Appends a run of sorted points.
     ///
-    /// Segments start at multiples of a step, whose stores then never split a cache line. What lies between is infinitely
+    /// Runs start at multiples of a step, whose stores then seldom split a cache line. What lies between is infinitely
     /// far away.
     #[inline]
-    pub(crate) fn push<const RADII: bool>(&mut self, from: &Segment<'_>, own: Option<usize>) {
-        let steps = from.len.div_ceil(STEP);
-        let (x, y, z, id) = (
-            step(from.x, steps),
-            step(from.y, steps),
-            step(from.z, steps),
-            step(from.id, steps),
-        );
-        let at = self.len;
-        let to_x = step_mut(&mut self.x.0[at..], steps);
-        let to_y = step_mut(&mut self.y.0[at..], steps);
-        let to_z = step_mut(&mut self.z.0[at..], steps);
-        let to_id = step_mut(&mut self.id.0[at..], steps);
+    pub(crate) fn push<const RADII: bool>(&mut self, columns: &Columns, radii: &[f32], run: Range<usize>) {
+        let (at, copies) = (self.len, run.len().div_ceil(COPY));
+        let from = run.start..run.start + copies * COPY;
+        let to = at..at + copies * COPY;
+        let (x, to_x) = (whole(&columns.x[from.clone()]), whole_mut(&mut self.x.0[to.clone()]));
+        let (y, to_y) = (whole(&columns.y[from.clone()]), whole_mut(&mut self.y.0[to.clone()]));
+        let (z, to_z) = (whole(&columns.z[from.clone()]), whole_mut(&mut self.z.0[to.clone()]));
+        let (id, to_id) = (whole(&columns.id[from.clone()]), whole_mut(&mut self.id.0[to.clone()]));
         // One loop for all columns: its length is a surprise to the processor, once instead of four times.
-        for k in 0..steps {
+        for k in 0..copies {
             (to_x[k], to_y[k], to_z[k], to_id[k]) = (x[k], y[k], z[k], id[k]);
         }
         if RADII {
-            step_mut(&mut self.radius.0[at..], steps).copy_from_slice(step(from.radius, steps));
+            self.radius.0[to].copy_from_slice(&radii[from]);
         }
-        self.own = self.own.or(own.map(|own| at + own));
-        self.x.0[at + from.len..][..STEP].fill(f32::INFINITY);
-        self.len = at + steps * STEP;
+        self.x.0[at + run.len()..][..STEP].fill(f32::INFINITY);
+        self.len = at + run.len().next_multiple_of(STEP);
+    }
+
+    /// Number of candidates so far [-].
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Says that the query block begins with the `first`-th candidate.
+    pub(crate) fn set_own(&mut self, first: usize) {
+        self.own = Some(first);
     }
 
     /// Fills the last group with candidates that are infinitely far away.
@@ -199,17 +206,19 @@ impl Gathered {
     }
 }
 
-/// Elements copied at once [-]: the widest vector of a baseline build.
+/// Runs start at multiples of this [-].
 const STEP: usize = 4;
+/// Elements copied at once [-], which the padding of both sides allows.
+const COPY: usize = 8;
 
 #[inline]
-fn step<T>(column: &[T], steps: usize) -> &[[T; STEP]] {
-    column[..steps * STEP].as_chunks().0
+fn whole<T>(column: &[T]) -> &[[T; COPY]] {
+    column.as_chunks().0
 }
 
 #[inline]
-fn step_mut<T>(column: &mut [T], steps: usize) -> &mut [[T; STEP]] {
-    column[..steps * STEP].as_chunks_mut().0
+fn whole_mut<T>(column: &mut [T]) -> &mut [[T; COPY]] {
+    column.as_chunks_mut().0
 }
 
 /// Appends the row of each query among gathered candidates to `out`, and where it ends to `ends`.
