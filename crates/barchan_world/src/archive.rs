@@ -1,0 +1,83 @@
+//! Everything needed to go on, as named bytes. Files are made of it elsewhere.
+
+use std::collections::BTreeMap;
+
+use bytemuck::Pod;
+use thiserror::Error;
+
+/// Named arrays of plain values, in memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Archive {
+    /// The bytes of each entry, as this machine holds them.
+    pub entries: BTreeMap<String, Vec<u8>>,
+}
+
+/// An archive that does not hold what was asked for.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ArchiveError {
+    /// No entry of that name.
+    #[error("the checkpoint has no entry `{name}`")]
+    Missing {
+        /// What was asked for.
+        name: String,
+    },
+    /// An entry whose bytes do not make whole values.
+    #[error("entry `{name}` of the checkpoint has {bytes} bytes, which is no multiple of {size}")]
+    Size {
+        /// The entry.
+        name: String,
+        /// Its length [bytes].
+        bytes: usize,
+        /// Length of a value [bytes].
+        size: usize,
+    },
+    /// Columns of different length.
+    #[error("the columns of `{prefix}` in the checkpoint differ in length")]
+    Ragged {
+        /// What they belong to.
+        prefix: String,
+    },
+    /// A value that cannot be.
+    #[error("entry `{name}` of the checkpoint holds {found}, which does not fit this scene")]
+    Unfit {
+        /// The entry.
+        name: String,
+        /// What it holds.
+        found: String,
+    },
+}
+
+impl Archive {
+    /// Stores an array.
+    pub fn put<T: Pod>(&mut self, name: &str, values: &[T]) {
+        self.entries.insert(name.to_owned(), bytemuck::cast_slice(values).to_vec());
+    }
+
+    /// An array that was stored.
+    pub fn get<T: Pod>(&self, name: &str) -> Result<Vec<T>, ArchiveError> {
+        let bytes = self.entries.get(name).ok_or_else(|| ArchiveError::Missing { name: name.to_owned() })?;
+        let size = size_of::<T>();
+        if bytes.len() % size != 0 {
+            return Err(ArchiveError::Size {
+                name: name.to_owned(),
+                bytes: bytes.len(),
+                size,
+            });
+        }
+        let values = bytes.chunks_exact(size);
+        Ok(values.map(bytemuck::pod_read_unaligned).collect())
+    }
+
+    /// A single value that was stored as an array of one.
+    pub fn get_one<T: Pod>(&self, name: &str) -> Result<T, ArchiveError> {
+        let values = self.get(name)?;
+        match values.as_slice() {
+            [value] => Ok(*value),
+            _ => Err(ArchiveError::Unfit {
+                name: name.to_owned(),
+                found: format!("{} values", values.len()),
+            }),
+        }
+    }
+}

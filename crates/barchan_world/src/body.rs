@@ -1,0 +1,208 @@
+//! Rigid bodies: where they are, how they move, what moves them.
+
+use std::sync::Arc;
+
+use barchan_geometry::{MassProperties, Shape, TriMesh};
+use glam::{DQuat, DVec3};
+
+use crate::{Boundary, Friction, Keys};
+
+/// Place of a body in [`World::bodies`](crate::World::bodies).
+pub type BodyId = usize;
+
+/// From a body's frame to the world.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pose {
+    /// Where the frame's origin is [m].
+    pub position: DVec3,
+    /// How the frame is turned.
+    pub rotation: DQuat,
+}
+
+impl Pose {
+    /// The world's own frame.
+    pub const IDENTITY: Self = Self {
+        position: DVec3::ZERO,
+        rotation: DQuat::IDENTITY,
+    };
+
+    /// A point [m] of the frame, in the world.
+    pub fn point(&self, local: DVec3) -> DVec3 {
+        self.position + self.rotation * local
+    }
+
+    /// A point [m] of the world, in the frame.
+    pub fn local(&self, point: DVec3) -> DVec3 {
+        self.rotation.inverse() * (point - self.position)
+    }
+
+    /// The pose that `child`, given in this frame, has in the world.
+    pub fn then(&self, child: Self) -> Self {
+        Self {
+            position: self.point(child.position),
+            rotation: self.rotation * child.rotation,
+        }
+    }
+}
+
+/// How a body moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Twist {
+    /// Velocity of the centre of mass [m/s].
+    pub linear: DVec3,
+    /// Angular velocity [rad/s].
+    pub angular: DVec3,
+}
+
+/// What acts on a body, as force and torque or as their time integrals.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Wrench {
+    /// Force [N], or impulse [N s].
+    pub force: DVec3,
+    /// Torque about the centre of mass [N m], or angular impulse [N m s].
+    pub torque: DVec3,
+}
+
+impl std::ops::AddAssign for Wrench {
+    fn add_assign(&mut self, other: Self) {
+        self.force += other.force;
+        self.torque += other.torque;
+    }
+}
+
+impl std::ops::Mul<f64> for Wrench {
+    type Output = Self;
+    fn mul(self, factor: f64) -> Self {
+        Self {
+            force: self.force * factor,
+            torque: self.torque * factor,
+        }
+    }
+}
+
+/// What decides where a body is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Motion {
+    /// Nothing: it stays.
+    Fixed,
+    /// Keys, in the frame of a parent or of the world.
+    Scripted {
+        /// The body whose frame the keys are given in; it comes earlier in the list.
+        parent: Option<BodyId>,
+        /// Poses over time.
+        keys: Keys,
+    },
+    /// Whoever runs the simulation, frame by frame.
+    Driven,
+    /// Forces.
+    Dynamic,
+}
+
+/// A rigid object.
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// What scene files call it.
+    pub name: String,
+    /// Its solid, in its frame.
+    pub shape: Arc<dyn Shape>,
+    /// Its surface, in its frame, for pictures.
+    pub surface: Arc<TriMesh>,
+    /// What guides see of it.
+    pub boundary: Boundary,
+    /// What decides where it is.
+    pub motion: Motion,
+    /// Friction of its surface.
+    pub friction: Friction,
+    /// Density [kg/m³].
+    pub density: f64,
+    /// Volume, centre and inertia of its solid, in its frame, for a density of 1 kg/m³.
+    pub mass_properties: MassProperties,
+    /// There from this time on [s].
+    pub from: f64,
+    /// Gone from this time on [s].
+    pub until: f64,
+    /// Where it is.
+    pub pose: Pose,
+    /// How it moves.
+    pub twist: Twist,
+    /// Mean force and torque that guides exerted on it over the last frame.
+    pub wrench: Wrench,
+}
+
+impl Body {
+    /// Mass [kg].
+    pub fn mass(&self) -> f64 {
+        self.density * self.mass_properties.volume
+    }
+
+    /// Centre of mass in the world [m].
+    pub fn center(&self) -> DVec3 {
+        self.pose.point(self.mass_properties.center)
+    }
+
+    /// Velocity [m/s] of its point at `p` [m].
+    pub fn velocity_at(&self, p: DVec3) -> DVec3 {
+        self.twist.linear + self.twist.angular.cross(p - self.center())
+    }
+
+    /// Whether it is there at `time` [s].
+    pub fn is_present(&self, time: f64) -> bool {
+        self.from <= time && time < self.until
+    }
+
+    /// Whether forces move it.
+    pub fn is_dynamic(&self) -> bool {
+        self.motion == Motion::Dynamic
+    }
+}
+
+/// What a joint leaves free.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum JointKind {
+    /// Turning about an axis, given in the first body's frame [-].
+    Hinge {
+        /// Unit length.
+        axis: DVec3,
+    },
+    /// Turning about a point.
+    Ball,
+    /// Anything, as long as the two points are no farther apart than this [m].
+    Rope {
+        /// Longest distance.
+        length: f64,
+    },
+    /// Nothing.
+    Fixed,
+}
+
+/// A connection of two bodies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Joint {
+    /// The two bodies.
+    pub bodies: [BodyId; 2],
+    /// What it leaves free.
+    pub kind: JointKind,
+    /// Where it holds each body, in that body's frame [m].
+    pub anchors: [DVec3; 2],
+    /// Cut from this time on [s].
+    pub until: f64,
+}
+
+/// Poses of bodies as their keys or their holders say.
+pub trait Bodies {
+    /// The pose that body `id` has at `time` [s] unless forces move it.
+    fn scripted_pose(&self, id: BodyId, time: f64) -> Pose;
+}
+
+impl Bodies for [Body] {
+    fn scripted_pose(&self, id: BodyId, time: f64) -> Pose {
+        match &self[id].motion {
+            Motion::Scripted { parent: None, keys } => keys.pose(time),
+            Motion::Scripted {
+                parent: Some(parent),
+                keys,
+            } => self.scripted_pose(*parent, time).then(keys.pose(time)),
+            Motion::Fixed | Motion::Driven | Motion::Dynamic => self[id].pose,
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! What leaves a simulation at the frame rate.
+
+use glam::{DVec3, Vec3};
+
+use crate::{Body, Mass, World};
+
+/// One frame, owned, so that it can be written while the simulation goes on.
+#[derive(Clone, Debug, Default)]
+pub struct Frame {
+    /// Its number.
+    pub number: u64,
+    /// Its time [s].
+    pub time: f64,
+    /// The guides, a row each.
+    pub guides: Table,
+    /// The grains, a row each, if there are any.
+    pub grains: Option<Table>,
+    /// The bodies that are there.
+    pub bodies: Vec<BodyState>,
+    /// Figures of the whole.
+    pub stats: Stats,
+}
+
+/// Named columns of equal length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// Names and values, in the order in which they are written.
+    pub columns: Vec<(String, Column)>,
+}
+
+/// An owned column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Column {
+    /// Small numbers.
+    U8(Vec<u8>),
+    /// Numbers.
+    U32(Vec<u32>),
+    /// One number each.
+    F32(Vec<f32>),
+    /// Three numbers each.
+    Vec3(Vec<Vec3>),
+}
+
+impl Column {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::U8(values) => values.len(),
+            Self::U32(values) => values.len(),
+            Self::F32(values) => values.len(),
+            Self::Vec3(values) => values.len(),
+        }
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Table {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.columns.first().map_or(0, |c| c.1.len())
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The column of that name.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|c| c.0 == name).map(|c| &c.1)
+    }
+
+    /// Appends a column.
+    ///
+    /// # Panics
+    /// If its length differs from that of the others.
+    pub fn push(&mut self, name: &str, column: Column) {
+        assert!(self.columns.is_empty() || column.len() == self.len(), "column {name}");
+        self.columns.push((name.to_owned(), column));
+    }
+}
+
+/// Where a body is and what acts on it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BodyState {
+    /// What scene files call it.
+    pub name: String,
+    /// Where its frame's origin is [m].
+    pub position: DVec3,
+    /// How its frame is turned: x, y, z, w.
+    pub rotation: [f64; 4],
+    /// Velocity of its centre of mass [m/s].
+    pub linear_velocity: DVec3,
+    /// Angular velocity [rad/s].
+    pub angular_velocity: DVec3,
+    /// Mean force by guides over the frame [N].
+    pub force: DVec3,
+    /// Mean torque by guides about its centre of mass over the frame [N m].
+    pub torque: DVec3,
+}
+
+impl BodyState {
+    /// The state of `body`.
+    pub fn of(body: &Body) -> Self {
+        Self {
+            name: body.name.clone(),
+            position: body.pose.position,
+            rotation: body.pose.rotation.to_array(),
+            linear_velocity: body.twist.linear,
+            angular_velocity: body.twist.angular,
+            force: body.wrench.force,
+            torque: body.wrench.torque,
+        }
+    }
+}
+
+/// Figures of a frame.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stats {
+    /// Time steps taken since the last frame [-].
+    pub steps: u32,
+    /// Number of guides.
+    pub guides: usize,
+    /// Number of grains.
+    pub grains: usize,
+    /// Mass of all guides [kg].
+    pub mass: f64,
+    /// Mass taken by sinks so far [kg].
+    pub removed_mass: f64,
+    /// Mass added by emitters so far [kg].
+    pub emitted_mass: f64,
+    /// Whether filled + emitted - removed = present, exactly.
+    pub ledger_closes: bool,
+    /// Of the guides [J].
+    pub kinetic_energy: f64,
+    /// Of the guides, against the world's origin of coordinates [J].
+    pub potential_energy: f64,
+    /// Of the guides [kg m/s].
+    pub momentum: DVec3,
+    /// Of the fastest guide [m/s].
+    pub max_speed: f64,
+    /// Largest overlap of a radius [-].
+    pub max_overlap: f32,
+    /// Milliseconds that guides took.
+    pub guide_ms: f64,
+    /// Milliseconds that grains took.
+    pub grain_ms: f64,
+    /// Further figures of the solver.
+    pub extras: Vec<(String, f64)>,
+}
+
+impl Stats {
+    /// Sums over the guides, moving with `velocities` [m/s].
+    pub fn of_guides(world: &World, velocities: &[Vec3]) -> Self {
+        let mut stats = Self {
+            guides: world.guides.len(),
+            removed_mass: world.ledger.removed.kilograms(),
+            emitted_mass: world.ledger.emitted.kilograms(),
+            ..Self::default()
+        };
+        let present = Mass::sum(world.guides.mass.iter().copied());
+        stats.mass = present.kilograms();
+        stats.ledger_closes = present == world.ledger.expected();
+        for (i, velocity) in velocities.iter().enumerate() {
+            let mass = f64::from(world.guides.mass[i]);
+            let velocity = velocity.as_dvec3();
+            stats.kinetic_energy += 0.5 * mass * velocity.length_squared();
+            stats.potential_energy -= mass * world.gravity.dot(world.place(i));
+            stats.momentum += mass * velocity;
+            stats.max_speed = stats.max_speed.max(velocity.length());
+        }
+        stats
+    }
+}

@@ -1,0 +1,32 @@
+//! The state of a simulation at one instant, and the seams between those who change it.
+//!
+//! No files, no threads, no clock and no hidden seed: a [`World`] is what there is; a [`Solver`] moves its guides and bodies
+//! over the time of a frame; a [`Refiner`] moves grains after them; a [`Frame`] is what leaves.
+//!
+//! Lengths are metres, masses kilograms, times seconds, angles radians; z is up.
+
+mod archive;
+mod body;
+mod boundary;
+mod columns;
+mod frame;
+mod guides;
+mod keys;
+mod ledger;
+mod material;
+mod solver;
+mod source;
+mod world;
+
+pub use archive::{Archive, ArchiveError};
+pub use body::{Bodies, Body, BodyId, Joint, JointKind, Motion, Pose, Twist, Wrench};
+pub use boundary::Boundary;
+pub use columns::{ColumnRef, Element, gather};
+pub use frame::{BodyState, Column, Frame, Stats, Table};
+pub use guides::{Guide, Guides};
+pub use keys::{Ease, Key, Keys, Turn};
+pub use ledger::{Ledger, Mass};
+pub use material::{Friction, Material, MaterialId, Materials, geometric_mean};
+pub use solver::{AdvanceError, AdvanceReport, Refiner, Solver};
+pub use source::{Emitter, Sink};
+pub use world::{Periodic, SETTLED_FRACTION, World};

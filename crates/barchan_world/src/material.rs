@@ -1,0 +1,94 @@
+//! What guides are made of.
+
+use std::collections::BTreeMap;
+
+/// Number of a material in [`Materials`].
+pub type MaterialId = u8;
+
+/// Coulomb friction coefficients [-].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Friction {
+    /// Holds up to this share of the normal force.
+    pub r#static: f32,
+    /// Slides with this share of the normal force.
+    pub kinetic: f32,
+}
+
+/// A granular material.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Material {
+    /// What scene files call it.
+    pub name: String,
+    /// Bulk density of the settled material [kg/m³].
+    pub density: f64,
+    /// Density of the grains themselves [kg/m³].
+    pub grain_density: f64,
+    /// Friction of guides on guides.
+    pub friction: Friction,
+    /// Slope of a poured heap [rad], if it was asked for instead of friction.
+    pub angle_of_repose: Option<f64>,
+}
+
+/// All materials of a world.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Materials {
+    /// By number.
+    pub all: Vec<Material>,
+    /// Friction of two materials, smaller number first, where it was said.
+    pub pairs: BTreeMap<(MaterialId, MaterialId), Friction>,
+}
+
+impl Materials {
+    /// Friction of two materials: what was said of the pair, else the geometric mean of both.
+    pub fn friction(&self, a: MaterialId, b: MaterialId) -> Friction {
+        let (low, high) = (a.min(b), a.max(b));
+        if let Some(&said) = self.pairs.get(&(low, high)) {
+            return said;
+        }
+        geometric_mean(self.all[usize::from(a)].friction, self.all[usize::from(b)].friction)
+    }
+}
+
+/// Friction of two surfaces: the geometric mean of each coefficient.
+pub fn geometric_mean(a: Friction, b: Friction) -> Friction {
+    Friction {
+        r#static: (a.r#static * b.r#static).sqrt(),
+        kinetic: (a.kinetic * b.kinetic).sqrt(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn material(friction: f32) -> Material {
+        Material {
+            name: String::new(),
+            density: 1600.0,
+            grain_density: 2650.0,
+            friction: Friction {
+                r#static: friction,
+                kinetic: 0.5 * friction,
+            },
+            angle_of_repose: None,
+        }
+    }
+
+    #[test]
+    fn two_materials_rub_with_the_geometric_mean_unless_the_pair_says_otherwise() {
+        let mut materials = Materials {
+            all: vec![material(0.2), material(0.8)],
+            pairs: BTreeMap::new(),
+        };
+        assert_eq!(materials.friction(1, 0).r#static, 0.4);
+        assert_eq!(materials.friction(1, 0).kinetic, 0.2);
+        assert_eq!(materials.friction(1, 1).r#static, 0.8);
+        let said = Friction {
+            r#static: 0.7,
+            kinetic: 0.6,
+        };
+        materials.pairs.insert((0, 1), said);
+        assert_eq!(materials.friction(1, 0), said);
+        assert_eq!(materials.friction(0, 1), said);
+    }
+}

@@ -1,0 +1,74 @@
+//! The seams: who moves guides, and who moves grains after them.
+
+use thiserror::Error;
+
+use crate::{Archive, ArchiveError, ColumnRef, World};
+
+/// What a solver did over a frame.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AdvanceReport {
+    /// Time steps taken [-].
+    pub steps: u32,
+    /// Largest overlap of two guides, or of a guide and a body, at the end, of a radius [-].
+    pub max_overlap: f32,
+    /// Further figures of this solver, by name.
+    pub extras: Vec<(&'static str, f64)>,
+    /// Seconds spent in each stage, by name.
+    pub stages: Vec<(&'static str, f64)>,
+}
+
+/// Why a solver could not go on.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum AdvanceError {
+    /// A state that means nothing.
+    #[error("at {time:.4} s guide {guide} {what}; {advice}")]
+    Unstable {
+        /// When [s].
+        time: f64,
+        /// Which guide, by its id.
+        guide: u32,
+        /// What is wrong with it.
+        what: String,
+        /// Which setting to change.
+        advice: String,
+    },
+    /// A body that flew apart.
+    #[error("at {time:.4} s body `{body}` {what}; {advice}")]
+    Body {
+        /// When [s].
+        time: f64,
+        /// Which body.
+        body: String,
+        /// What is wrong with it.
+        what: String,
+        /// Which setting to change.
+        advice: String,
+    },
+}
+
+/// Moves guides and bodies.
+pub trait Solver: Send {
+    /// What scene files call it.
+    fn name(&self) -> &'static str;
+
+    /// Moves the world on by `duration` [s], in steps of its own. Guides may be sorted anew; ids tell them apart.
+    fn advance(&mut self, world: &mut World, duration: f64) -> Result<AdvanceReport, AdvanceError>;
+
+    /// Columns of its own worth showing, a value a guide in the world's order.
+    fn columns(&self) -> Vec<(&'static str, ColumnRef<'_>)> {
+        Vec::new()
+    }
+
+    /// Stores what it needs to go on bit for bit, besides the world.
+    fn save(&self, archive: &mut Archive);
+
+    /// Takes back what [`save`](Self::save) stored.
+    fn load(&mut self, world: &World, archive: &Archive) -> Result<(), ArchiveError>;
+}
+
+/// Moves grains after guides.
+pub trait Refiner: Send {
+    /// Moves the grains on by `duration` [s], after the world has been moved on by it.
+    fn advance(&mut self, world: &World, duration: f64);
+}

@@ -1,0 +1,266 @@
+//! Everything there is at one instant.
+
+use barchan_geometry::random::Stream;
+use barchan_neighbors::Grid;
+use glam::{DVec3, Vec3};
+
+use crate::{
+    Archive, ArchiveError, Bodies, Body, Emitter, Guide, Guides, Joint, Ledger, Mass, Materials, Motion, Pose, Sink, Twist,
+    Wrench,
+};
+
+/// Ranges [m] of the axes that close upon themselves.
+pub type Periodic = [Option<[f64; 2]>; 3];
+
+/// The packing fraction that settled guides have: what relates bulk density and a guide's own volume.
+pub const SETTLED_FRACTION: f64 = 0.6;
+
+/// Candidates drawn for each guide that an emitter owes, before it gives up for the frame.
+const EMITTER_TRIES: u32 = 30;
+
+/// The whole state.
+#[derive(Clone, Debug)]
+pub struct World {
+    /// What guides' positions are relative to [m]. Bodies, shapes and gravity are not.
+    pub origin: DVec3,
+    /// Acceleration of free fall [m/s²].
+    pub gravity: DVec3,
+    /// Axes that close upon themselves.
+    pub periodic: Periodic,
+    /// What guides are made of.
+    pub materials: Materials,
+    /// The particles that carry the physics.
+    pub guides: Guides,
+    /// Rigid bodies.
+    pub bodies: Vec<Body>,
+    /// Their connections.
+    pub joints: Vec<Joint>,
+    /// Where guides appear.
+    pub emitters: Vec<Emitter>,
+    /// Where guides vanish.
+    pub sinks: Vec<Sink>,
+    /// Now [s].
+    pub time: f64,
+    /// Where mass came from and went.
+    pub ledger: Ledger,
+    /// The id of the next guide.
+    pub next_id: u32,
+    /// Decides what is random.
+    pub seed: u64,
+    /// Random numbers used so far.
+    pub draws: u64,
+}
+
+impl World {
+    /// A world without guides and bodies.
+    pub fn new(gravity: DVec3, materials: Materials, seed: u64) -> Self {
+        Self {
+            origin: DVec3::ZERO,
+            gravity,
+            periodic: [None; 3],
+            materials,
+            guides: Guides::default(),
+            bodies: Vec::new(),
+            joints: Vec::new(),
+            emitters: Vec::new(),
+            sinks: Vec::new(),
+            time: 0.0,
+            ledger: Ledger::default(),
+            next_id: 0,
+            seed,
+            draws: 0,
+        }
+    }
+
+    /// A place in the world [m], relative to the origin of the guides.
+    pub fn local(&self, p: DVec3) -> Vec3 {
+        (p - self.origin).as_vec3()
+    }
+
+    /// Where guide `i` is in the world [m].
+    pub fn place(&self, i: usize) -> DVec3 {
+        self.origin + self.guides.position[i].as_dvec3() + self.guides.offset[i].as_dvec3()
+    }
+
+    /// Adds a guide at `place` [m] and gives it the next id. The caller books its mass.
+    pub fn add_guide(&mut self, place: DVec3, velocity: DVec3, radius: f64, mass: f32, material: u8) {
+        let position = self.local(place);
+        self.guides.push(Guide {
+            id: self.next_id,
+            position,
+            offset: (place - self.origin - position.as_dvec3()).as_vec3(),
+            velocity: velocity.as_vec3(),
+            radius: radius as f32,
+            mass,
+            material,
+        });
+        self.next_id += 1;
+    }
+
+    /// Mass [kg] of a guide of `radius` [m] that stands for settled material.
+    pub fn settled_mass(&self, material: u8, radius: f64) -> f32 {
+        let volume = 4.0 / 3.0 * std::f64::consts::PI * radius.powi(3);
+        (self.materials.all[usize::from(material)].density * volume / SETTLED_FRACTION) as f32
+    }
+
+    /// Removes the guides whose centres lie in a sink, and books them.
+    pub fn drain(&mut self) {
+        if self.sinks.is_empty() {
+            return;
+        }
+        let keep: Vec<bool> = (0..self.guides.len())
+            .map(|i| {
+                let place = self.place(i);
+                !self.sinks.iter().any(|s| s.shape.bounds().contains(place) && s.shape.distance(place) < 0.0)
+            })
+            .collect();
+        let gone = self.guides.mass.iter().zip(&keep).filter(|(_, keep)| !**keep);
+        self.ledger.removed += Mass::sum(gone.map(|(mass, _)| *mass));
+        if keep.contains(&false) {
+            self.guides.retain(&keep);
+        }
+    }
+
+    /// Lets the emitters add what they owe for the next `duration` [s], as far as there is room, and books it.
+    pub fn emit(&mut self, duration: f64) {
+        for k in 0..self.emitters.len() {
+            let emitter = &mut self.emitters[k];
+            let active = (self.time + duration).min(emitter.end) - self.time.max(emitter.start);
+            if active <= 0.0 {
+                continue;
+            }
+            emitter.owed += emitter.rate * active;
+            self.emit_owed(k);
+        }
+    }
+
+    fn emit_owed(&mut self, k: usize) {
+        let emitter = self.emitters[k].clone();
+        let bounds = emitter.shape.bounds();
+        let largest = self.guides.radius.iter().copied().fold(emitter.radii.max() as f32, f32::max);
+        let reach = 2.0 * largest;
+        let near = bounds.grown(f64::from(reach));
+        let mut taken: Vec<(DVec3, f64)> = (0..self.guides.len())
+            .map(|i| (self.place(i), f64::from(self.guides.radius[i])))
+            .filter(|(place, _)| near.contains(*place))
+            .collect();
+        let mut grid = Grid::new();
+        let places: Vec<Vec3> = taken.iter().map(|(place, _)| (*place - bounds.center()).as_vec3()).collect();
+        grid.build(&places, reach).expect("guides and radii are finite");
+        let before = taken.len();
+        let mut owed = emitter.owed;
+        'owing: loop {
+            let mut stream = Stream::new(self.seed, self.draws);
+            self.draws += 1;
+            let radius = emitter.radii.quantile(stream.unit());
+            let mass = self.settled_mass(emitter.material, radius);
+            if owed < f64::from(mass) {
+                break;
+            }
+            for _ in 0..EMITTER_TRIES {
+                let place = bounds.min + stream.unit_cube() * bounds.size();
+                if emitter.shape.distance(place) > -radius {
+                    continue;
+                }
+                let mut free = taken[before..].iter().all(|(other, r)| place.distance(*other) >= radius + r);
+                grid.near((place - bounds.center()).as_vec3(), |j, _| {
+                    let (other, r) = taken[j as usize];
+                    free &= place.distance(other) >= radius + r;
+                });
+                if free {
+                    taken.push((place, radius));
+                    self.add_guide(place, emitter.velocity, radius, mass, emitter.material);
+                    self.ledger.emitted += Mass::of(mass);
+                    owed -= f64::from(mass);
+                    continue 'owing;
+                }
+            }
+            break;
+        }
+        self.emitters[k].owed = owed;
+    }
+
+    /// Puts the scripted bodies where they are at `time` [s].
+    pub fn place_scripted_bodies(&mut self, time: f64) {
+        for k in 0..self.bodies.len() {
+            if matches!(self.bodies[k].motion, Motion::Scripted { .. }) {
+                self.bodies[k].pose = self.bodies.scripted_pose(k, time);
+            }
+        }
+    }
+
+    /// Stores what changes during a run.
+    pub fn save(&self, archive: &mut Archive) {
+        self.guides.save(archive, "guides");
+        archive.put("world.time", &[self.time]);
+        archive.put("world.counters", &[u64::from(self.next_id), self.draws]);
+        let ledger = [self.ledger.filled, self.ledger.emitted, self.ledger.removed];
+        archive.put("world.ledger", &ledger.map(Mass::to_words));
+        let owed: Vec<f64> = self.emitters.iter().map(|e| e.owed).collect();
+        archive.put("world.owed", &owed);
+        let bodies: Vec<[f64; 19]> = self.bodies.iter().map(body_numbers).collect();
+        archive.put("world.bodies", &bodies);
+    }
+
+    /// Takes back what [`save`](Self::save) stored, into a world built from the same scene.
+    pub fn load(&mut self, archive: &Archive) -> Result<(), ArchiveError> {
+        let guides = Guides::load(archive, "guides")?;
+        let time = archive.get_one("world.time")?;
+        let counters: [u64; 2] = archive.get_one("world.counters")?;
+        let ledger: [[u64; 2]; 3] = archive.get_one("world.ledger")?;
+        let owed: Vec<f64> = archive.get("world.owed")?;
+        let bodies: Vec<[f64; 19]> = archive.get("world.bodies")?;
+        let fits = |name: &str, found: usize, here: usize| match found == here {
+            true => Ok(()),
+            false => Err(ArchiveError::Unfit {
+                name: name.to_owned(),
+                found: format!("{found} values where the scene has {here}"),
+            }),
+        };
+        fits("world.owed", owed.len(), self.emitters.len())?;
+        fits("world.bodies", bodies.len(), self.bodies.len())?;
+        self.guides = guides;
+        self.time = time;
+        (self.next_id, self.draws) = (counters[0] as u32, counters[1]);
+        let [filled, emitted, removed] = ledger.map(Mass::from_words);
+        self.ledger = Ledger {
+            filled,
+            emitted,
+            removed,
+        };
+        for (emitter, owed) in self.emitters.iter_mut().zip(owed) {
+            emitter.owed = owed;
+        }
+        for (body, numbers) in self.bodies.iter_mut().zip(bodies) {
+            set_body_numbers(body, numbers);
+        }
+        Ok(())
+    }
+}
+
+fn body_numbers(body: &Body) -> [f64; 19] {
+    let mut numbers = [0.0; 19];
+    numbers[..3].copy_from_slice(&body.pose.position.to_array());
+    numbers[3..7].copy_from_slice(&body.pose.rotation.to_array());
+    let vectors = [body.twist.linear, body.twist.angular, body.wrench.force, body.wrench.torque];
+    for (k, vector) in vectors.iter().enumerate() {
+        numbers[7 + 3 * k..10 + 3 * k].copy_from_slice(&vector.to_array());
+    }
+    numbers
+}
+
+fn set_body_numbers(body: &mut Body, numbers: [f64; 19]) {
+    let vector = |k: usize| DVec3::from_slice(&numbers[k..k + 3]);
+    body.pose = Pose {
+        position: vector(0),
+        rotation: glam::DQuat::from_slice(&numbers[3..7]),
+    };
+    body.twist = Twist {
+        linear: vector(7),
+        angular: vector(10),
+    };
+    body.wrench = Wrench {
+        force: vector(13),
+        torque: vector(16),
+    };
+}
