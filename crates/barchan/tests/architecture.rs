@@ -8,9 +8,26 @@ use std::path::{Path, PathBuf};
 const ALLOWED: &[(&str, &[&str])] = &[
     ("barchan_neighbors", &[]),
     ("barchan_geometry", &["barchan_neighbors"]),
-    ("barchan_scene", &["barchan_geometry"]),
-    ("barchan_io", &["barchan_geometry"]),
-    ("barchan", &["barchan_neighbors", "barchan_geometry", "barchan_scene", "barchan_io"]),
+    ("barchan_world", &["barchan_neighbors", "barchan_geometry"]),
+    ("barchan_bodies", &["barchan_neighbors", "barchan_geometry", "barchan_world"]),
+    (
+        "barchan_pbd",
+        &["barchan_neighbors", "barchan_geometry", "barchan_world", "barchan_bodies"],
+    ),
+    ("barchan_scene", &["barchan_geometry", "barchan_world"]),
+    ("barchan_io", &["barchan_geometry", "barchan_world"]),
+    (
+        "barchan",
+        &[
+            "barchan_neighbors",
+            "barchan_geometry",
+            "barchan_world",
+            "barchan_bodies",
+            "barchan_pbd",
+            "barchan_scene",
+            "barchan_io",
+        ],
+    ),
     ("barchan_cli", &["barchan"]),
 ];
 

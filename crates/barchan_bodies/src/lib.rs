@@ -1,0 +1,1 @@
+//! Rigid-body dynamics for every solver, on rapier: poses out, impulses in.

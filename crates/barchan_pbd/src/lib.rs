@@ -1,0 +1,1 @@
+//! Position-based sand ([Sommer22]).
