@@ -65,8 +65,8 @@ pub struct SurfaceSample {
     pub positions: Vec<DVec3>,
     /// Outward unit normals there [-].
     pub normals: Vec<DVec3>,
-    /// Largest distance [m] found from a point of the covered surface to its nearest sample; three quarters of the
-    /// limit if all probed points are nearer.
+    /// Largest distance [m] found from a point of the covered surface to its nearest sample, not below 0.65
+    /// limits.
     pub gap: f64,
 }
 
