@@ -9,14 +9,15 @@ use super::cells::Cells;
 use super::settle::{Level, Spot};
 use crate::Aabb;
 
-/// Half diagonal of the cells at which the search begins, over the limit [-]; measured to need the fewest cells.
+/// Half diagonal of the cells at which the search begins, over the limit [-]. Halved once, most are covered as a
+/// whole.
 const COARSEST: f64 = 0.7;
 /// How often such a cell is halved before its last doubt counts as a hole.
 const HALVINGS: u32 = 5;
 /// From this many halvings left on, a cell may be covered as a whole, and its centre stands for it.
 const SMALL: u32 = HALVINGS - 1;
 /// Distances to samples below this, over the limit [-], are not told apart.
-pub(super) const LEAST_GAP: f64 = 1.0 - 0.5 * COARSEST;
+const LEAST_GAP: f64 = 1.0 - 0.5 * COARSEST;
 const MAX_PASSES: usize = 100;
 const CHUNK: usize = 256;
 
