@@ -1,4 +1,5 @@
-//! Points in cubic cells, found by hashing: a surface touches few of the cells of its box.
+//! Points in cubic cells, four cubed of them a block, the blocks found by hashing: a surface touches few blocks of its
+//! box, and neighbours in space are neighbours in memory.
 
 use std::ops::ControlFlow;
 
@@ -8,15 +9,15 @@ const EMPTY: u64 = u64::MAX;
 const END: u32 = u32::MAX;
 /// Bits of a cell's number along an axis. Numbers wrap: cells two million apart share a key, which costs time, not truth,
 /// because every visitor measures distances.
-const AXIS_BITS: u32 = 21;
-const AXIS_MASK: i64 = (1 << AXIS_BITS) - 1;
+const AXIS_MASK: i64 = (1 << 21) - 1;
 
 /// A growing set of points, each found again from any place near it.
 pub(super) struct Cells {
     inverse_side: f64,
-    /// Open addressing: the cell's key and its newest point.
+    /// Open addressing: the block's key and its number.
     table: Vec<(u64, u32)>,
-    used: usize,
+    /// The newest point of each cell of a block.
+    blocks: Vec<[u32; 64]>,
     /// The point that came before in the same cell.
     next: Vec<u32>,
     pub points: Vec<DVec3>,
@@ -27,8 +28,8 @@ impl Cells {
     pub fn new(side: f64, count: usize) -> Self {
         Self {
             inverse_side: 1.0 / side,
-            table: vec![(EMPTY, END); (2 * count).next_power_of_two().max(64)],
-            used: 0,
+            table: vec![(EMPTY, END); 64],
+            blocks: Vec::new(),
             next: Vec::with_capacity(count),
             points: Vec::with_capacity(count),
         }
@@ -40,9 +41,9 @@ impl Cells {
         cells
     }
 
-    /// The key of the cell around `p`: z, y, x from the highest bits.
+    /// The key of the cell around `p`: its Morton code, so that near keys are near in space.
     pub fn key(&self, p: DVec3) -> u64 {
-        pack(self.cell(p))
+        morton(self.cell(p))
     }
 
     fn cell(&self, p: DVec3) -> I64Vec3 {
@@ -50,32 +51,38 @@ impl Cells {
     }
 
     pub fn insert(&mut self, p: DVec3) {
-        if 2 * self.used >= self.table.len() {
+        if 2 * self.blocks.len() >= self.table.len() {
             self.grow();
         }
         let key = self.key(p);
-        let slot = self.slot(key);
-        let index = u32::try_from(self.points.len()).expect("fewer points than u32 counts");
+        let slot = self.slot(key >> 6);
         if self.table[slot].0 == EMPTY {
-            self.table[slot] = (key, END);
-            self.used += 1;
+            self.table[slot] = (key >> 6, self.blocks.len() as u32);
+            self.blocks.push([END; 64]);
         }
-        self.next.push(self.table[slot].1);
+        let index = u32::try_from(self.points.len()).expect("fewer points than u32 counts");
+        let newest = &mut self.blocks[self.table[slot].1 as usize][(key & 63) as usize];
+        self.next.push(*newest);
         self.points.push(p);
-        self.table[slot].1 = index;
+        *newest = index;
     }
 
     /// Visits the numbers of all points within `reach` [m] of `p`, and some beyond, until `visit` breaks. The cell of `p`
     /// comes first: who is close is found early.
     pub fn near(&self, p: DVec3, reach: f64, mut visit: impl FnMut(usize) -> ControlFlow<()>) -> ControlFlow<()> {
         let (own, first, last) = (self.cell(p), self.cell(p - reach), self.cell(p + reach));
-        self.visit_cell(own, &mut visit)?;
-        for z in first.z..=last.z {
-            for y in first.y..=last.y {
-                for x in first.x..=last.x {
-                    let cell = I64Vec3::new(x, y, z);
-                    if cell != own {
-                        self.visit_cell(cell, &mut visit)?;
+        if let Some(block) = self.block(own >> 2) {
+            self.visit_cell(block[local(own)], &mut visit)?;
+        }
+        let (first_block, last_block): (I64Vec3, I64Vec3) = (first >> 2, last >> 2);
+        for z in first_block.z..=last_block.z {
+            for y in first_block.y..=last_block.y {
+                for x in first_block.x..=last_block.x {
+                    let number = I64Vec3::new(x, y, z);
+                    if let Some(block) = self.block(number) {
+                        let from = first.max(number << 2);
+                        let to = last.min((number << 2) + 3i64);
+                        self.visit_cells(block, from, to, own, &mut visit)?;
                     }
                 }
             }
@@ -83,8 +90,29 @@ impl Cells {
         ControlFlow::Continue(())
     }
 
-    fn visit_cell(&self, cell: I64Vec3, visit: &mut impl FnMut(usize) -> ControlFlow<()>) -> ControlFlow<()> {
-        let mut index = self.table[self.slot(pack(cell))].1;
+    fn visit_cells(
+        &self,
+        block: &[u32; 64],
+        from: I64Vec3,
+        to: I64Vec3,
+        except: I64Vec3,
+        visit: &mut impl FnMut(usize) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        for z in from.z..=to.z {
+            for y in from.y..=to.y {
+                for x in from.x..=to.x {
+                    let cell = I64Vec3::new(x, y, z);
+                    if cell != except {
+                        self.visit_cell(block[local(cell)], visit)?;
+                    }
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn visit_cell(&self, newest: u32, visit: &mut impl FnMut(usize) -> ControlFlow<()>) -> ControlFlow<()> {
+        let mut index = newest;
         while index != END {
             visit(index as usize)?;
             index = self.next[index as usize];
@@ -92,7 +120,12 @@ impl Cells {
         ControlFlow::Continue(())
     }
 
-    /// The slot of `key`, or the free one where it belongs.
+    fn block(&self, number: I64Vec3) -> Option<&[u32; 64]> {
+        let (_, block) = self.table[self.slot(morton(number << 2) >> 6)];
+        self.blocks.get(block as usize)
+    }
+
+    /// The slot of a block's `key`, or the free one where it belongs.
     fn slot(&self, key: u64) -> usize {
         let mask = self.table.len() - 1;
         // The highest bits of the product are the ones that all axes reach.
@@ -114,14 +147,28 @@ impl Cells {
     }
 }
 
-/// One of eight groups of a cell's key, such that cells of one group are at least a side apart.
+/// One of eight groups of a cell's key, such that cells of one group are at least a side apart: odd or even on each axis.
 pub(super) fn phase(key: u64) -> u8 {
-    ((key & 1) | (key >> AXIS_BITS & 1) << 1 | (key >> (2 * AXIS_BITS) & 1) << 2) as u8
+    (key & 7) as u8
 }
 
-fn pack(cell: I64Vec3) -> u64 {
-    let c = cell & AXIS_MASK;
-    (c.x | c.y << AXIS_BITS | c.z << (2 * AXIS_BITS)) as u64
+/// The number of a cell in its block: the six lowest bits of its Morton code.
+fn local(cell: I64Vec3) -> usize {
+    let pairs = |n: i64| (n & 1) | (n & 2) << 2;
+    (pairs(cell.x) | pairs(cell.y) << 1 | pairs(cell.z) << 2) as usize
+}
+
+/// The bits of x, y and z in turn, x lowest.
+fn morton(cell: I64Vec3) -> u64 {
+    let spread = |n: i64| {
+        let mut bits = (n & AXIS_MASK) as u64;
+        bits = (bits | bits << 32) & 0x001F_0000_0000_FFFF;
+        bits = (bits | bits << 16) & 0x001F_0000_FF00_00FF;
+        bits = (bits | bits << 8) & 0x100F_00F0_0F00_F00F;
+        bits = (bits | bits << 4) & 0x10C3_0C30_C30C_30C3;
+        (bits | bits << 2) & 0x1249_2492_4924_9249
+    };
+    spread(cell.x) | spread(cell.y) << 1 | spread(cell.z) << 2
 }
 
 #[cfg(test)]
@@ -164,5 +211,14 @@ mod tests {
             }
         }
         assert!(pairs > 1000);
+    }
+
+    #[test]
+    fn a_cells_number_in_its_block_is_the_end_of_its_key() {
+        for cell in [[0, 0, 0], [1, 2, 3], [-1, -6, 5], [1 << 20, 3, -(1 << 20)]] {
+            let cell = I64Vec3::from_array(cell);
+            assert_eq!(local(cell) as u64, morton(cell) & 63, "{cell}");
+        }
+        assert_eq!(morton(I64Vec3::new(0b11, 0b01, 0b10)), 0b101_011);
     }
 }

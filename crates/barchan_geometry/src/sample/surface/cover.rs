@@ -9,12 +9,15 @@ use super::cells::Cells;
 use super::settle::{Level, Spot};
 use crate::Aabb;
 
-/// Halvings of a cell whose half diagonal is the limit, after which its last doubt counts as a hole.
+/// Half diagonal of the cells at which the search begins, over the limit [-]. Halved once, most are covered as a
+/// whole.
+const COARSEST: f64 = 0.7;
+/// How often such a cell is halved before its last doubt counts as a hole.
 const HALVINGS: u32 = 5;
-/// From this many halvings left on, a cell is small enough for its centre to stand for it.
-const SMALL: u32 = 3;
-/// Half diagonal of such a cell over the limit [-].
-const SMALL_REACH: f64 = 1.0 / (1 << (HALVINGS - SMALL)) as f64;
+/// From this many halvings left on, a cell may be covered as a whole, and its centre stands for it.
+const SMALL: u32 = HALVINGS - 1;
+/// Distances to samples below this, over the limit [-], are not told apart.
+const LEAST_GAP: f64 = 1.0 - 0.5 * COARSEST;
 const MAX_PASSES: usize = 100;
 const CHUNK: usize = 256;
 
@@ -57,8 +60,8 @@ struct Hole {
 }
 
 /// Adds samples until every point of the level within `bounds`, and of the middle of thin parts if there are any, is
-/// within `limit` [m] of one. Returns the largest distance [m] seen from a point there to its nearest sample, or three
-/// quarters of the limit if all are nearer.
+/// within `limit` [m] of one. Returns the largest distance [m] seen from a point there to its nearest sample, or
+/// [`LEAST_GAP`] limits if all are nearer.
 pub(super) fn fill(spots: &mut Vec<Spot>, level: &Level, bounds: Aabb, limit: f64, thin: bool) -> f64 {
     let positions: Vec<DVec3> = spots.iter().map(|s| s.position).collect();
     let mut cover = Cover {
@@ -89,7 +92,7 @@ impl Cover<'_> {
             let parts: Vec<(f64, Vec<Hole>)> = doubtful
                 .par_chunks(CHUNK)
                 .map(|chunk| {
-                    let (mut largest, mut holes) = ((1.0 - SMALL_REACH) * self.limit, Vec::new());
+                    let (mut largest, mut holes) = (LEAST_GAP * self.limit, Vec::new());
                     for &cell in chunk {
                         self.judge(target, cell, HALVINGS, &mut largest, &mut holes);
                     }
@@ -117,7 +120,7 @@ impl Cover<'_> {
 
     /// Half diagonal [m] of the cells that are not halved any more.
     fn finest(&self) -> f64 {
-        self.limit / f64::from(1 << HALVINGS)
+        COARSEST * self.limit / f64::from(1 << HALVINGS)
     }
 
     fn value(&self, target: Target) -> f64 {
@@ -129,7 +132,7 @@ impl Cover<'_> {
 
     /// The coarsest cells that are to be judged: by halving cells of the size of the bounds wherever the target may be.
     fn cells_of(&self, target: Target, bounds: Aabb) -> Vec<Cell> {
-        let half = self.limit / 3f64.sqrt();
+        let half = COARSEST * self.limit / 3f64.sqrt();
         let bounds = bounds.grown(self.level.level.max(0.0) + half);
         let doublings = (bounds.size().max_element() / (2.0 * half)).log2().ceil().max(0.0) as i32;
         let mut list = vec![Cell {
@@ -156,7 +159,7 @@ impl Cover<'_> {
     fn judge(&self, target: Target, cell: Cell, halvings: u32, largest: &mut f64, holes: &mut Vec<Hole>) {
         let (center, reach) = (cell.center, cell.reach());
         // The shape may be slow, so it is asked last.
-        if target == Target::Level && self.covers(center, self.limit - reach) {
+        if target == Target::Level && halvings <= SMALL && self.covers(center, self.limit - reach) {
             return;
         }
         if (self.level.shape.distance(center) - self.value(target)).abs() > reach {
@@ -194,7 +197,7 @@ impl Cover<'_> {
                 ControlFlow::Continue(())
             }
         };
-        distance > 0.0 && self.cells.near(p, distance, seek).is_break()
+        self.cells.near(p, distance, seek).is_break()
     }
 
     /// Distance [m] from `p` to the nearest sample, infinite beyond the limit.
