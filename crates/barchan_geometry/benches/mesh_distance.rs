@@ -21,23 +21,23 @@ fn queries(criterion: &mut Criterion, name: &str, mesh: &TriMesh) {
     group.throughput(Throughput::Elements(POINTS));
     group.bench_function("closest_point", |b| {
         b.iter(|| {
-            points.iter().for_each(|&p| {
+            for &p in &points {
                 black_box(solid.closest_point(p));
-            })
+            }
         });
     });
     group.bench_function("winding_number", |b| {
         b.iter(|| {
-            points.iter().for_each(|&p| {
+            for &p in &points {
                 black_box(solid.winding_number(p));
-            })
+            }
         });
     });
     group.bench_function("signed_distance", |b| {
         b.iter(|| {
-            points.iter().for_each(|&p| {
+            for &p in &points {
                 black_box(solid.distance(p));
-            })
+            }
         });
     });
     group.finish();

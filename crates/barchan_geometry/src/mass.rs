@@ -67,7 +67,7 @@ const TRIES: u32 = 5;
 /// surface is taken for a plane, given by distance and normal. The cell size is halved until the result, extrapolated
 /// to cells of no size, stays.
 pub fn of_shape(shape: &dyn Shape, relative_tolerance: f64) -> Result<MassProperties, MassError> {
-    if !(relative_tolerance > 0.0) {
+    if relative_tolerance.is_nan() || relative_tolerance <= 0.0 {
         return Err(MassError::Tolerance { relative_tolerance });
     }
     let bounds = shape.bounds();
@@ -177,7 +177,7 @@ impl Moments {
 
     /// Of moments about `origin`; none without volume.
     fn properties(&self, origin: DVec3) -> Option<MassProperties> {
-        if !(self.volume > 0.0) {
+        if self.volume <= 0.0 {
             return None;
         }
         let center = self.first / self.volume;

@@ -117,20 +117,21 @@ fn triangles(corners: [u8; 4], positive: bool, mask: usize) -> Vec<[Edge; 3]> {
 pub(super) fn march(grid: &Grid, first: IVec3) -> Patch {
     let values: [f64; COUNT] = std::array::from_fn(|k| grid.value_at(grid.position(first + place(k))));
     let mut patch = Patch::default();
-    if values.iter().all(|&v| v < 0.0) || values.iter().all(|&v| !(v < 0.0)) {
+    let inside = values.map(|value| value < 0.0);
+    if inside.iter().all(|&i| i == inside[0]) {
         return patch;
     }
     let cases = Cases::new();
     let mut number = vec![[u32::MAX; 8]; COUNT];
     for cell in (0..COUNT).filter(|&k| place(k).max_element() < BLOCK) {
         let node = |corner: u8| cell + index(offset(corner));
-        let inside: [bool; 8] = std::array::from_fn(|corner| values[node(corner as u8)] < 0.0);
-        if inside.iter().all(|&i| i == inside[0]) {
+        let at_corners: [bool; 8] = std::array::from_fn(|corner| inside[node(corner as u8)]);
+        if at_corners.iter().all(|&i| i == at_corners[0]) {
             continue;
         }
         for (corners, triangles) in cases.corners.iter().zip(&cases.triangles) {
             let mask = (0..4)
-                .map(|k| usize::from(inside[corners[k] as usize]) << k)
+                .map(|k| usize::from(at_corners[corners[k] as usize]) << k)
                 .sum::<usize>();
             for triangle in &triangles[mask] {
                 let corners = triangle.map(|(low, high)| {
@@ -149,19 +150,19 @@ pub(super) fn march(grid: &Grid, first: IVec3) -> Patch {
             }
         }
     }
-    patch.leads_to = leads(&values).map(|step| first + BLOCK * step).collect();
+    patch.leads_to = leads(&inside).map(|step| first + BLOCK * step).collect();
     patch
 }
 
 /// The steps to those neighbours that share a face on which the sign changes.
-fn leads(values: &[f64; COUNT]) -> impl Iterator<Item = IVec3> {
+fn leads(inside: &[bool; COUNT]) -> impl Iterator<Item = IVec3> {
     (0..3)
         .flat_map(|axis| [(axis, 0), (axis, BLOCK)])
         .filter_map(|(axis, side)| {
-            let mut face = (0..COUNT).filter(|&k| place(k)[axis] == side).map(|k| values[k] < 0.0);
+            let mut face = (0..COUNT).filter(|&k| place(k)[axis] == side).map(|k| inside[k]);
             let first = face.next();
             let step = IVec3::AXES[axis] * if side == 0 { -1 } else { 1 };
-            face.any(|inside| Some(inside) != first).then_some(step)
+            face.any(|other| Some(other) != first).then_some(step)
         })
 }
 

@@ -278,6 +278,9 @@ impl Bvh {
     }
 
     fn nearest(&self, q: DVec3, limit: f64) -> Option<Nearest> {
+        if !q.is_finite() {
+            return None;
+        }
         let mut nearest = Nearest {
             distance_squared: (limit / self.scale).powi(2),
             slot: u32::MAX,
@@ -297,8 +300,7 @@ impl Bvh {
             }
         }
         for lane in order {
-            // Written so that NaN ends the search too.
-            if !(distances[lane] < nearest.distance_squared) {
+            if distances[lane] >= nearest.distance_squared {
                 return;
             }
             match node.children[lane] {
@@ -354,7 +356,8 @@ fn build(nodes: &mut Vec<Node>, items: &mut [Item], first: usize, level: usize) 
 
 /// Reorders `items` into up to [`WIDTH`] parts, always dividing the largest.
 fn divide(items: &mut [Item], level: usize) -> Vec<Range<usize>> {
-    let mut parts = vec![0..items.len()];
+    let mut parts = Vec::with_capacity(WIDTH);
+    parts.push(0..items.len());
     while parts.len() < WIDTH {
         let largest = (0..parts.len()).max_by_key(|&k| parts[k].len()).unwrap_or(0);
         let range = parts[largest].clone();
@@ -376,7 +379,7 @@ fn split(items: &mut [Item], level: usize) -> usize {
     let extent = keys.size();
     let axis = extent.max_position();
     let half = items.len() / 2;
-    if !(extent[axis] > 0.0) {
+    if extent[axis] <= 0.0 {
         return half;
     }
     if level >= COST_LEVELS {

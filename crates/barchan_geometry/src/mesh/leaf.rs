@@ -14,7 +14,7 @@ const FLAT: f64 = 1e-3;
 type Lanes = [f32; WIDTH];
 
 /// Up to four triangles relative to a point of their own: corner a, edges ab and ac, unit normal, and the products of the
-/// edges. Lanes without a triangle are never the nearest.
+/// edges.
 #[derive(Clone, Debug)]
 pub(super) struct Leaf {
     origin: DVec3,
@@ -37,7 +37,7 @@ impl Leaf {
         let mut leaf = Self {
             origin,
             reach: corners().map(|p| p.distance(origin)).fold(0.0, f64::max) as f32,
-            a: [[f32::MAX.sqrt(); WIDTH]; 3],
+            a: [[0.0; WIDTH]; 3],
             ab: [[0.0; WIDTH]; 3],
             ac: [[0.0; WIDTH]; 3],
             normal: [[0.0; WIDTH]; 3],

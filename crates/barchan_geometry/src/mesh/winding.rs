@@ -28,7 +28,7 @@ fn solid_angle(triangles: &[Triangle], q: DVec3) -> f64 {
     debug_assert!(triangles.len() <= 4);
     let mut product = (1.0, 0.0);
     for (y, x) in halves() {
-        if !(y.abs() < x) {
+        if y.abs() >= x {
             return halves()
                 .map(|(y, x)| 2.0 * if y == 0.0 { 0.0 } else { y.atan2(x) })
                 .sum();
