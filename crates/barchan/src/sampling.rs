@@ -1,6 +1,6 @@
 //! From a mesh file or a shape's text to particles.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use barchan_geometry::isosurface::{IsosurfaceError, isosurface};
 use barchan_geometry::mesh::{self, LoadedMesh, MeshError, MeshFormat, MeshSolid};
 use barchan_geometry::sample::surface::{SurfaceError, SurfaceSample, SurfaceSettings, sample_surface};
 use barchan_geometry::sample::{Particles, SampleError, VolumeSettings, min_distance, sample_volume};
-use barchan_geometry::{Shape, mass};
+use barchan_geometry::{Shape, TriMesh, mass};
 use barchan_scene::{Diagnostics, Document, parse_shape};
 use thiserror::Error;
 
@@ -17,6 +17,11 @@ pub use barchan_geometry::sample::surface::SurfaceSettings as Cover;
 
 /// Relative error accepted in the volume of a shape that has no closed form [-].
 const VOLUME_TOLERANCE: f64 = 1e-3;
+
+/// Voxels along a shape's longest side, in the surface that is looked at first [-].
+const COARSEST: f64 = 64.0;
+/// Voxels along a shape's longest side at most [-]: about six million triangles.
+const FINEST: f64 = 1024.0;
 
 /// Why something cannot be sampled.
 #[derive(Debug, Error)]
@@ -54,6 +59,8 @@ pub struct Solid {
     pub shape: Arc<dyn Shape>,
     /// Its triangles, and what is wrong with them, if it came from a mesh file.
     pub mesh: Option<LoadedMesh>,
+    /// Where it came from, if from a file.
+    pub path: Option<PathBuf>,
     /// What a user should know.
     pub warnings: Vec<String>,
 }
@@ -80,6 +87,7 @@ impl Solid {
         Ok(Self {
             shape: parsed.shape,
             mesh: None,
+            path: None,
             warnings: parsed.warnings.iter().map(|w| w.render(document)).collect(),
         })
     }
@@ -91,15 +99,17 @@ impl Solid {
             shape: Arc::new(MeshSolid::new(loaded.mesh.clone())),
             warnings: loaded.report.warnings(),
             mesh: Some(loaded),
+            path: Some(path.to_owned()),
         })
     }
 
     /// Whether there is an inside to fill: always for shapes, and for meshes that enclose something.
     pub fn require_volume(&self) -> Result<(), SamplingError> {
-        match &self.mesh {
-            Some(mesh) => Ok(mesh.require_volume()?),
-            None => Ok(()),
-        }
+        let checked = self.mesh.as_ref().map_or(Ok(()), LoadedMesh::require_volume);
+        Ok(checked.map_err(|error| match &self.path {
+            Some(path) => error.in_file(path),
+            None => error,
+        })?)
     }
 
     /// Volume [m³]: exact for watertight meshes, else to a thousandth.
@@ -155,6 +165,19 @@ pub struct Covered {
     pub time: Duration,
 }
 
+/// Triangles to draw candidates from: as fine as the particles, but no finer than a [`FINEST`]th of the shape. A coarse surface
+/// tells first whether the particles fit into memory at all.
+fn surface_of(shape: &dyn Shape, settings: &SurfaceSettings) -> Result<TriMesh, SamplingError> {
+    let size = shape.bounds().size().max_element();
+    let mesh = |voxel: f64| isosurface(shape, voxel, 0.0, settings.memory_limit as usize);
+    let coarse = mesh(settings.radius.max(size / COARSEST))?;
+    settings.check(&coarse)?;
+    if settings.radius >= size / COARSEST {
+        return Ok(coarse);
+    }
+    Ok(mesh(settings.radius.max(size / FINEST))?)
+}
+
 /// Covers a solid's surface with particles and measures them. `progress` is told the share done, 0 to 1.
 pub fn cover(
     solid: &Solid,
@@ -166,7 +189,7 @@ pub fn cover(
     let surface = match &solid.mesh {
         Some(loaded) => &loaded.mesh,
         None => {
-            own = isosurface(&*solid.shape, settings.radius, 0.0, settings.memory as usize)?;
+            own = surface_of(&*solid.shape, settings)?;
             &own
         }
     };

@@ -9,10 +9,18 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("barchan_neighbors", &[]),
     ("barchan_geometry", &["barchan_neighbors"]),
     ("barchan_world", &["barchan_neighbors", "barchan_geometry"]),
-    ("barchan_bodies", &["barchan_neighbors", "barchan_geometry", "barchan_world"]),
+    (
+        "barchan_bodies",
+        &["barchan_neighbors", "barchan_geometry", "barchan_world"],
+    ),
     (
         "barchan_pbd",
-        &["barchan_neighbors", "barchan_geometry", "barchan_world", "barchan_bodies"],
+        &[
+            "barchan_neighbors",
+            "barchan_geometry",
+            "barchan_world",
+            "barchan_bodies",
+        ],
     ),
     ("barchan_scene", &["barchan_geometry", "barchan_world"]),
     ("barchan_io", &["barchan_geometry", "barchan_world"]),
@@ -37,20 +45,35 @@ fn root() -> PathBuf {
 
 fn crate_names() -> BTreeSet<String> {
     let crates = fs::read_dir(root().join("crates")).unwrap();
-    crates.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    crates
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect()
 }
 
 /// Our crates among the dependencies of any kind that the crate's manifest names.
 fn arrows(name: &str) -> BTreeSet<String> {
     let text = fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")).unwrap();
     let manifest = toml::de::DeTable::parse(&text).unwrap().into_inner();
-    let entry = |key: &str| manifest.iter().find(|(k, _)| k.get_ref() == key).map(|(_, value)| value.get_ref());
+    let entry = |key: &str| {
+        manifest
+            .iter()
+            .find(|(k, _)| k.get_ref() == key)
+            .map(|(_, value)| value.get_ref())
+    };
     let package = entry("package").and_then(|p| p.as_table()).unwrap();
-    let declared = package.iter().find(|(k, _)| k.get_ref() == "name").and_then(|(_, v)| v.get_ref().as_str());
+    let declared = package
+        .iter()
+        .find(|(k, _)| k.get_ref() == "name")
+        .and_then(|(_, v)| v.get_ref().as_str());
     assert_eq!(declared, Some(name), "a folder carries its crate's name");
-    let sections = manifest.iter().filter(|(key, _)| key.get_ref().ends_with("dependencies"));
+    let sections = manifest
+        .iter()
+        .filter(|(key, _)| key.get_ref().ends_with("dependencies"));
     let names = sections.flat_map(|(_, section)| section.get_ref().as_table().unwrap().keys());
-    names.map(|n| n.get_ref().to_string()).filter(|n| n.starts_with("barchan")).collect()
+    names
+        .map(|n| n.get_ref().to_string())
+        .filter(|n| n.starts_with("barchan"))
+        .collect()
 }
 
 #[test]
@@ -80,7 +103,11 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
 
 /// Words in brackets such as `[Sommer22]`: a name and a year.
 fn citations(text: &str) -> BTreeSet<String> {
-    let words = text.split('[').skip(1).filter_map(|rest| rest.split_once(']')).map(|(word, _)| word);
+    let words = text
+        .split('[')
+        .skip(1)
+        .filter_map(|rest| rest.split_once(']'))
+        .map(|(word, _)| word);
     let is_key = |word: &&str| {
         let name = word.trim_end_matches(|c: char| c.is_ascii_digit());
         word.len() == name.len() + 2
@@ -97,7 +124,11 @@ fn cited_papers_are_in_the_bibliography() {
     let mut cited = 0;
     for file in files(&root().join("crates"), "rs") {
         for key in citations(&fs::read_to_string(&file).unwrap()) {
-            assert!(bibliography.contains(&format!("{{{key},")), "{key} in {} is not in docs/refs.bib", file.display());
+            assert!(
+                bibliography.contains(&format!("{{{key},")),
+                "{key} in {} is not in docs/refs.bib",
+                file.display()
+            );
             cited += 1;
         }
     }
@@ -107,7 +138,12 @@ fn cited_papers_are_in_the_bibliography() {
 #[test]
 fn paths_named_in_the_architecture_exist() {
     let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
-    let named: Vec<&str> = text.split('`').skip(1).step_by(2).filter(|word| word.contains('/')).collect();
+    let named: Vec<&str> = text
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|word| word.contains('/'))
+        .collect();
     assert!(!named.is_empty());
     for path in named {
         assert!(root().join(path).exists(), "ARCHITECTURE.md names {path}");

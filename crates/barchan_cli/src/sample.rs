@@ -130,14 +130,14 @@ fn run_fill(arguments: &Arguments, solid: &Solid, radii: Radii, memory_limit: u6
     Ok(())
 }
 
-fn run_cover(arguments: &Arguments, solid: &Solid, radii: &Radii, memory: u64) -> Result<(), Failure> {
+fn run_cover(arguments: &Arguments, solid: &Solid, radii: &Radii, memory_limit: u64) -> Result<(), Failure> {
     if radii.min() != radii.max() {
         return Err(Failure::input("--surface takes one --radius, not a range or a list"));
     }
     let settings = Cover {
         offset: arguments.offset,
         seed: arguments.seed,
-        memory,
+        memory_limit,
         ..Cover::new(radii.min())
     };
     let progress = Progress::new("covering");

@@ -30,7 +30,12 @@ fn cube(side: f64) -> Cuboid {
 /// The share of the cube of half side `half` [m] that particles with centres in it take [-].
 fn fraction_within(particles: &Particles, half: f64) -> f64 {
     let inside = |p: &DVec3| p.abs().max_element() < half;
-    let cubes = particles.positions.iter().zip(&particles.radii).filter(|(p, _)| inside(p)).map(|(_, r)| r.powi(3));
+    let cubes = particles
+        .positions
+        .iter()
+        .zip(&particles.radii)
+        .filter(|(p, _)| inside(p))
+        .map(|(_, r)| r.powi(3));
     4.0 / 3.0 * PI * cubes.sum::<f64>() / (2.0 * half).powi(3)
 }
 
@@ -86,10 +91,17 @@ fn dense_is_dense_up_to_the_walls_and_in_a_mesh() {
 
 /// Pairs at 1.38 to 1.45 diameters, over the mean of pairs from 1.25 to 1.6 diameters at the same density [-].
 fn pairs_at_root_two(particles: &Particles, diameter: f64) -> f64 {
-    let inner: Vec<DVec3> = particles.positions.iter().copied().filter(|p| p.abs().max_element() < 0.35).collect();
+    let inner: Vec<DVec3> = particles
+        .positions
+        .iter()
+        .copied()
+        .filter(|p| p.abs().max_element() < 0.35)
+        .collect();
     let core: Vec<DVec3> = inner.iter().copied().filter(|p| p.abs().max_element() < 0.3).collect();
     let count = |low: f64, high: f64| {
-        let pairs = core.iter().flat_map(|a| inner.iter().map(move |b| a.distance(*b) / diameter));
+        let pairs = core
+            .iter()
+            .flat_map(|a| inner.iter().map(move |b| a.distance(*b) / diameter));
         pairs.filter(|d| (low..high).contains(d)).count() as f64 / (high.powi(3) - low.powi(3))
     };
     count(1.38, 1.45) / count(1.25, 1.6)
@@ -182,7 +194,10 @@ fn one_particle_fits_into_its_own_sphere_and_none_into_a_smaller_one() {
     let shape = Sphere::new(0.1).unwrap();
     for packing in PACKINGS {
         let found = sample_volume(&shape, &settings(packing, Radii::one(0.2).unwrap()), &|_| ());
-        assert!(matches!(found, Err(SampleError::NoRoom { .. })), "{packing:?}: {found:?}");
+        assert!(
+            matches!(found, Err(SampleError::NoRoom { .. })),
+            "{packing:?}: {found:?}"
+        );
     }
 }
 
@@ -224,6 +239,9 @@ impl Shape for Nothing {
 fn an_empty_solid_has_no_room() {
     for packing in PACKINGS {
         let found = sample_volume(&Nothing, &settings(packing, Radii::one(0.2).unwrap()), &|_| ());
-        assert!(matches!(found, Err(SampleError::NoRoom { .. })), "{packing:?}: {found:?}");
+        assert!(
+            matches!(found, Err(SampleError::NoRoom { .. })),
+            "{packing:?}: {found:?}"
+        );
     }
 }

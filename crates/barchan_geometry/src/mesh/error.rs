@@ -167,7 +167,8 @@ pub enum MeshError {
 
 impl MeshError {
     /// The same error, with the file it belongs to, unless it names one already.
-    pub(crate) fn in_file(self, path: &Path) -> Self {
+    #[must_use]
+    pub fn in_file(self, path: &Path) -> Self {
         match self {
             named @ (Self::Read { .. } | Self::Folder { .. } | Self::UnknownExtension { .. } | Self::InFile { .. }) => {
                 named

@@ -45,22 +45,18 @@ impl MeshReport {
         let counted = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
         let edges = |n| counted(n, "edge", "edges");
         let triangles = |n| counted(n, "triangle", "triangles");
+        let of_kind = |n, kind: &str| counted(n, &format!("{kind} triangle"), &format!("{kind} triangles"));
         let mut warnings = Vec::new();
         if !self.degenerate.is_empty() {
-            let n = self.degenerate.len();
+            let dropped = of_kind(self.degenerate.len(), "degenerate");
             warnings.push(format!(
-                "dropped {} without area ({})",
-                triangles(n),
+                "dropped {dropped}, without area ({})",
                 numbers(&self.degenerate)
             ));
         }
         if !self.duplicate.is_empty() {
-            let n = self.duplicate.len();
-            warnings.push(format!(
-                "dropped {} that repeat another ({})",
-                triangles(n),
-                numbers(&self.duplicate)
-            ));
+            let dropped = of_kind(self.duplicate.len(), "duplicate");
+            warnings.push(format!("dropped {dropped} ({})", numbers(&self.duplicate)));
         }
         if self.turned > 0 {
             warnings.push(format!(

@@ -14,6 +14,7 @@ mod tests;
 use glam::DVec3;
 use rayon::prelude::*;
 
+use super::gibibytes;
 use crate::{Shape, TriMesh};
 pub use poisson::geodesic_distance;
 use poisson::{Areas, SATURATION};
@@ -35,7 +36,7 @@ pub struct SurfaceSettings {
     /// Whether floaters even out the Poisson samples.
     pub relax: bool,
     /// Most memory [byte] the work may take.
-    pub memory: u64,
+    pub memory_limit: u64,
 }
 
 impl SurfaceSettings {
@@ -47,7 +48,7 @@ impl SurfaceSettings {
             offset: 0.0,
             seed: 0,
             relax: true,
-            memory: 4 << 30,
+            memory_limit: 4 << 30,
         }
     }
 
@@ -55,6 +56,51 @@ impl SurfaceSettings {
     /// pass.
     pub fn limit(&self) -> f64 {
         (LIMIT_OVER_SPACING * self.spacing).min(LIMIT) * self.radius
+    }
+
+    /// Whether `surface` can be covered so, and within the memory limit; cheap, before the work.
+    pub fn check(&self, surface: &TriMesh) -> Result<(), SurfaceError> {
+        self.check_areas(surface, &Areas::new(surface))
+    }
+
+    fn check_areas(&self, surface: &TriMesh, areas: &Areas) -> Result<(), SurfaceError> {
+        let &Self {
+            radius,
+            spacing,
+            offset,
+            memory_limit: limit,
+            ..
+        } = self;
+        if !(radius > 0.0 && radius.is_finite()) {
+            return Err(SurfaceError::Radius { radius });
+        }
+        if !(spacing > 0.0 && spacing < 2.0) {
+            return Err(SurfaceError::Spacing { spacing });
+        }
+        if !offset.is_finite() {
+            return Err(SurfaceError::Offset { offset });
+        }
+        let area = areas.total();
+        if !(area > 0.0 && area.is_finite()) {
+            let triangles = surface.triangles.len();
+            return Err(SurfaceError::NoArea { triangles, area });
+        }
+        // Outwards the surface grows about as the one of its box does.
+        let sides = |s: DVec3| s.x * s.y + s.y * s.z + s.z * s.x;
+        let size = surface.bounds().size();
+        let growth = (sides(size + 2.0 * offset.max(0.0)) / sides(size)).max(1.0);
+        let particles = (SATURATION * area * growth / (spacing * radius).powi(2)).ceil();
+        let bytes = (particles * BYTES_PER_PARTICLE) as u64;
+        if bytes > limit || particles >= f64::from(u32::MAX) {
+            let count = particles as u64;
+            return Err(SurfaceError::TooMany {
+                radius,
+                count,
+                bytes,
+                limit,
+            });
+        }
+        Ok(())
     }
 }
 
@@ -101,8 +147,13 @@ pub enum SurfaceError {
         area: f64,
     },
     /// More particles than memory.
-    #[error("about {count} surface particles would take {bytes} bytes, the limit is {limit}")]
+    #[error(
+        "a radius of {radius} m makes about {:.3e} surface particles, which need {:.1} GiB of memory; {:.1} GiB may be used: take a larger radius",
+        *.count as f64, gibibytes(*.bytes as f64), gibibytes(*.limit as f64)
+    )]
     TooMany {
+        /// Particle radius [m].
+        radius: f64,
         /// Particles expected.
         count: u64,
         /// Memory expected [byte].
@@ -116,8 +167,8 @@ pub enum SurfaceError {
 const LIMIT: f64 = 1.7;
 /// The same for close spacings, of the spacing [-]: a little above what saturated Poisson samples reach.
 const LIMIT_OVER_SPACING: f64 = LIMIT / 1.6;
-/// Most memory [byte] for a particle at any time; measured: 490 without an offset, 840 with one.
-const BYTES_PER_PARTICLE: f64 = 900.0;
+/// Most memory [byte] for a particle at any time; measured: 490 without an offset, up to 930 with one.
+const BYTES_PER_PARTICLE: f64 = 1000.0;
 
 /// Covers the surface of `shape`, whose triangles are `surface`, with particles.
 ///
@@ -130,7 +181,7 @@ pub fn sample_surface(
     progress: &(dyn Fn(f64) + Sync),
 ) -> Result<SurfaceSample, SurfaceError> {
     let areas = Areas::new(surface);
-    check(surface, &areas, settings)?;
+    settings.check_areas(surface, &areas)?;
     let spacing = settings.spacing * settings.radius;
     let level = Level {
         shape,
@@ -158,39 +209,4 @@ pub fn sample_surface(
         normals: spots.iter().map(|s| s.normal).collect(),
         gap,
     })
-}
-
-fn check(surface: &TriMesh, areas: &Areas, settings: &SurfaceSettings) -> Result<(), SurfaceError> {
-    let &SurfaceSettings {
-        radius,
-        spacing,
-        offset,
-        memory: limit,
-        ..
-    } = settings;
-    if !(radius > 0.0 && radius.is_finite()) {
-        return Err(SurfaceError::Radius { radius });
-    }
-    if !(spacing > 0.0 && spacing < 2.0) {
-        return Err(SurfaceError::Spacing { spacing });
-    }
-    if !offset.is_finite() {
-        return Err(SurfaceError::Offset { offset });
-    }
-    let area = areas.total();
-    if !(area > 0.0 && area.is_finite()) {
-        let triangles = surface.triangles.len();
-        return Err(SurfaceError::NoArea { triangles, area });
-    }
-    // Outwards the surface grows about as the one of its box does.
-    let sides = |s: DVec3| s.x * s.y + s.y * s.z + s.z * s.x;
-    let size = surface.bounds().size();
-    let growth = (sides(size + 2.0 * offset.max(0.0)) / sides(size)).max(1.0);
-    let particles = (SATURATION * area * growth / (spacing * radius).powi(2)).ceil();
-    let bytes = (particles * BYTES_PER_PARTICLE) as u64;
-    if bytes > limit || particles >= f64::from(u32::MAX) {
-        let count = particles as u64;
-        return Err(SurfaceError::TooMany { count, bytes, limit });
-    }
-    Ok(())
 }

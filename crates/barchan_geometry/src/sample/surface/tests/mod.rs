@@ -426,7 +426,13 @@ fn impossible_settings_are_refused_with_their_value() {
         refused(&TriMesh::default(), good.clone()),
         SurfaceError::NoArea { triangles: 0, .. }
     ));
-    let error = refused(&case.mesh, SurfaceSettings { memory: 1000, ..good });
+    let error = refused(
+        &case.mesh,
+        SurfaceSettings {
+            memory_limit: 1000,
+            ..good
+        },
+    );
     assert!(
         matches!(
             error,
