@@ -59,9 +59,9 @@ pub enum SdfGridError {
 /// The distance of a [`Shape`], sampled in a band around its surface and interpolated.
 ///
 /// Within the band the value is trilinear between samples a voxel apart. For an exact distance field its error is at
-/// most voxel² / 8 times the sum of the field's curvatures away from creases, 0.375 voxels at the edges and corners of a
-/// box, and [`error_bound`](Self::error_bound) for whatever obeys the contract of [`Shape`]. Outside the band the value
-/// has the right sign, at least the band's magnitude, and at most that of the true distance.
+/// most voxel² / 8 times the sum of the field's two curvatures in magnitude away from creases, 0.375 voxels at the edges
+/// and corners of a box, and [`error_bound`](Self::error_bound) for whatever obeys the contract of [`Shape`]. Outside the
+/// band the value has the right sign, at least the band's magnitude, and at most that of the true distance.
 #[derive(Clone, Debug)]
 pub struct SdfGrid {
     bounds: Aabb,

@@ -13,7 +13,7 @@ use super::bvh::{Bvh, Child, Triangle, WIDTH};
 /// A cluster is far when the query is farther from its centre than this many of its radii.
 const FAR: f64 = 2.0;
 
-/// tan Ω/2 of a triangle's solid angle Ω, as a fraction, for corners relative to the query ([vanOosterom83], eq. 8).
+/// tan Ω/2 of a triangle's solid angle Ω, as a fraction, for corners relative to the query ([vanOosterom83]).
 fn half_solid_angle([a, b, c]: [DVec3; 3]) -> (f64, f64) {
     let (la, lb, lc) = (a.length(), b.length(), c.length());
     let numerator = a.dot(b.cross(c));
@@ -128,7 +128,7 @@ impl Lanes {
     }
 
     /// Solid angle [sr] of each lane seen from `q`, and whether it is far enough for that to hold: with r from `q` to the
-    /// cluster's centre, Ω ≈ (N·r + tr C - 3 rᵀC r / r²) / r³ ([Barill18], eqs. 12 and 13).
+    /// cluster's centre, Ω ≈ (N·r + tr C - 3 rᵀC r / r²) / r³ ([Barill18]).
     #[inline]
     fn solid_angles(&self, q: DVec3) -> ([f32; WIDTH], [bool; WIDTH]) {
         let q = (q - self.origin).as_vec3();
