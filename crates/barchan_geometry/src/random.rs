@@ -1,7 +1,7 @@
 //! Random numbers by counting: the n-th number of a stream depends on the seed and on n alone, never on who draws first, so
 //! samples do not depend on the number of threads.
 
-use glam::{DVec3, IVec3};
+use glam::{DVec3, IVec3, Vec3};
 
 /// A stream of random numbers, chosen by a seed and a stream number (SplitMix64, [Steele14]).
 #[derive(Clone, Debug)]
@@ -20,7 +20,10 @@ impl Stream {
     /// The stream of draw `draw` in a grid's `cell`; cells 2²⁰ apart may share a stream.
     pub fn of_cell(seed: u64, cell: IVec3, draw: u64) -> Self {
         let part = |c: i32| u64::from(c as u32) & 0xF_FFFF;
-        Self::new(mix(seed ^ draw), part(cell.x) | part(cell.y) << 20 | part(cell.z) << 40)
+        Self::new(
+            seed ^ draw << 32,
+            part(cell.x) | part(cell.y) << 20 | part(cell.z) << 40,
+        )
     }
 
     /// The next 64 random bits.
@@ -32,6 +35,13 @@ impl Stream {
     /// The next number, uniform in [0, 1).
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    }
+
+    /// The next point, uniform in the unit cube, in steps of 2⁻²¹: from one draw instead of three.
+    pub fn unit_cube_coarse(&mut self) -> Vec3 {
+        let bits = self.bits();
+        let part = |shift: u32| (bits >> shift & 0x1F_FFFF) as f32 * (1.0 / (1u32 << 21) as f32);
+        Vec3::new(part(0), part(21), part(42))
     }
 
     /// The next point, uniform in the unit cube.

@@ -20,6 +20,22 @@ pub trait Shape: Debug + Send + Sync {
         central_difference_normal(self, p)
     }
 
+    /// [`distance`](Self::distance) and [`normal`](Self::normal) at once, cheaper for solids that must search.
+    fn distance_and_normal(&self, p: DVec3) -> (f64, DVec3) {
+        (self.distance(p), self.normal(p))
+    }
+
+    /// Distance [m] to the surface without its sign, or `limit` [m] if that is less. Solids that must search for it find it the
+    /// sooner the nearer the limit.
+    fn distance_within(&self, p: DVec3, limit: f64) -> f64 {
+        self.distance(p).abs().min(limit)
+    }
+
+    /// Whether `p` [m] lies inside.
+    fn is_inside(&self, p: DVec3) -> bool {
+        self.distance(p) < 0.0
+    }
+
     /// A box [m] around everything inside, as tight as is cheap; infinite sides where the solid has no end.
     fn bounds(&self) -> Aabb;
 }

@@ -55,20 +55,9 @@ impl MeshSolid {
         self.surface().closest(p, f64::INFINITY)
     }
 
-    /// Unsigned distance [m] from `p` [m] to the surface, or `limit` [m] if that is less. The nearer the limit, the
-    /// cheaper.
-    pub fn distance_within(&self, p: DVec3, limit: f64) -> f64 {
-        self.surface().distance(p, limit)
-    }
-
     /// How often the mesh encloses `p` [m], within 0.1 [-].
     pub fn winding_number(&self, p: DVec3) -> f64 {
         self.clusters.winding_number(&self.all, p)
-    }
-
-    /// Whether `p` [m] lies inside.
-    pub fn is_inside(&self, p: DVec3) -> bool {
-        self.bounds.contains(p) && self.winding_number(p) > 0.5
     }
 
     /// Whether the box of triangle `t` meets the box of another for which `matters`.
@@ -92,18 +81,31 @@ impl Shape for MeshSolid {
         if self.is_inside(p) { -distance } else { distance }
     }
 
+    fn distance_within(&self, p: DVec3, limit: f64) -> f64 {
+        self.surface().distance(p, limit)
+    }
+
+    fn is_inside(&self, p: DVec3) -> bool {
+        self.bounds.contains(p) && self.winding_number(p) > 0.5
+    }
+
     fn normal(&self, p: DVec3) -> DVec3 {
+        self.distance_and_normal(p).1
+    }
+
+    fn distance_and_normal(&self, p: DVec3) -> (f64, DVec3) {
         let Some(closest) = self.closest_point(p) else {
-            return DVec3::Z;
+            return (f64::INFINITY, DVec3::Z);
         };
-        let away = p - closest.point;
+        let sign = if self.is_inside(p) { -1.0 } else { 1.0 };
         // On the surface the direction is rounding noise.
         let noise = 1e-12 * (self.bounds.size().max_element() + p.abs().max_element());
-        if closest.distance <= noise {
-            return self.face_normal(closest.triangle);
-        }
-        let outward = if self.is_inside(p) { -away } else { away };
-        outward.try_normalize().unwrap_or(DVec3::Z)
+        let normal = if closest.distance <= noise {
+            self.face_normal(closest.triangle)
+        } else {
+            (sign * (p - closest.point)).try_normalize().unwrap_or(DVec3::Z)
+        };
+        (sign * closest.distance, normal)
     }
 
     fn bounds(&self) -> Aabb {

@@ -20,13 +20,15 @@ pub(super) enum Place {
 /// because the distance changes by no more than the distance moved.
 pub(super) fn place(shape: &dyn Shape, center: DVec3, half: f64, shallow: f64, deep: f64) -> Place {
     let reach = half * 3f64.sqrt();
-    let distance = shape.distance(center);
-    if distance - reach >= -shallow {
-        Place::Outside
-    } else if distance + reach < -deep {
-        Place::Inside
-    } else {
-        Place::Border
+    let distance = shape.distance_within(center, reach + deep);
+    // So near the surface the sign, which may be dear, decides nothing.
+    if distance <= reach - shallow {
+        return Place::Border;
+    }
+    match shape.is_inside(center) {
+        false => Place::Outside,
+        true if distance >= reach + deep => Place::Inside,
+        true => Place::Border,
     }
 }
 

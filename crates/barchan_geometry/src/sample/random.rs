@@ -73,6 +73,14 @@ impl Slice {
             share: 1.0 - share_above - share_below,
         }
     }
+
+    fn draw(&self, radii: &Radii, stream: &mut Stream) -> f64 {
+        if self.min == self.max {
+            return self.min;
+        }
+        let share = self.share_below + self.share * stream.unit();
+        radii.quantile(share).clamp(self.min, self.max)
+    }
 }
 
 /// From `max` down to `min` [m] in slices at most a factor `ratio` wide, without those that hold no particle.
@@ -108,6 +116,8 @@ struct Block {
     closed: [u64; BLOCK as usize],
     /// Cells whose every point is deep enough, likewise.
     sure: [u64; BLOCK as usize],
+    /// Cells whose deep points are known to lie inside, likewise.
+    inside: [u64; BLOCK as usize],
     placed: Vec<Sphere>,
     /// Radii of `placed` [m], as they were drawn.
     radii: Vec<f64>,
@@ -264,9 +274,8 @@ impl<'a> Level<'a> {
                     if part < 1.0 && stream.unit() >= part {
                         continue;
                     }
-                    let center = (cell.as_vec3() + stream.unit_cube().as_vec3()) * side;
-                    let share = slice.share_below + slice.share * stream.unit();
-                    let radius = self.radii.quantile(share).clamp(slice.min, slice.max);
+                    let center = (cell.as_vec3() + stream.unit_cube_coarse()) * side;
+                    let radius = slice.draw(self.radii, &mut stream);
                     let candidate = Sphere {
                         center,
                         radius: radius as f32,
@@ -274,8 +283,8 @@ impl<'a> Level<'a> {
                     if halo.overlaps(cell, candidate) || block.obstacles.iter().any(|&o| overlap(o, candidate)) {
                         continue;
                     }
-                    let deep =
-                        block.sure[z as usize] & bit != 0 || self.shape.distance(corner + center.as_dvec3()) < -radius;
+                    let p = corner + center.as_dvec3();
+                    let deep = block.sure[z as usize] & bit != 0 || self.is_deep(block, z, bit, p, radius);
                     if deep {
                         block.closed[z as usize] |= bit;
                         block.placed.push(candidate);
@@ -285,6 +294,21 @@ impl<'a> Level<'a> {
                 }
             }
         }
+    }
+
+    /// Whether a border cell's candidate lies deep enough. Two points of a cell that are both farther from the surface than
+    /// the least radius, half the cell's diagonal, lie on the same side of it: one look at the side does for the cell.
+    fn is_deep(&self, block: &mut Block, z: i32, bit: u64, p: DVec3, radius: f64) -> bool {
+        if self.shape.distance_within(p, radius) < radius {
+            return false;
+        }
+        if block.inside[z as usize] & bit != 0 {
+            return true;
+        }
+        let inside = self.shape.is_inside(p);
+        let known = if inside { &mut block.inside } else { &mut block.closed };
+        known[z as usize] |= bit;
+        inside
     }
 
     fn append_to(self, all: &mut Particles) {
@@ -310,7 +334,8 @@ impl Block {
                 octree::place(shape, center, half, octave.min, octave.max)
             };
             match place {
-                Place::Border if cells > 1 => {
+                // Single cells are left to their candidates.
+                Place::Border if cells > 2 => {
                     let step = cells / 2;
                     stack.extend((0..8).map(|k| (corner + step * IVec3::new(k & 1, k >> 1 & 1, k >> 2), step)));
                 }
@@ -353,6 +378,8 @@ struct Halo {
     number: Vec<u16>,
     /// How many cells away a sphere may overlap a candidate.
     reach: i32,
+    /// Steps in y and z to the rows within reach, nearest first.
+    near_rows: Vec<(i32, i32)>,
 }
 
 impl Halo {
@@ -361,7 +388,13 @@ impl Halo {
         self.rows.clear();
         self.rows.resize((HALO * HALO) as usize, 0);
         self.number.resize((HALO * HALO * HALO) as usize, 0);
-        self.reach = (2.0 * level.octave.max / level.side).ceil() as i32;
+        let reach = (2.0 * level.octave.max / level.side).ceil() as i32;
+        if self.reach != reach {
+            self.reach = reach;
+            let rows = (-reach..=reach).flat_map(|z| (-reach..=reach).map(move |y| (y, z)));
+            self.near_rows = rows.collect();
+            self.near_rows.sort_by_key(|(y, z)| y * y + z * z);
+        }
         let per_meter = (1.0 / level.side) as f32;
         for &sphere in &block.placed {
             self.add(
@@ -409,18 +442,17 @@ impl Halo {
         let at = cell + REACH;
         let first = at.x - self.reach;
         let window = (1u32 << (2 * self.reach + 1)) - 1;
-        for z in at.z - self.reach..=at.z + self.reach {
-            for y in at.y - self.reach..=at.y + self.reach {
-                let row = (y + HALO * z) as usize;
-                let mut held = u32::from(self.rows[row]) >> first & window;
-                while held != 0 {
-                    let x = first as usize + held.trailing_zeros() as usize;
-                    let sphere = self.spheres[usize::from(self.number[row * HALO as usize + x])];
-                    if overlap(sphere, candidate) {
-                        return true;
-                    }
-                    held &= held - 1;
+        // Near rows first: most candidates fail there.
+        for &(y, z) in &self.near_rows {
+            let row = (at.y + y + HALO * (at.z + z)) as usize;
+            let mut held = u32::from(self.rows[row]) >> first & window;
+            while held != 0 {
+                let x = first as usize + held.trailing_zeros() as usize;
+                let sphere = self.spheres[usize::from(self.number[row * HALO as usize + x])];
+                if overlap(sphere, candidate) {
+                    return true;
                 }
+                held &= held - 1;
             }
         }
         false

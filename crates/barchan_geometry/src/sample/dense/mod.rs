@@ -26,7 +26,7 @@ const TILE_SIDE: f64 = 12.0;
 /// Spheres whose centres are at least this deep, of their radius, are kept at the surface.
 const KEEP: f64 = 0.4;
 /// How deep the surface is felt, in largest radii.
-const SHELL: f64 = 6.0;
+const SHELL: f64 = 4.0;
 
 pub(super) fn fill(shape: &dyn Shape, radii: &Radii, seed: u64, progress: &(dyn Fn(f64) + Sync)) -> Particles {
     let tile = PeriodicPacking::new(radii, tile_count(shape, radii), seed, &|part| progress(0.5 * part));
@@ -45,9 +45,12 @@ fn tile_count(shape: &dyn Shape, radii: &Radii) -> usize {
 }
 
 /// A packing cut by a shape.
+#[derive(Default)]
 struct Cut {
     /// Spheres near the surface; some stick out.
     shell: Particles,
+    /// Signed distances [m] of their centres.
+    distances: Vec<f64>,
     /// Spheres below, of which the first `near` may touch the shell.
     interior: Particles,
     near: usize,
@@ -64,11 +67,7 @@ fn cut(shape: &dyn Shape, tile: &PeriodicPacking, radii: &Radii) -> Cut {
     let parts: Vec<Cut> = octree::blocks(shape, shape.bounds(), side, KEEP * radii.min(), deep)
         .par_iter()
         .map(|&(corner, place)| {
-            let mut part = Cut {
-                shell: Particles::default(),
-                interior: Particles::default(),
-                near: 0,
-            };
+            let mut part = Cut::default();
             let image = corner.div_euclid(IVec3::splat(per_side));
             let bin = corner.rem_euclid(IVec3::splat(per_side));
             let shift = origin + tile.side * image.as_dvec3();
@@ -82,6 +81,7 @@ fn cut(shape: &dyn Shape, tile: &PeriodicPacking, radii: &Radii) -> Cut {
                     continue;
                 } else if distance > -shell_depth {
                     part.shell.push(position, radius);
+                    part.distances.push(distance);
                 } else {
                     part.interior.push(position, radius);
                 }
@@ -90,14 +90,11 @@ fn cut(shape: &dyn Shape, tile: &PeriodicPacking, radii: &Radii) -> Cut {
             part
         })
         .collect();
-    let mut all = Cut {
-        shell: Particles::default(),
-        interior: Particles::default(),
-        near: 0,
-    };
+    let mut all = Cut::default();
     let (near, far): (Vec<Cut>, Vec<Cut>) = parts.into_iter().partition(|p| p.near > 0 || !p.shell.is_empty());
     for part in near {
         all.shell.append(part.shell);
+        all.distances.extend(part.distances);
         all.interior.append(part.interior);
     }
     all.near = all.interior.len();

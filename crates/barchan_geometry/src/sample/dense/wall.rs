@@ -21,6 +21,9 @@ const TIGHT: f32 = 2e-2;
 /// Steps between two looks at the true distance; in between the surface is taken as flat.
 const LOOK: u32 = 8;
 
+/// How deep a sphere must be, in radii, not to be asked whether it touches the surface.
+const FELT: f32 = 1.5;
+
 /// Moves the shell inside; spheres for which there is no room are removed.
 pub(super) fn settle(shape: &dyn Shape, cut: &mut Cut, progress: &(dyn Fn(f64) + Sync)) {
     if cut.shell.is_empty() {
@@ -36,7 +39,7 @@ pub(super) fn settle(shape: &dyn Shape, cut: &mut Cut, progress: &(dyn Fn(f64) +
         mobile: cut.shell.len(),
         period: None,
     };
-    let mut walls = Surface::new(shape, origin, &spheres);
+    let mut walls = Surface::new(shape, origin, &spheres, &cut.distances);
     for round in 0..ROUNDS {
         let overlaps = relax(&mut spheres, &mut walls, TOLERANCE, STEPS, &|part| {
             progress((f64::from(round) + part) / f64::from(ROUNDS));
@@ -125,15 +128,27 @@ struct Plane {
 }
 
 impl<'a> Surface<'a> {
-    fn new(shape: &'a dyn Shape, origin: DVec3, spheres: &Spheres) -> Self {
+    fn new(shape: &'a dyn Shape, origin: DVec3, spheres: &Spheres, distances: &[f64]) -> Self {
+        let radii = spheres.radii[..spheres.mobile].to_vec();
         let planes = spheres.positions[..spheres.mobile]
             .par_iter()
-            .map(|&x| Plane::look(shape, origin, x));
+            .zip(distances)
+            .zip(&radii);
+        let planes = planes.map(
+            |((&x, &distance), &radius)| match distance < f64::from(-FELT * radius) {
+                true => Plane {
+                    seen_from: x,
+                    distance: distance as f32,
+                    normal: Vec3::ZERO,
+                },
+                false => Plane::look(shape, origin, x),
+            },
+        );
         Self {
+            planes: planes.collect(),
             shape,
             origin,
-            radii: spheres.radii[..spheres.mobile].to_vec(),
-            planes: planes.collect(),
+            radii,
             steps: 0,
         }
     }
@@ -141,11 +156,11 @@ impl<'a> Surface<'a> {
 
 impl Plane {
     fn look(shape: &dyn Shape, origin: DVec3, x: Vec3) -> Self {
-        let p = origin + x.as_dvec3();
+        let (distance, normal) = shape.distance_and_normal(origin + x.as_dvec3());
         Self {
             seen_from: x,
-            distance: shape.distance(p) as f32,
-            normal: shape.normal(p).as_vec3(),
+            distance: distance as f32,
+            normal: normal.as_vec3(),
         }
     }
 }
@@ -166,7 +181,7 @@ impl Walls for Surface<'_> {
         self.planes.par_iter_mut().enumerate().for_each(|(i, plane)| {
             let moved = positions[i].distance(plane.seen_from);
             // Too deep to have come near the surface since.
-            if plane.distance + moved < -1.5 * radii[i] {
+            if plane.distance + moved < -FELT * radii[i] {
                 return;
             }
             *plane = Plane::look(shape, origin, positions[i]);
