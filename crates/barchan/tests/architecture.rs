@@ -10,6 +10,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("barchan_geometry", &["barchan_neighbors"]),
     ("barchan_scene", &["barchan_geometry"]),
     ("barchan_io", &["barchan_geometry"]),
+    ("barchan_render", &["barchan_geometry"]),
     ("barchan", &["barchan_neighbors", "barchan_geometry", "barchan_scene", "barchan_io"]),
     ("barchan_cli", &["barchan"]),
 ];
