@@ -1,34 +1,37 @@
-//! A heap of sand beside a box and a glass of sand: `cargo run --release --example heap -p barchan_render [FILE.png]`.
+//! A heap of sand beside a box and a glass of sand: `cargo run --release --example heap -p barchan_render [FILE.png [GRAINS]]`.
+//! More grains are smaller grains: the heap stays as it is.
 
 use barchan_geometry::random::Stream;
 use barchan_render::{Camera, Mesh, Picture, Radii, Spheres, render};
 use glam::{Affine3A, Quat, Vec3};
+use std::time::Instant;
 
+/// Grains in the heap, if nobody says otherwise.
 const GRAINS: usize = 50_000;
-const RADIUS: f32 = 0.004;
+/// Radius of the heap's base [m].
+const BASE: f32 = 0.25;
+/// Slope of the heap [-].
+const SLOPE: f32 = 0.65;
+/// Where the glass stands [m].
+const GLASS: Vec3 = Vec3::new(0.34, -0.12, 0.0);
 
-/// A cone of 33 degrees on the ground, and sand in a glass beside it, on jittered layers [m].
-fn grains() -> Vec<Vec3> {
+/// Sand in a cone on the ground and in a glass beside it, on jittered layers [m].
+fn sand(radius: f32) -> Vec<Vec3> {
     let mut stream = Stream::new(1, 0);
     let mut jitter = |scale: f32| scale * (stream.unit() as f32 - 0.5);
     let mut grains = Vec::new();
-    let spacing = 1.9 * RADIUS;
-    let slope = 33f32.to_radians().tan();
-    // Volume of a cone whose lattice cells hold GRAINS grains.
-    let base = (3.0 * GRAINS as f32 * spacing.powi(3) / (std::f32::consts::PI * slope)).cbrt();
-    let steps = (base / spacing) as i32 + 1;
-    let glass = Vec3::new(0.34, -0.12, 0.0);
+    let spacing = 1.9 * radius;
+    let steps = (BASE / spacing) as i32 + 1;
     for k in 0..steps {
         for (i, j) in (-steps..=steps).flat_map(|i| (-steps..=steps).map(move |j| (i, j))) {
             let odd = 0.5 * (k % 2) as f32;
             let at = Vec3::new(i as f32 + odd, j as f32 + odd, k as f32) * spacing;
-            let moved = at + Vec3::new(jitter(spacing), jitter(spacing), jitter(0.6 * spacing)) + RADIUS * Vec3::Z;
-            if at.z <= slope * (base - at.truncate().length()) {
-                grains.push(moved);
-            }
-            if at.z < 0.11 + 0.03 * (9.0 * at.x).sin() && at.truncate().length() < 0.068 - 1.5 * RADIUS {
-                grains.push(moved + glass + 0.004 * Vec3::Z);
-            }
+            let from_axis = at.truncate().length();
+            let in_heap = at.z <= SLOPE * (BASE - from_axis);
+            let in_glass = at.z < 0.11 + 0.03 * (30.0 * at.x).sin() && from_axis < 0.068 - 1.5 * radius;
+            let moved = at + Vec3::new(jitter(spacing), jitter(spacing), jitter(0.6 * spacing)) + radius * Vec3::Z;
+            grains.extend(in_heap.then_some(moved));
+            grains.extend(in_glass.then_some(moved + GLASS));
         }
     }
     grains
@@ -77,10 +80,14 @@ fn tube(radius: f32, height: f32, sides: u32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let grains = grains();
+    let path = std::env::args().nth(1).unwrap_or_else(|| "heap.png".to_owned());
+    let count: usize = std::env::args().nth(2).map_or(Ok(GRAINS), |count| count.parse())?;
+    let volume = std::f32::consts::PI / 3.0 * SLOPE * BASE.powi(3);
+    let radius = (volume / count as f32).cbrt() / 1.9;
+    let grains = sand(radius);
     let (corners, faces) = cuboid(Vec3::new(0.14, 0.14, 0.14));
     let (rim, walls) = tube(0.07, 0.2, 96);
-    let mut picture = Picture::new(Spheres::sand(&grains, Radii::One(RADIUS)));
+    let mut picture = Picture::new(Spheres::sand(&grains, Radii::One(radius)));
     picture.meshes = vec![
         Mesh {
             vertices: &corners,
@@ -92,15 +99,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Mesh {
             vertices: &rim,
             triangles: &walls,
-            pose: Affine3A::from_translation(Vec3::new(0.34, -0.12, 0.0)),
+            pose: Affine3A::from_translation(GLASS),
             color: [0.75, 0.88, 0.85],
             opacity: 0.08,
         },
     ];
     picture.ground = Some(0.0);
     picture.camera = Camera::framing(&picture.bounds(), 16.0 / 9.0);
-    let path = std::env::args().nth(1).unwrap_or_else(|| "heap.png".to_owned());
-    render(&picture, 1280, 720)?.save_png(&path)?;
-    println!("{} grains: {path}", grains.len());
+    let start = Instant::now();
+    let image = render(&picture, 1280, 720)?;
+    println!("{} grains in {:.3} s: {path}", grains.len(), start.elapsed().as_secs_f64());
+    image.save_png(&path)?;
     Ok(())
 }

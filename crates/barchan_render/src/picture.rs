@@ -166,8 +166,8 @@ impl Default for Sun {
     /// An afternoon sun, to the left of a framing camera, large enough for soft shadows.
     fn default() -> Self {
         Self {
-            direction: Vec3::new(-0.75, -0.25, 0.62),
-            color: [2.0, 1.8, 1.5],
+            direction: Vec3::new(-0.80, -0.22, 0.50),
+            color: [2.8, 2.35, 1.75],
             angular_radius: 0.025,
         }
     }

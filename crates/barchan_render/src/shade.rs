@@ -9,21 +9,24 @@ use crate::sky::SkyGrid;
 use crate::sun::SunMap;
 use crate::triangle::Triangle;
 use crate::{hash, tone};
-use glam::{Vec2, Vec3, Vec3Swizzles};
+use glam::{Quat, Vec2, Vec3, Vec3Swizzles};
 
 /// Radiance of the sky as a lamp, linear RGB [-].
-const SKY_LIGHT: Vec3 = Vec3::new(0.62, 0.72, 0.86);
+const SKY_LIGHT: Vec3 = Vec3::new(0.43, 0.48, 0.57);
 /// The background at the horizon and straight up, linear RGB [-].
-const HORIZON: Vec3 = Vec3::new(1.25, 1.26, 1.27);
-const ZENITH: Vec3 = Vec3::new(0.42, 0.58, 0.80);
+const HORIZON: Vec3 = Vec3::new(0.76, 0.80, 0.84);
+const ZENITH: Vec3 = Vec3::new(0.26, 0.36, 0.50);
 /// Colour of the ground, linear RGB [-].
-const GROUND_COLOR: Vec3 = Vec3::new(0.50, 0.49, 0.475);
+const GROUND_COLOR: Vec3 = Vec3::new(0.30, 0.31, 0.33);
 /// Distance from the scene's middle at which the ground begins to fade into the background, and is gone [radii of the scene].
 const FADE: [f32; 2] = [1.2, 4.0];
 /// Screen-space occlusion looks so far [radii of the sphere].
 const CREVICE: f32 = 2.0;
 /// Places that it looks at.
 const CREVICE_TAPS: usize = 8;
+
+/// How much of a block is in a grain [-].
+const WORN: f32 = 0.6;
 
 /// A place on a surface.
 struct Point {
@@ -121,7 +124,11 @@ impl<'a> Shader<'a> {
         let depth = self.lens.see(center, radius, id)?.front(place);
         let position = self.lens.origin + depth * ray;
         let toward_camera = -ray.normalize();
-        let normal = (position - center).try_normalize().unwrap_or(toward_camera);
+        let round = (position - center).try_normalize().unwrap_or(toward_camera);
+        let normal = match self.scene.spheres.colors {
+            Colors::Grains { ids, .. } => worn(round, ids.map_or(id, |ids| ids[index])),
+            _ => round,
+        };
         // What is smaller than a pixel has one look, whichever point of it a sample meets: else it would flicker.
         let pixels = radius / (depth * self.lens.scale);
         let detail = smooth_step(0.35, 1.5, pixels);
@@ -266,11 +273,21 @@ fn grain(base: Vec3, id: u32) -> Vec3 {
     let grey = Vec3::splat(base.element_sum() / 3.0);
     if kind < 0.07 {
         0.42 * base.lerp(grey, 0.5)
-    } else if kind > 0.90 {
-        1.5 * base.lerp(grey, 0.55)
+    } else if kind > 0.93 {
+        1.35 * base.lerp(grey, 0.5)
     } else {
         color
     }
+}
+
+/// The normal of a worn grain of sand: of a body between a ball and a block that lies in a direction of its own.
+fn worn(normal: Vec3, id: u32) -> Vec3 {
+    let noise = hash::bits(id ^ 0x5EED);
+    let part = |k: u32| hash::byte(noise, k) - 0.5;
+    let turn = Quat::from_xyzw(part(0), part(1), part(2), part(3) + 0.01).normalize();
+    let own = turn * normal;
+    let block = turn.conjugate() * (own * own.abs());
+    normal.lerp(block.normalize_or(normal), WORN)
 }
 
 /// What reaches a place of which `visible` is open, with the light that its bright surroundings throw back: [Jimenez16] eq. (10).
