@@ -108,7 +108,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     picture.camera = Camera::framing(&picture.bounds(), 16.0 / 9.0);
     let start = Instant::now();
     let image = render(&picture, 1280, 720)?;
-    println!("{} grains in {:.3} s: {path}", grains.len(), start.elapsed().as_secs_f64());
+    println!(
+        "{} grains in {:.3} s: {path}",
+        grains.len(),
+        start.elapsed().as_secs_f64()
+    );
     image.save_png(&path)?;
     Ok(())
 }

@@ -42,6 +42,8 @@ pub(crate) struct Lens {
 pub(crate) struct Bounds {
     pub min: Vec2,
     pub max: Vec2,
+    /// Least depth there [m].
+    pub nearest: f32,
 }
 
 impl Lens {
@@ -139,6 +141,7 @@ impl Lens {
                 bounds: Bounds {
                     min: Vec2::ZERO,
                     max: 2.0 * self.middle,
+                    nearest: self.near,
                 },
             })
         })
@@ -164,6 +167,7 @@ impl Lens {
         let bounds = Bounds {
             min: self.middle + Vec2::new(x.0, y.0) / s,
             max: self.middle + Vec2::new(x.1, y.1) / s,
+            nearest: c.z - drawn,
         };
         let end = 2.0 * self.middle;
         if bounds.max.cmple(Vec2::ZERO).any() || bounds.min.cmpge(end).any() || bounds.min.is_nan() {

@@ -136,17 +136,22 @@ impl Part<'_> {
         let (x0, x1) = pixel_range(bounds.min.x, bounds.max.x, left, TILE);
         let (y0, y1) = pixel_range(bounds.min.y, bounds.max.y, top, TILE);
         let near = Vec4::splat(self.lens.near);
+        let nearest = Vec4::splat(bounds.nearest);
         for row in y0..y1 {
             let y = self.lens.lanes[1] + row as f32;
             let first = (row - top) * TILE;
             for column in x0..x1 {
+                let pixel = first + column - left;
+                // Most of a heap is inside it: pixels soon show something before it.
+                if nearest.cmpge(self.depth[pixel]).all() {
+                    continue;
+                }
                 let x = self.lens.lanes[0] + column as f32;
                 let found = depth(x, y);
-                let pixel = first + column - left;
-                let nearest = found.cmplt(self.depth[pixel]) & found.cmpgt(near);
-                let lanes = nearest.bitmask();
+                let before = found.cmplt(self.depth[pixel]) & found.cmpgt(near);
+                let lanes = before.bitmask();
                 if lanes != 0 {
-                    self.depth[pixel] = Vec4::select(nearest, found, self.depth[pixel]);
+                    self.depth[pixel] = Vec4::select(before, found, self.depth[pixel]);
                     for (lane, slot) in self.ids[pixel].iter_mut().enumerate() {
                         *slot = if lanes >> lane & 1 == 1 { id } else { *slot };
                     }
@@ -166,6 +171,7 @@ impl Part<'_> {
         let end = Bounds {
             min: Vec2::ZERO,
             max: 2.0 * middle,
+            nearest: self.lens.near,
         };
         self.fill(end, GROUND, |x, y| {
             let slope = -((x - middle.x) * (scale * right) + (y - middle.y) * (scale * down) + forward);

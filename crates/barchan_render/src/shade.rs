@@ -19,7 +19,7 @@ const ZENITH: Vec3 = Vec3::new(0.26, 0.36, 0.50);
 /// Colour of the ground, linear RGB [-].
 const GROUND_COLOR: Vec3 = Vec3::new(0.30, 0.31, 0.33);
 /// Distance from the scene's middle at which the ground begins to fade into the background, and is gone [radii of the scene].
-const FADE: [f32; 2] = [1.2, 4.0];
+const FADE: [f32; 2] = [1.5, 5.0];
 /// Screen-space occlusion looks so far [radii of the sphere].
 const CREVICE: f32 = 2.0;
 /// Places that it looks at.
@@ -63,7 +63,8 @@ impl<'a> Shader<'a> {
             || SunMap::new(scene, towards_sun, sun.angular_radius),
             || SkyGrid::new(scene),
         );
-        let (low, high) = scene.focus.unwrap_or((Vec3::splat(-1.0), Vec3::ONE));
+        let (mut low, high) = scene.focus.unwrap_or((Vec3::splat(-1.0), Vec3::ONE));
+        low.z = low.z.min(scene.ground.unwrap_or(low.z));
         Self {
             scene,
             lens,
@@ -124,17 +125,23 @@ impl<'a> Shader<'a> {
         let depth = self.lens.see(center, radius, id)?.front(place);
         let position = self.lens.origin + depth * ray;
         let toward_camera = -ray.normalize();
-        let round = (position - center).try_normalize().unwrap_or(toward_camera);
-        let normal = match self.scene.spheres.colors {
-            Colors::Grains { ids, .. } => worn(round, ids.map_or(id, |ids| ids[index])),
-            _ => round,
-        };
+        let mut normal = (position - center).try_normalize().unwrap_or(toward_camera);
+        if let Colors::Grains { ids, .. } = self.scene.spheres.colors {
+            normal = worn(normal, ids.map_or(id, |ids| ids[index]));
+        }
         // What is smaller than a pixel has one look, whichever point of it a sample meets: else it would flicker.
-        let pixels = radius / (depth * self.lens.scale);
-        let detail = smooth_step(0.35, 1.5, pixels);
+        let detail = smooth_step(0.3, 1.2, radius / (depth * self.lens.scale));
+        if detail < 1.0 {
+            let heap = self
+                .sky
+                .as_ref()
+                .and_then(|grid| grid.outward(center))
+                .unwrap_or(toward_camera);
+            normal = heap.lerp(normal, detail).normalize_or(heap);
+        }
         Some(Point {
             position,
-            normal: toward_camera.lerp(normal, detail).normalize_or(toward_camera),
+            normal,
             albedo: self.sphere_color(index),
             crevice: CREVICE * radius,
         })

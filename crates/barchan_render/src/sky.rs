@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Cells at most, about.
-const CELLS: f32 = 800_000.0;
+const CELLS: f32 = 400_000.0;
 /// Cells along a side at most.
 const SIDE: f32 = 320.0;
 /// Directions that light comes from.
@@ -27,6 +27,10 @@ pub(crate) struct SkyGrid {
     size: UVec3,
     /// Mean over the upper half of the directions: of light times direction, and of light.
     light: Vec<Vec4>,
+    /// Part of the light that each cell lets through [-].
+    clear: Vec<f32>,
+    /// Height below which there is ground [m].
+    floor: f32,
 }
 
 impl SkyGrid {
@@ -52,15 +56,18 @@ impl SkyGrid {
             cell,
             size,
             light: Vec::new(),
+            clear: Vec::new(),
+            floor: scene.ground.map_or(f32::NEG_INFINITY, |ground| ground + 0.5 * cell),
         };
-        let clear = grid.transmittance(scene);
+        grid.clear = grid.transmittance(scene);
+        let clear = &grid.clear;
         let directions: Vec<Vec3> = hemisphere(DIRECTIONS).collect();
-        let swept: Vec<Vec<f32>> = directions.par_iter().map(|&d| sweep(&clear, size, d)).collect();
+        let swept: Vec<Vec<f32>> = directions.par_iter().map(|&d| sweep(clear, size, d)).collect();
         let mean = |k: usize| {
             let sum = swept.iter().zip(&directions).map(|(light, d)| light[k] * d.extend(1.0));
             sum.fold(Vec4::ZERO, |a, b| a + b) / DIRECTIONS as f32
         };
-        grid.light = (0..clear.len()).into_par_iter().map(mean).collect();
+        grid.light = (0..grid.clear.len()).into_par_iter().map(mean).collect();
         Some(grid)
     }
 
@@ -73,21 +80,45 @@ impl SkyGrid {
         ((0.5 * light.w + light.truncate().dot(normal)).clamp(0.0, 1.0), light.w)
     }
 
-    /// The cells' values between their middles; open sky outside.
+    /// The light between the middles of cells; open sky outside.
     fn light(&self, point: Vec3) -> Vec4 {
         const OPEN: Vec4 = Vec4::new(0.0, 0.0, 0.5, 1.0);
+        self.between(point).map_or(OPEN, |(first, part)| {
+            let [row, plane] = self.strides();
+            let along_x = |k: usize| self.light[k].lerp(self.light[k + 1], part.x);
+            let along_y = |k: usize| along_x(k).lerp(along_x(k + row), part.y);
+            along_y(first).lerp(along_y(first + plane), part.z)
+        })
+    }
+
+    /// Which way out of the matter around a point: the normal of a heap whose grains are too small to have their own.
+    pub fn outward(&self, point: Vec3) -> Option<Vec3> {
+        let clear = |point: Vec3| {
+            self.between(point).map_or(1.0, |(first, part)| {
+                let [row, plane] = self.strides();
+                let along_x = |k: usize| self.clear[k] + part.x * (self.clear[k + 1] - self.clear[k]);
+                let along_y = |k: usize| along_x(k) + part.y * (along_x(k + row) - along_x(k));
+                along_y(first) + part.z * (along_y(first + plane) - along_y(first))
+            })
+        };
+        // Under the ground there is no way out, though nothing was poured there.
+        let above = |point: Vec3| point.with_z(point.z.max(self.floor));
+        let step = |axis: Vec3| clear(above(point + axis)) - clear(above(point - axis));
+        let rise = |axis: Vec3| step(self.cell * axis) + step(2.0 * self.cell * axis);
+        Vec3::new(rise(Vec3::X), rise(Vec3::Y), rise(Vec3::Z)).try_normalize()
+    }
+
+    /// The first of the eight cells around a point, and how far it is on the way to the last; `None` outside.
+    fn between(&self, point: Vec3) -> Option<(usize, Vec3)> {
         let at = (point - self.low) / self.cell - 0.5;
         let base = at.floor();
-        if base.cmplt(Vec3::ZERO).any() || !(base + 1.0).cmplt(self.size.as_vec3()).all() {
-            return OPEN;
-        }
-        let part = at - base;
-        let (row, plane) = (self.size.x as usize, (self.size.x * self.size.y) as usize);
-        let base = base.as_uvec3();
-        let first = base.x as usize + base.y as usize * row + base.z as usize * plane;
-        let along_x = |k: usize| self.light[k].lerp(self.light[k + 1], part.x);
-        let along_y = |k: usize| along_x(k).lerp(along_x(k + row), part.y);
-        along_y(first).lerp(along_y(first + plane), part.z)
+        let inside = base.cmpge(Vec3::ZERO).all() && (base + 1.0).cmplt(self.size.as_vec3()).all();
+        inside.then(|| (self.index(base.as_uvec3()), at - base))
+    }
+
+    /// From a cell to the next along y and z.
+    fn strides(&self) -> [usize; 2] {
+        [self.size.x as usize, (self.size.x * self.size.y) as usize]
     }
 
     /// Part of the light that each cell lets through [-].

@@ -105,6 +105,10 @@ fn bounds(lens: &Lens, corners: [Vec3; 3]) -> Option<Bounds> {
     let mut bounds = Bounds {
         min: Vec2::INFINITY,
         max: Vec2::NEG_INFINITY,
+        nearest: corners
+            .iter()
+            .fold(f32::INFINITY, |least, c| least.min(c.z))
+            .max(lens.near),
     };
     let mut add = |local: Vec3| {
         let place = lens.project(local);

@@ -68,7 +68,10 @@ fn silhouette_and_depth_of_a_sphere_are_those_of_the_closed_form() {
                 Some(expected) => {
                     assert_eq!(id, 0, "a ray to {center} misses");
                     // Half the chord is a root: its error grows towards the silhouette.
-                    assert!((f64::from(depth) - expected).abs() < 2e-3 * f64::from(radius), "{depth}, not {expected}");
+                    assert!(
+                        (f64::from(depth) - expected).abs() < 2e-3 * f64::from(radius),
+                        "{depth}, not {expected}"
+                    );
                     hits += 1;
                 }
                 None => assert_eq!(id, SKY, "a ray beside {center} hits"),
@@ -95,7 +98,11 @@ fn a_far_small_grain_keeps_its_shape() {
     let (positions, radii) = ([center], [radius]);
     picture.spheres = Spheres::sand(&positions, Radii::Each(&radii));
     for (ray, _, id) in seen(&picture) {
-        let expected = if sphere_depth(ray, center, radius).is_some() { 0 } else { SKY };
+        let expected = if sphere_depth(ray, center, radius).is_some() {
+            0
+        } else {
+            SKY
+        };
         let distance = center.as_dvec3().cross(ray.as_dvec3().normalize()).length();
         if (distance - f64::from(radius)).abs() > 1e-3 * f64::from(radius) {
             assert_eq!(id, expected);
@@ -232,6 +239,9 @@ fn a_grain_below_a_pixel_is_seen_wherever_it_is_and_keeps_its_share() {
         // One lane is always kept, so that the least share is a quarter of the least disc.
         let least = 0.25 * std::f32::consts::FRAC_PI_2;
         let expected = (std::f32::consts::PI * radius_pixels * radius_pixels).max(least);
-        assert!((share / expected - 1.0).abs() < 0.1, "{radius_pixels} px: {share}, not {expected}");
+        assert!(
+            (share / expected - 1.0).abs() < 0.1,
+            "{radius_pixels} px: {share}, not {expected}"
+        );
     }
 }
