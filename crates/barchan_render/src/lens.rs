@@ -147,13 +147,24 @@ impl Lens {
         })
     }
 
+    /// Least depth of a sphere as it is drawn [m].
+    pub fn nearest(&self, center: Vec3, radius: f32) -> f32 {
+        let depth = (center - self.origin).dot(self.forward);
+        depth - radius.max(self.least_radius(depth))
+    }
+
+    /// Smallest radius that is drawn at a depth [m].
+    fn least_radius(&self, depth: f32) -> f32 {
+        self.least_radius * self.scale * if self.perspective { depth } else { 1.0 }
+    }
+
     /// A sphere that lies in front of the eye as a whole.
     ///
     /// With c = z (a, b, 1) and the ray d = (a + u, b + v, 1) the distance of the centre from the ray is |c x d| / |d|,
     /// and c x d = z (-v, u, a v - b u): no difference of large numbers, however small and far the sphere is.
     fn far(&self, c: Vec3, radius: f32, id: u32) -> Option<FarSphere> {
         let s = self.scale;
-        let least = self.least_radius * s * if self.perspective { c.z } else { 1.0 };
+        let least = self.least_radius(c.z);
         let drawn = radius.max(least);
         let reach = |x: f32| {
             if !self.perspective {

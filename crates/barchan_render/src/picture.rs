@@ -3,6 +3,7 @@
 use crate::Camera;
 use barchan_geometry::Aabb;
 use glam::{Affine3A, Vec3};
+use rayon::prelude::*;
 
 /// Colour of dry quartz sand, linear RGB [-].
 pub const SAND: [f32; 3] = [0.55, 0.40, 0.24];
@@ -78,10 +79,12 @@ impl<'a> Spheres<'a> {
     }
 
     fn bounds(&self) -> Aabb {
-        let mut bounds = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-        for (position, radius) in (0..self.positions.len()).filter_map(|i| self.get(i)) {
-            bounds = (bounds.0.min(position - radius), bounds.1.max(position + radius));
-        }
+        let nothing = || (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        let all = (0..self.positions.len()).into_par_iter().with_min_len(1 << 14);
+        let boxes = all
+            .filter_map(|i| self.get(i))
+            .map(|(center, radius)| (center - radius, center + radius));
+        let bounds = boxes.reduce(nothing, |a, b| (a.0.min(b.0), a.1.max(b.1)));
         Aabb::new(bounds.0.as_dvec3(), bounds.1.as_dvec3())
     }
 }

@@ -12,6 +12,9 @@ pub(crate) const TILE: usize = 32;
 /// Pixels of a tile.
 pub(crate) const TILE_PIXELS: usize = TILE * TILE;
 
+/// After so many surfaces it is looked up whether a tile is full.
+const LOOK_UP: usize = 128;
+
 /// The nearest surface of four samples a pixel, stored tile by tile.
 pub(crate) struct Samples {
     pub columns: usize,
@@ -41,9 +44,7 @@ impl Samples {
             if let Some(height) = ground {
                 part.draw_ground(height);
             }
-            for id in bins.of(tile) {
-                part.draw(scene, id);
-            }
+            part.draw_all(scene, bins.of(tile));
         });
         Self {
             columns,
@@ -95,6 +96,32 @@ fn pixel_range(low: f32, high: f32, start: usize, count: usize) -> (usize, usize
     (from, to)
 }
 
+/// Least depth of a surface [m].
+fn nearest(lens: &Lens, scene: &Scene, id: u32) -> f32 {
+    match scene.surface(id) {
+        Surface::Sphere(index) => scene
+            .spheres
+            .get(index)
+            .map_or(f32::INFINITY, |(c, r)| lens.nearest(c, r)),
+        Surface::Triangle(mesh, triangle) => scene.corners(mesh, triangle).map_or(f32::INFINITY, |corners| {
+            corners
+                .iter()
+                .fold(f32::INFINITY, |least, &corner| least.min(lens.local(corner).z))
+        }),
+    }
+}
+
+/// A depth and a number as one integer of the same order.
+fn sortable(depth: f32, id: u32) -> u64 {
+    let bits = depth.to_bits();
+    let ordered = if depth.is_sign_negative() {
+        !bits
+    } else {
+        bits | 1 << 31
+    };
+    u64::from(ordered) << 32 | u64::from(id)
+}
+
 /// A tile in work.
 struct Part<'a> {
     lens: &'a Lens,
@@ -105,6 +132,29 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
+    /// Draws from near to far, and stops where all that is left is hidden: most of a heap is inside it.
+    fn draw_all(&mut self, scene: &Scene, ids: impl Iterator<Item = u32>) {
+        let mut order: Vec<u64> = ids.map(|id| sortable(nearest(self.lens, scene, id), id)).collect();
+        order.sort_unstable();
+        for some in order.chunks(LOOK_UP) {
+            if sortable(self.farthest(), u32::MAX) < some[0] {
+                return;
+            }
+            for &entry in some {
+                self.draw(scene, entry as u32);
+            }
+        }
+    }
+
+    /// Greatest depth of the samples inside the image [m].
+    fn farthest(&self) -> f32 {
+        let [columns, rows] = [0, 1].map(|axis| (self.lens.size[axis] - self.corner[axis]).min(TILE));
+        let rows = self.depth.chunks(TILE).take(rows);
+        rows.flat_map(|row| &row[..columns])
+            .fold(Vec4::NEG_INFINITY, |most, &depth| most.max(depth))
+            .max_element()
+    }
+
     fn draw(&mut self, scene: &Scene, id: u32) {
         match scene.surface(id) {
             Surface::Sphere(index) => {
@@ -142,7 +192,6 @@ impl Part<'_> {
             let first = (row - top) * TILE;
             for column in x0..x1 {
                 let pixel = first + column - left;
-                // Most of a heap is inside it: pixels soon show something before it.
                 if nearest.cmpge(self.depth[pixel]).all() {
                     continue;
                 }
