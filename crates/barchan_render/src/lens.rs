@@ -1,0 +1,327 @@
+//! How points and spheres come onto an image: seen from a camera, or along the light of the sun.
+//!
+//! Lens frame: x right, y down, z forward, from the eye [m]. A pixel has four samples ("lanes").
+
+use crate::{Camera, Error, hash};
+use glam::{DVec3, Vec2, Vec3, Vec4};
+
+/// Samples of a pixel of the camera, from its upper left corner [px]: no two share a row or a column, so that edges that
+/// are nearly level or upright have four steps.
+const ROTATED: [Vec4; 2] = [
+    Vec4::new(0.375, 0.875, 0.125, 0.625),
+    Vec4::new(0.125, 0.375, 0.625, 0.875),
+];
+/// Samples of a pixel of the sun [px]: 2 x 2 texels.
+const REGULAR: [Vec4; 2] = [Vec4::new(0.25, 0.75, 0.25, 0.75), Vec4::new(0.25, 0.25, 0.75, 0.75)];
+
+/// A camera, or parallel light.
+#[derive(Clone, Debug)]
+pub(crate) struct Lens {
+    pub origin: Vec3,
+    pub right: Vec3,
+    pub down: Vec3,
+    pub forward: Vec3,
+    /// A pixel [m], at the distance 1 m if rays part.
+    pub scale: f32,
+    /// Where the axis meets the image [px].
+    pub middle: Vec2,
+    /// Width and height [px].
+    pub size: [usize; 2],
+    /// Whether rays part from the origin; else they are parallel.
+    pub perspective: bool,
+    /// Nearest depth that is seen [m].
+    pub near: f32,
+    /// Samples of a pixel: x, y [px].
+    pub lanes: [Vec4; 2],
+    /// Smallest radius that meets each lane at least once, wherever the sphere is [px].
+    least_radius: f32,
+}
+
+/// A part of the image [px].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    pub min: Vec2,
+    pub max: Vec2,
+    /// Least depth there [m].
+    pub nearest: f32,
+}
+
+impl Lens {
+    /// The lens of a camera for an image of `width` x `height` [px].
+    pub fn of_camera(camera: &Camera, width: u32, height: u32) -> Result<Self, Error> {
+        let (position, target) = (camera.position, camera.target);
+        let wrong = Error::Camera { position, target };
+        let way = target - position;
+        let Some(forward) = way
+            .try_normalize()
+            .filter(|_| position.is_finite() && target.is_finite())
+        else {
+            return Err(wrong);
+        };
+        let fov = camera.vertical_fov;
+        if !(fov > 0.0 && fov < std::f32::consts::PI) {
+            return Err(Error::FieldOfView { fov });
+        }
+        let (right, down) = across(forward, camera.up);
+        Ok(Self {
+            origin: position,
+            right,
+            down,
+            forward,
+            scale: 2.0 * (0.5 * fov).tan() / height as f32,
+            middle: 0.5 * Vec2::new(width as f32, height as f32),
+            size: [width as usize, height as usize],
+            perspective: true,
+            near: 1e-4 * way.length(),
+            lanes: ROTATED,
+            least_radius: std::f32::consts::FRAC_1_SQRT_2,
+        })
+    }
+
+    /// Light that goes along `forward`, on an image of `size` [px] of `pixel` [m], whose middle is seen along a ray through `through`.
+    pub fn of_light(forward: Vec3, through: Vec3, pixel: f32, size: [usize; 2]) -> Self {
+        let (right, down) = across(forward, Vec3::Z);
+        Self {
+            origin: through,
+            right,
+            down,
+            forward,
+            scale: pixel,
+            middle: 0.5 * Vec2::new(size[0] as f32, size[1] as f32),
+            size,
+            perspective: false,
+            near: f32::NEG_INFINITY,
+            lanes: REGULAR,
+            least_radius: 0.5 * std::f32::consts::FRAC_1_SQRT_2,
+        }
+    }
+
+    /// A point in the lens frame [m].
+    pub fn local(&self, point: Vec3) -> Vec3 {
+        let p = point - self.origin;
+        Vec3::new(p.dot(self.right), p.dot(self.down), p.dot(self.forward))
+    }
+
+    /// A direction of the lens frame in the frame of the picture.
+    pub fn outward(&self, direction: Vec3) -> Vec3 {
+        direction.x * self.right + direction.y * self.down + direction.z * self.forward
+    }
+
+    /// The ray through a place of the image [px], in the frame of the picture; its depth is 1.
+    pub fn ray(&self, place: Vec2) -> Vec3 {
+        self.outward(((place - self.middle) * self.scale).extend(1.0))
+    }
+
+    /// Where a point of the lens frame comes onto the image [px].
+    pub fn project(&self, local: Vec3) -> Vec2 {
+        let depth = if self.perspective { local.z } else { 1.0 };
+        self.middle + local.truncate() / (depth * self.scale)
+    }
+
+    /// A sphere as it is seen, if any of it is. The sphere around the camera is not.
+    pub fn see(&self, center: Vec3, radius: f32, id: u32) -> Option<Sphere> {
+        let c = self.local(center);
+        if !self.perspective {
+            return self.far(c, radius, id).map(Sphere::Far);
+        }
+        if c.z > 1.001 * radius + self.near {
+            return self.far(c, radius, id).map(Sphere::Far);
+        }
+        // Near the plane of the camera there are no bounds on the image: use those of the pyramid of view.
+        let half = self.middle * self.scale;
+        let outside = |side: f32, half: f32| side.abs() - half * c.z > radius * (1.0 + half * half).sqrt();
+        let hidden = c.z + radius <= self.near || outside(c.x, half.x) || outside(c.y, half.y);
+        let inside = c.length_squared() <= radius * radius;
+        (!hidden && !inside).then(|| {
+            Sphere::Near(NearSphere {
+                center: c.as_dvec3(),
+                radius: f64::from(radius),
+                scale: self.scale,
+                middle: self.middle,
+                bounds: Bounds {
+                    min: Vec2::ZERO,
+                    max: 2.0 * self.middle,
+                    nearest: self.near,
+                },
+            })
+        })
+    }
+
+    /// Least depth of a sphere as it is drawn [m].
+    pub fn nearest(&self, center: Vec3, radius: f32) -> f32 {
+        let depth = (center - self.origin).dot(self.forward);
+        depth - radius.max(self.least_radius(depth))
+    }
+
+    /// Smallest radius that is drawn at a depth [m].
+    fn least_radius(&self, depth: f32) -> f32 {
+        self.least_radius * self.scale * if self.perspective { depth } else { 1.0 }
+    }
+
+    /// A sphere that lies in front of the eye as a whole.
+    ///
+    /// With c = z (a, b, 1) and the ray d = (a + u, b + v, 1) the distance of the centre from the ray is |c x d| / |d|,
+    /// and c x d = z (-v, u, a v - b u): no difference of large numbers, however small and far the sphere is.
+    fn far(&self, c: Vec3, radius: f32, id: u32) -> Option<FarSphere> {
+        let s = self.scale;
+        let least = self.least_radius(c.z);
+        let drawn = radius.max(least);
+        let reach = |x: f32| {
+            if !self.perspective {
+                return (x - drawn, x + drawn);
+            }
+            let spread = drawn * (x * x + (c.z - drawn) * (c.z + drawn)).max(0.0).sqrt();
+            let below = (c.z - drawn) * (c.z + drawn);
+            ((x * c.z - spread) / below, (x * c.z + spread) / below)
+        };
+        let (x, y) = (reach(c.x), reach(c.y));
+        let bounds = Bounds {
+            min: self.middle + Vec2::new(x.0, y.0) / s,
+            max: self.middle + Vec2::new(x.1, y.1) / s,
+            nearest: c.z - drawn,
+        };
+        let end = 2.0 * self.middle;
+        if bounds.max.cmple(Vec2::ZERO).any() || bounds.min.cmpge(end).any() || bounds.min.is_nan() {
+            return None;
+        }
+        let (a, b, m) = if self.perspective {
+            (c.x / c.z, c.y / c.z, c.z)
+        } else {
+            (0.0, 0.0, 1.0)
+        };
+        let q = (s * m) * (s * m);
+        Some(FarSphere {
+            center: self.project(c),
+            depth: c.z,
+            squared_radius: drawn * drawn * kept_lanes(radius / least, id),
+            distance: [q * (1.0 + b * b), -2.0 * q * a * b, q * (1.0 + a * a)],
+            along: [s * a, s * b],
+            axis: 1.0 + a * a + b * b,
+            spread: if self.perspective { s * s } else { 0.0 },
+            bounds,
+        })
+    }
+}
+
+/// Right and down for a view along `forward` with `up` upwards; another up if that one lies in the view.
+fn across(forward: Vec3, up: Vec3) -> (Vec3, Vec3) {
+    let right = forward.cross(up.normalize_or_zero());
+    let right = if right.length_squared() > 1e-8 {
+        right
+    } else {
+        forward.any_orthogonal_vector()
+    };
+    let right = right.normalize();
+    (right, forward.cross(right))
+}
+
+/// 1 for the lanes in which a sphere is drawn, -1 for the others. A sphere below the least radius is drawn with that
+/// radius in fewer lanes, so that it keeps its share of the image and one lane at least. `size`: radius / least radius [-].
+fn kept_lanes(size: f32, id: u32) -> Vec4 {
+    if size >= 1.0 {
+        return Vec4::ONE;
+    }
+    let noise = hash::bits(id);
+    let kept = (4.0 * size * size + hash::byte(noise, 0)).clamp(1.0, 4.0) as u32;
+    let lane = |k: u32| if (k + (noise >> 8)) % 4 < kept { 1.0 } else { -1.0 };
+    Vec4::new(lane(0), lane(1), lane(2), lane(3))
+}
+
+/// A sphere on the image.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Sphere {
+    /// In front of the eye as a whole: nearly all of them.
+    Far(FarSphere),
+    /// Beside the eye.
+    Near(NearSphere),
+}
+
+impl Sphere {
+    pub fn bounds(&self) -> Bounds {
+        match self {
+            Self::Far(sphere) => sphere.bounds,
+            Self::Near(sphere) => sphere.bounds,
+        }
+    }
+
+    /// Depth of its front at a place that it covers, of its middle beside it [m].
+    pub fn front(&self, place: Vec2) -> f32 {
+        let mut whole = *self;
+        if let Self::Far(sphere) = &mut whole {
+            sphere.squared_radius = sphere.squared_radius.abs();
+        }
+        let depth = whole.depth(Vec4::splat(place.x), Vec4::splat(place.y)).x;
+        match self {
+            Self::Far(sphere) if depth == f32::INFINITY => sphere.depth,
+            Self::Near(sphere) if depth == f32::INFINITY => sphere.center.z as f32,
+            _ => depth,
+        }
+    }
+
+    /// Depth of its front at four places [px]; infinite beside it [m].
+    pub fn depth(&self, x: Vec4, y: Vec4) -> Vec4 {
+        match self {
+            Self::Far(sphere) => sphere.depth(x, y),
+            Self::Near(sphere) => sphere.depth(x, y),
+        }
+    }
+}
+
+/// Forms in the offset from the centre's image [px].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FarSphere {
+    center: Vec2,
+    depth: f32,
+    /// Negative in lanes that are not drawn [m²].
+    squared_radius: Vec4,
+    /// |c x d|²: factors of dx², dx dy, dy² [m²].
+    distance: [f32; 3],
+    /// (a, b) per pixel.
+    along: [f32; 2],
+    /// 1 + a² + b².
+    axis: f32,
+    /// Factor of dx² + dy² in |d|².
+    spread: f32,
+    pub bounds: Bounds,
+}
+
+impl FarSphere {
+    /// See [`Sphere::depth`].
+    #[inline(always)]
+    pub fn depth(&self, x: Vec4, y: Vec4) -> Vec4 {
+        let (dx, dy) = (x - self.center.x, y - self.center.y);
+        let (xx, yy) = (dx * dx, dy * dy);
+        let along = self.along[0] * dx + self.along[1] * dy;
+        let square = self.axis + 2.0 * along + self.spread * (xx + yy);
+        let distance = self.distance[0] * xx + self.distance[1] * (dx * dy) + self.distance[2] * yy;
+        let inside = self.squared_radius * square - distance;
+        let half = Vec4::from_array(inside.max(Vec4::ZERO).to_array().map(f32::sqrt));
+        let depth = (self.depth * (self.axis + along) - half) / square;
+        Vec4::select(inside.cmpge(Vec4::ZERO), depth, Vec4::INFINITY)
+    }
+}
+
+/// The quadratic of the ray, solved in double precision.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NearSphere {
+    center: DVec3,
+    radius: f64,
+    scale: f32,
+    middle: Vec2,
+    bounds: Bounds,
+}
+
+impl NearSphere {
+    fn depth(&self, x: Vec4, y: Vec4) -> Vec4 {
+        let lane = |k: usize| {
+            let ray = ((Vec2::new(x[k], y[k]) - self.middle) * self.scale)
+                .extend(1.0)
+                .as_dvec3();
+            let (square, along) = (ray.length_squared(), ray.dot(self.center));
+            let inside = self.radius.powi(2) * square - self.center.cross(ray).length_squared();
+            let depth = (along - inside.sqrt()) / square;
+            if depth > 0.0 { depth as f32 } else { f32::INFINITY }
+        };
+        Vec4::new(lane(0), lane(1), lane(2), lane(3))
+    }
+}

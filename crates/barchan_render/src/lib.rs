@@ -1,0 +1,47 @@
+//! Pictures of spheres and triangle meshes, drawn on the CPU without a driver.
+//!
+//! A [`Picture`] says what is there and where it is seen from; [`render`] makes an [`Image`] of it. Spheres are exact,
+//! down to less than a pixel; the light is a sun with soft shadows and a sky that a heap hides part of. The same picture
+//! gives the same bits for any number of threads.
+//!
+//! ```
+//! use barchan_render::{Camera, Picture, Radii, Spheres, render};
+//! use glam::Vec3;
+//!
+//! let positions = [Vec3::new(0.0, 0.0, 0.1), Vec3::new(0.15, 0.0, 0.1)];
+//! let mut picture = Picture::new(Spheres::sand(&positions, Radii::One(0.1)));
+//! picture.ground = Some(0.0);
+//! picture.camera = Camera::framing(&picture.bounds(), 4.0 / 3.0);
+//! let image = render(&picture, 64, 48)?;
+//! assert_eq!(image.pixels.len(), 64 * 48);
+//! # Ok::<(), barchan_render::Error>(())
+//! ```
+//!
+//! How it works, in the order of `render`: spheres and triangles are sorted into tiles of the image (`bins`), each tile
+//! finds the nearest surface of four samples a pixel (`raster`, through the `lens` of the camera); the same is done from
+//! the sun (`sun`); a coarse grid learns how much of the sky each place sees (`sky`); then each surface in each pixel is
+//! shaded once (`shade`), glass is laid over it (`glass`), and the light is fitted into 8 bits (`tone`).
+
+mod bins;
+mod camera;
+mod error;
+mod glass;
+mod hash;
+mod image;
+mod lens;
+mod normals;
+mod picture;
+mod raster;
+mod render;
+mod scene;
+mod shade;
+mod sky;
+mod sun;
+mod tone;
+mod triangle;
+
+pub use camera::Camera;
+pub use error::Error;
+pub use image::Image;
+pub use picture::{Colors, Mesh, Picture, Radii, SAND, Spheres, Sun};
+pub use render::render;

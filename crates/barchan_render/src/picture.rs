@@ -1,0 +1,177 @@
+//! What a picture is made of.
+
+use crate::Camera;
+use barchan_geometry::Aabb;
+use glam::{Affine3A, Vec3};
+use rayon::prelude::*;
+
+/// Colour of dry quartz sand, linear RGB [-].
+pub const SAND: [f32; 3] = [0.55, 0.40, 0.24];
+
+/// What is there and how it is seen. Positions are relative to a local origin that the caller has subtracted; z is up.
+#[derive(Clone, Debug)]
+pub struct Picture<'a> {
+    /// Grains, guides or any other spheres.
+    pub spheres: Spheres<'a>,
+    /// Bodies and containers.
+    pub meshes: Vec<Mesh<'a>>,
+    /// Height of a ground plane [m]; it is seen from above only.
+    pub ground: Option<f32>,
+    /// Where it is seen from.
+    pub camera: Camera,
+    /// Where the light comes from.
+    pub sun: Sun,
+}
+
+impl<'a> Picture<'a> {
+    /// The spheres alone, framed for an image of 16:9.
+    pub fn new(spheres: Spheres<'a>) -> Self {
+        let mut picture = Self {
+            spheres,
+            meshes: Vec::new(),
+            ground: None,
+            camera: Camera::default(),
+            sun: Sun::default(),
+        };
+        picture.camera = Camera::framing(&picture.bounds(), 16.0 / 9.0);
+        picture
+    }
+
+    /// The box around all spheres and meshes that can be drawn [m].
+    pub fn bounds(&self) -> Aabb {
+        let meshes = self.meshes.iter().map(Mesh::bounds);
+        meshes.fold(self.spheres.bounds(), |bounds, mesh| bounds.union(&mesh))
+    }
+}
+
+/// Spheres. One without a finite position or a finite radius above zero is not drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct Spheres<'a> {
+    /// Centres [m].
+    pub positions: &'a [Vec3],
+    /// Radii [m].
+    pub radii: Radii<'a>,
+    /// Colours.
+    pub colors: Colors<'a>,
+}
+
+impl<'a> Spheres<'a> {
+    /// No spheres.
+    pub const NONE: Self = Self {
+        positions: &[],
+        radii: Radii::One(1.0),
+        colors: Colors::One(SAND),
+    };
+
+    /// Spheres coloured as grains of sand.
+    pub fn sand(positions: &'a [Vec3], radii: Radii<'a>) -> Self {
+        Self {
+            positions,
+            radii,
+            colors: Colors::Grains { base: SAND, ids: None },
+        }
+    }
+
+    /// Centre [m] and radius [m] of a sphere, if it can be drawn.
+    pub(crate) fn get(&self, index: usize) -> Option<(Vec3, f32)> {
+        let (position, radius) = (self.positions[index], self.radii.of(index));
+        (position.is_finite() && radius > 0.0 && radius.is_finite()).then_some((position, radius))
+    }
+
+    fn bounds(&self) -> Aabb {
+        let nothing = || (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        let all = (0..self.positions.len()).into_par_iter().with_min_len(1 << 14);
+        let boxes = all
+            .filter_map(|i| self.get(i))
+            .map(|(center, radius)| (center - radius, center + radius));
+        let bounds = boxes.reduce(nothing, |a, b| (a.0.min(b.0), a.1.max(b.1)));
+        Aabb::new(bounds.0.as_dvec3(), bounds.1.as_dvec3())
+    }
+}
+
+/// Radii [m].
+#[derive(Clone, Copy, Debug)]
+pub enum Radii<'a> {
+    /// The same for all.
+    One(f32),
+    /// One a sphere.
+    Each(&'a [f32]),
+}
+
+impl Radii<'_> {
+    pub(crate) fn of(&self, index: usize) -> f32 {
+        match self {
+            Self::One(radius) => *radius,
+            Self::Each(radii) => radii[index],
+        }
+    }
+}
+
+/// Colours of spheres.
+#[derive(Clone, Copy, Debug)]
+pub enum Colors<'a> {
+    /// The same for all, linear RGB [-].
+    One([f32; 3]),
+    /// One a sphere, sRGB.
+    Each(&'a [[u8; 3]]),
+    /// As grains of one sand: lighter and darker, some of quartz, some of ore.
+    Grains {
+        /// Mean colour, linear RGB [-].
+        base: [f32; 3],
+        /// What tells the grains apart, where their order changes from picture to picture; else their index.
+        ids: Option<&'a [u32]>,
+    },
+}
+
+/// A triangle mesh; both sides of a triangle are seen. A triangle with a vertex that is not finite is not drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct Mesh<'a> {
+    /// Corners, in the mesh's own frame [m].
+    pub vertices: &'a [Vec3],
+    /// Indices into the vertices.
+    pub triangles: &'a [[u32; 3]],
+    /// From the mesh's own frame into that of the picture.
+    pub pose: Affine3A,
+    /// Colour, linear RGB [-].
+    pub color: [f32; 3],
+    /// How much of the light behind it is held back [-]: 1 is solid, less is glass.
+    pub opacity: f32,
+}
+
+impl Mesh<'_> {
+    pub(crate) fn is_solid(&self) -> bool {
+        self.opacity >= 1.0
+    }
+
+    /// A vertex in the frame of the picture [m].
+    pub(crate) fn vertex(&self, index: u32) -> Vec3 {
+        self.pose.transform_point3(self.vertices[index as usize])
+    }
+
+    pub(crate) fn bounds(&self) -> Aabb {
+        let placed = self.vertices.iter().map(|&v| self.pose.transform_point3(v));
+        Aabb::of_points(placed.filter(|v| v.is_finite()).map(Vec3::as_dvec3))
+    }
+}
+
+/// The sun.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sun {
+    /// Direction towards it, of any length [-].
+    pub direction: Vec3,
+    /// Light that a surface facing it sends on if it is white, linear RGB [-].
+    pub color: [f32; 3],
+    /// Radius as it is seen [rad]: how soft the shadows are. The real one has 0.005.
+    pub angular_radius: f32,
+}
+
+impl Default for Sun {
+    /// An afternoon sun, to the left of a framing camera, large enough for soft shadows.
+    fn default() -> Self {
+        Self {
+            direction: Vec3::new(-0.80, -0.22, 0.50),
+            color: [2.8, 2.35, 1.75],
+            angular_radius: 0.025,
+        }
+    }
+}

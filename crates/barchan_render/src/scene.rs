@@ -1,0 +1,149 @@
+//! A picture that has been checked, with its surfaces numbered: spheres first, then the triangles of all meshes.
+
+use crate::picture::{Colors, Mesh, Radii, Spheres};
+use crate::{Error, Picture};
+use glam::Vec3;
+
+/// Sample that sees the sky.
+pub(crate) const SKY: u32 = u32::MAX;
+/// Sample that sees the ground.
+pub(crate) const GROUND: u32 = u32::MAX - 1;
+
+/// Bounds further from the camera's target than so many distances of it from the camera do not count: one grain that has
+/// left the scene must not cost the others their shadows.
+const FOCUS: f32 = 8.0;
+
+pub(crate) struct Scene<'a> {
+    pub spheres: Spheres<'a>,
+    pub meshes: &'a [Mesh<'a>],
+    pub ground: Option<f32>,
+    /// Number of the first triangle of each mesh, and the end.
+    firsts: Vec<usize>,
+    /// What light and shadow care for: least and greatest corner [m]; `None` if there is nothing.
+    pub focus: Option<(Vec3, Vec3)>,
+    /// Radius of a usual sphere [m]; 0 without spheres.
+    pub grain: f32,
+}
+
+/// What a number stands for.
+pub(crate) enum Surface {
+    Sphere(usize),
+    /// Mesh, triangle.
+    Triangle(usize, usize),
+}
+
+impl<'a> Scene<'a> {
+    pub fn new(picture: &'a Picture<'a>) -> Result<Self, Error> {
+        let spheres = picture.spheres;
+        check_counts(&spheres)?;
+        check_vertices(&picture.meshes)?;
+        let mut firsts = vec![spheres.positions.len()];
+        for mesh in &picture.meshes {
+            firsts.push(firsts[firsts.len() - 1] + mesh.triangles.len());
+        }
+        let (count, limit) = (firsts[firsts.len() - 1], GROUND as usize);
+        if count > limit {
+            return Err(Error::TooMany { count, limit });
+        }
+        Ok(Self {
+            spheres,
+            meshes: &picture.meshes,
+            ground: picture.ground.filter(|height| height.is_finite()),
+            firsts,
+            focus: focus(picture),
+            grain: usual_radius(&spheres),
+        })
+    }
+
+    /// Spheres and triangles together.
+    pub fn surfaces(&self) -> usize {
+        self.firsts[self.firsts.len() - 1]
+    }
+
+    pub fn surface(&self, id: u32) -> Surface {
+        let id = id as usize;
+        if id < self.firsts[0] {
+            return Surface::Sphere(id);
+        }
+        let mesh = self.firsts.partition_point(|&first| first <= id) - 1;
+        Surface::Triangle(mesh, id - self.firsts[mesh])
+    }
+
+    /// The corners of a triangle [m], if they are finite.
+    pub fn corners(&self, mesh: usize, triangle: usize) -> Option<[Vec3; 3]> {
+        let mesh = &self.meshes[mesh];
+        let corners = mesh.triangles[triangle].map(|v| mesh.vertex(v));
+        corners.iter().all(|c| c.is_finite()).then_some(corners)
+    }
+}
+
+fn check_counts(spheres: &Spheres) -> Result<(), Error> {
+    let counts = [
+        (
+            "radii",
+            if let Radii::Each(radii) = spheres.radii {
+                Some(radii.len())
+            } else {
+                None
+            },
+        ),
+        (
+            "colors",
+            if let Colors::Each(colors) = spheres.colors {
+                Some(colors.len())
+            } else {
+                None
+            },
+        ),
+        (
+            "ids",
+            if let Colors::Grains { ids: Some(ids), .. } = spheres.colors {
+                Some(ids.len())
+            } else {
+                None
+            },
+        ),
+    ];
+    let spheres = spheres.positions.len();
+    for (what, count) in counts {
+        if let Some(count) = count.filter(|&count| count != spheres) {
+            return Err(Error::Count { what, spheres, count });
+        }
+    }
+    Ok(())
+}
+
+fn check_vertices(meshes: &[Mesh]) -> Result<(), Error> {
+    for (mesh, m) in meshes.iter().enumerate() {
+        let vertices = m.vertices.len();
+        for (triangle, corners) in m.triangles.iter().enumerate() {
+            if let Some(&vertex) = corners.iter().find(|&&v| v as usize >= vertices) {
+                return Err(Error::Vertex {
+                    mesh,
+                    triangle,
+                    vertex,
+                    vertices,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn focus(picture: &Picture) -> Option<(Vec3, Vec3)> {
+    let bounds = picture.bounds();
+    let camera = &picture.camera;
+    let reach = FOCUS * camera.position.distance(camera.target);
+    let low = bounds.min.as_vec3().max(camera.target - reach);
+    let high = bounds.max.as_vec3().min(camera.target + reach);
+    low.cmple(high).all().then_some((low, high))
+}
+
+/// The median of about a thousand radii.
+fn usual_radius(spheres: &Spheres) -> f32 {
+    let count = spheres.positions.len();
+    let some = (0..count).step_by((count / 1000).max(1)).filter_map(|i| spheres.get(i));
+    let mut radii: Vec<f32> = some.map(|(_, radius)| radius).collect();
+    radii.sort_unstable_by(f32::total_cmp);
+    radii.get(radii.len() / 2).copied().unwrap_or(0.0)
+}

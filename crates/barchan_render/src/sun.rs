@@ -1,0 +1,109 @@
+//! Shadows: the depth of the scene as the sun sees it, asked with a filter as wide as the penumbra, [Fernando05].
+
+use crate::lens::Lens;
+use crate::raster::Samples;
+use crate::scene::Scene;
+use glam::{Vec2, Vec3};
+
+/// Texels across a usual sphere's radius: enough for grains to shade each other.
+const TEXELS_PER_RADIUS: f32 = 3.0;
+/// Texels of a side.
+const SIDE: std::ops::RangeInclusive<f32> = 256.0..=2048.0;
+/// How far around a point what hides the sun is looked for [texel].
+const SEARCH: f32 = 10.0;
+/// Widest filter [texel].
+const WIDEST: f32 = 24.0;
+/// Places that are asked for what hides the sun, and for how much of it.
+const TAPS: [usize; 2] = [8, 16];
+
+/// What the sun sees.
+pub(crate) struct SunMap {
+    lens: Lens,
+    samples: Samples,
+    /// Side of a texel [m].
+    texel: f32,
+    /// Tangent of the sun's radius as it is seen [-].
+    softness: f32,
+}
+
+impl SunMap {
+    /// `towards`: unit vector to the sun. `None` if there is nothing that could throw a shadow.
+    pub fn new(scene: &Scene, towards: Vec3, angular_radius: f32) -> Option<Self> {
+        let (low, high) = scene.focus?;
+        let middle = 0.5 * (low + high);
+        let frame = Lens::of_light(-towards, middle, 1.0, [1, 1]);
+        let half = 0.5 * (high - low);
+        let reach = |axis: Vec3| half.dot(axis.abs());
+        let (width, height) = (2.0 * reach(frame.right), 2.0 * reach(frame.down));
+        let longest = width.max(height).max(f32::MIN_POSITIVE);
+        let wished = if scene.grain > 0.0 {
+            TEXELS_PER_RADIUS * longest / scene.grain
+        } else {
+            *SIDE.end()
+        };
+        let texel = longest / wished.clamp(*SIDE.start(), *SIDE.end());
+        let pixels = |length: f32| ((0.5 * length / texel).ceil() as usize + 1).min(*SIDE.end() as usize);
+        let lens = Lens::of_light(-towards, middle, 2.0 * texel, [pixels(width), pixels(height)]);
+        let samples = Samples::draw(&lens, scene, None);
+        Some(Self {
+            lens,
+            samples,
+            texel,
+            softness: angular_radius.clamp(0.0, 0.5).tan(),
+        })
+    }
+
+    /// Part of the sun that a surface at `point` with this `normal` sees, 0 to 1 [-]. `turn` rotates the filter's pattern [rad].
+    pub fn light(&self, point: Vec3, normal: Vec3, turn: f32) -> f32 {
+        let cosine = -normal.dot(self.lens.forward);
+        // A tilted surface lies deeper at one side of a texel than at the other.
+        let slope = ((1.0 - cosine * cosine).max(0.0).sqrt() / cosine.max(0.2)).min(3.0);
+        let local = self.lens.local(point + 0.75 * self.texel * normal);
+        let place = 2.0 * self.lens.project(local);
+        let bias = |taps: f32| self.texel * (0.25 + slope * (0.35 + 0.5 * taps.min(2.0)));
+
+        let (mut hiding, mut depth) = (0.0, 0.0);
+        for offset in disc(TAPS[0], SEARCH, turn) {
+            let found = self.depth(place + offset);
+            if found < local.z - bias(offset.length()) {
+                hiding += 1.0;
+                depth += found;
+            }
+        }
+        let penumbra = if hiding > 0.0 {
+            (local.z - depth / hiding) * self.softness / self.texel
+        } else {
+            0.0
+        };
+        let radius = penumbra.clamp(1.2, WIDEST);
+        let lit = disc(TAPS[1], radius, turn)
+            .filter(|&offset| self.depth(place + offset) >= local.z - bias(offset.length()))
+            .count();
+        lit as f32 / TAPS[1] as f32
+    }
+
+    /// Depth of the nearest surface at a place [texel].
+    #[inline(always)]
+    fn depth(&self, place: Vec2) -> f32 {
+        let [width, height] = self.lens.size;
+        if !(place.x >= 0.0 && place.y >= 0.0) {
+            return f32::INFINITY;
+        }
+        let (x, y) = (place.x as usize, place.y as usize);
+        if x / 2 >= width || y / 2 >= height {
+            return f32::INFINITY;
+        }
+        self.samples.depth[self.samples.index(x / 2, y / 2)][y % 2 * 2 + x % 2]
+    }
+}
+
+/// `count` places spread evenly over a disc: a sunflower's seeds.
+fn disc(count: usize, radius: f32, turn: f32) -> impl Iterator<Item = Vec2> {
+    // Steps of the golden angle, by rotation: a sine a step would cost more than the look-up.
+    const STEP: Vec2 = Vec2::new(-0.737_368_9, 0.675_490_3);
+    let mut direction = Vec2::from_angle(turn);
+    (0..count).map(move |k| {
+        direction = direction.rotate(STEP);
+        direction * (radius * ((k as f32 + 0.5) / count as f32).sqrt())
+    })
+}
