@@ -24,7 +24,10 @@ pub fn particles(count: u32, phase: f32) -> Table {
     let mut table = Table::default();
     table.push("id", Column::U32((0..count).collect()));
     table.push("position", Column::Vec3((0..count).map(place).collect()));
-    table.push("velocity", Column::Vec3((0..count).map(|i| Vec3::Z.cross(place(i))).collect()));
+    table.push(
+        "velocity",
+        Column::Vec3((0..count).map(|i| Vec3::Z.cross(place(i))).collect()),
+    );
     table.push("radius", Column::F32(vec![0.028; count as usize]));
     table.push("material", Column::U8((0..count).map(|i| (i % 2) as u8).collect()));
     table
