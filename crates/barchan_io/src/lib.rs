@@ -1,17 +1,23 @@
 //! Files in and out: one file a format.
 //!
-//! Particles leave as [`Points`]: positions and named columns. [`POINT_FORMATS`] lists what can be written; a new format is a
-//! file here and a line there.
+//! Frames go to and come from a [`Cache`]. Particles leave as [`Points`]: positions and named columns. [`POINT_FORMATS`]
+//! lists what can be written, [`EXPORTERS`] what a cache can be turned into; a new one is a file here and a line there.
 
 mod atomic;
-mod bytes;
+mod cache;
 mod csv;
+mod export;
 mod ply;
 mod points;
+mod values;
 mod vtp;
 mod xyz;
 
 pub use atomic::{WriteError, write_atomically};
-pub use points::{
-    Column, POINT_FORMATS, PointFileError, PointFormat, Points, Precision, Values, check_writable, write_points,
+pub use cache::{
+    Cache, CacheError, CacheSettings, CacheWriter, FrameEntry, FrameStats, Manifest, Part, Run, WriteReport,
+    read_checkpoint, write_checkpoint,
 };
+pub use export::{EXPORTERS, ExportError, Exporter, export};
+pub use points::{Column, POINT_FORMATS, PointFileError, PointFormat, Points, Precision, check_writable, write_points};
+pub use values::Values;

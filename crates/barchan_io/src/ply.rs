@@ -2,14 +2,14 @@
 
 use std::io::{self, Write};
 
-use crate::bytes::{doubles, floats};
+use crate::values::{Number, put_f32, put_f64};
 use crate::{Points, Precision, Values};
 
 pub(crate) fn write(out: &mut impl Write, points: &Points) -> io::Result<()> {
     let precision = points.precision();
     let number = match precision {
-        Precision::Single => "float",
-        Precision::Double => "double",
+        Precision::Single => name_of(Number::F32),
+        Precision::Double => name_of(Number::F64),
     };
     writeln!(
         out,
@@ -20,35 +20,32 @@ pub(crate) fn write(out: &mut impl Write, points: &Points) -> io::Result<()> {
         writeln!(out, "property {number} {axis}")?;
     }
     for column in &points.columns {
-        match column.values {
-            Values::Scalar(_) => writeln!(out, "property float {}", column.name)?,
-            Values::Vector(_) => {
-                for name in component_names(column.name) {
-                    writeln!(out, "property float {name}")?;
-                }
-            }
+        for name in column.values.component_names(column.name) {
+            writeln!(out, "property {} {name}", name_of(column.values.number()))?;
         }
     }
     writeln!(out, "end_header")?;
     for (i, p) in points.positions.iter().enumerate() {
         match precision {
-            Precision::Single => floats(out, p.to_array())?,
-            Precision::Double => doubles(out, p.to_array())?,
+            Precision::Single => put_f32(out, p.to_array())?,
+            Precision::Double => put_f64(out, p.to_array())?,
         }
         for column in &points.columns {
-            match column.values {
-                Values::Scalar(values) => floats(out, [values[i]])?,
-                Values::Vector(values) => floats(out, values[i].to_array())?,
+            if let Values::Text(words) = column.values {
+                out.write_all(&(words[i].len() as u32).to_le_bytes())?;
             }
+            column.values.put(out, i)?;
         }
     }
     Ok(())
 }
 
-/// How a vector's components are called in files of plain columns; normals as everyone calls them.
-pub(crate) fn component_names(name: &str) -> [String; 3] {
-    match name {
-        "normal" => ["nx", "ny", "nz"].map(str::to_owned),
-        _ => ["x", "y", "z"].map(|axis| format!("{name}_{axis}")),
+fn name_of(number: Number) -> &'static str {
+    match number {
+        Number::U8 => "uchar",
+        Number::U32 => "uint",
+        Number::F32 => "float",
+        Number::F64 => "double",
+        Number::Text => "list uint uchar",
     }
 }

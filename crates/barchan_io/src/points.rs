@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use glam::DVec3;
 use thiserror::Error;
 
-use crate::{WriteError, atomic, csv, ply, vtp, write_atomically, xyz};
+use crate::{Values, WriteError, atomic, csv, ply, vtp, write_atomically, xyz};
 
 /// Particles to be written: a position each, and columns of the same length.
 #[derive(Clone, Debug)]
@@ -25,15 +25,6 @@ pub struct Column<'a> {
     pub name: &'a str,
     /// One a particle.
     pub values: Values<'a>,
-}
-
-/// The values of a column.
-#[derive(Clone, Copy, Debug)]
-pub enum Values<'a> {
-    /// One number each.
-    Scalar(&'a [f64]),
-    /// Three numbers each.
-    Vector(&'a [DVec3]),
 }
 
 /// How exact positions must be in a file.
@@ -71,6 +62,9 @@ impl<'a> Points<'a> {
 
     /// Single, unless that would move particles far from the origin by a noticeable part of their radius.
     pub fn precision(&self) -> Precision {
+        if self.positions.iter().all(|&p| p.as_vec3().as_dvec3() == p) {
+            return Precision::Single;
+        }
         let farthest = self.positions.iter().map(|p| p.abs().max_element()).fold(0.0, f64::max);
         let smallest = self
             .columns
@@ -87,21 +81,6 @@ impl<'a> Points<'a> {
         } else {
             Precision::Single
         }
-    }
-}
-
-impl Values<'_> {
-    /// Number of particles.
-    pub fn len(&self) -> usize {
-        match self {
-            Self::Scalar(values) => values.len(),
-            Self::Vector(values) => values.len(),
-        }
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }
 

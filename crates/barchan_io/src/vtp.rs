@@ -4,15 +4,15 @@
 
 use std::io::{self, Write};
 
-use crate::bytes::{doubles, floats};
+use crate::values::{Number, put_f32, put_f64};
 use crate::{Points, Precision, Values};
 
 pub(crate) fn write(out: &mut impl Write, points: &Points) -> io::Result<()> {
     let count = points.positions.len();
     let precision = points.precision();
-    let (position_type, position_bytes) = match precision {
-        Precision::Single => ("Float32", 12),
-        Precision::Double => ("Float64", 24),
+    let position = match precision {
+        Precision::Single => Number::F32,
+        Precision::Double => Number::F64,
     };
     let mut offset = 0;
     let mut place = |bytes: usize| {
@@ -30,14 +30,23 @@ pub(crate) fn write(out: &mut impl Write, points: &Points) -> io::Result<()> {
         r#"<PolyData><Piece NumberOfPoints="{count}" NumberOfVerts="{count}">"#
     )?;
     writeln!(out, "<Points>")?;
-    array(out, position_type, "position", 3, place(position_bytes * count))?;
+    array(
+        out,
+        name_of(position),
+        "position",
+        3,
+        place(position.bytes() * 3 * count),
+    )?;
     writeln!(out, "</Points>\n<PointData>")?;
     for column in &points.columns {
-        let components = match column.values {
-            Values::Scalar(_) => 1,
-            Values::Vector(_) => 3,
-        };
-        array(out, "Float32", column.name, components, place(4 * components * count))?;
+        let kind = name_of(column.values.number());
+        array(
+            out,
+            kind,
+            column.name,
+            column.values.components(),
+            place(length(&column.values)),
+        )?;
     }
     writeln!(out, "</PointData>\n<Verts>")?;
     array(out, "Int64", "connectivity", 1, place(8 * count))?;
@@ -45,22 +54,19 @@ pub(crate) fn write(out: &mut impl Write, points: &Points) -> io::Result<()> {
     writeln!(out, "</Verts>\n</Piece></PolyData>")?;
     write!(out, "<AppendedData encoding=\"raw\">\n_")?;
 
-    header(out, position_bytes * count)?;
+    header(out, position.bytes() * 3 * count)?;
     for p in points.positions {
         match precision {
-            Precision::Single => floats(out, p.to_array())?,
-            Precision::Double => doubles(out, p.to_array())?,
+            Precision::Single => put_f32(out, p.to_array())?,
+            Precision::Double => put_f64(out, p.to_array())?,
         }
     }
     for column in &points.columns {
-        match column.values {
-            Values::Scalar(values) => {
-                header(out, 4 * count)?;
-                values.iter().try_for_each(|&v| floats(out, [v]))?;
-            }
-            Values::Vector(values) => {
-                header(out, 12 * count)?;
-                values.iter().try_for_each(|v| floats(out, v.to_array()))?;
+        header(out, length(&column.values))?;
+        for i in 0..count {
+            column.values.put(out, i)?;
+            if let Values::Text(_) = column.values {
+                out.write_all(&[0])?;
             }
         }
     }
@@ -71,6 +77,24 @@ pub(crate) fn write(out: &mut impl Write, points: &Points) -> io::Result<()> {
         }
     }
     writeln!(out, "\n</AppendedData>\n</VTKFile>")
+}
+
+fn name_of(number: Number) -> &'static str {
+    match number {
+        Number::U8 => "UInt8",
+        Number::U32 => "UInt32",
+        Number::F32 => "Float32",
+        Number::F64 => "Float64",
+        Number::Text => "String",
+    }
+}
+
+/// Length of a column [bytes]; words end with a zero each.
+fn length(values: &Values) -> usize {
+    match values {
+        Values::Text(words) => words.iter().map(|word| word.len() + 1).sum(),
+        _ => values.number().bytes() * values.components() * values.len(),
+    }
 }
 
 fn array(out: &mut impl Write, kind: &str, name: &str, components: usize, offset: usize) -> io::Result<()> {

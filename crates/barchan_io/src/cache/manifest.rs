@@ -1,0 +1,147 @@
+//! `manifest.json`: what a cache holds.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{CacheError, Part};
+use crate::{WriteError, write_atomically};
+
+pub(super) const FILE: &str = "manifest.json";
+
+/// The format of caches that this version writes and reads.
+const FORMAT: u64 = 1;
+
+/// What is simulated, by what.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// The scene as resolved.
+    pub scene: Value,
+    /// The version of the program.
+    pub version: String,
+    /// What moves the guides.
+    pub solver: String,
+    /// Frames a second [1/s].
+    pub frame_rate: f64,
+    /// Number of the frame at time 0.
+    pub first_frame: u64,
+}
+
+/// What a cache holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    format: u64,
+    /// What is simulated, by what.
+    #[serde(flatten)]
+    pub run: Run,
+    /// The frames that are there, in order.
+    pub frames: Vec<FrameEntry>,
+}
+
+/// A frame that is there, and how many rows each of its files has; none for a file that was not asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FrameEntry {
+    /// Its number.
+    pub frame: u64,
+    /// Its time [s].
+    pub time: f64,
+    /// Number of guides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guides: Option<u64>,
+    /// Number of grains.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grains: Option<u64>,
+    /// Number of bodies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bodies: Option<u64>,
+}
+
+impl FrameEntry {
+    /// Rows of a part, if it is there.
+    pub fn rows(&self, part: Part) -> Option<u64> {
+        match part {
+            Part::Guides => self.guides,
+            Part::Grains => self.grains,
+            Part::Bodies => self.bodies,
+        }
+    }
+}
+
+impl Manifest {
+    pub(super) fn new(run: Run) -> Self {
+        Self {
+            format: FORMAT,
+            run,
+            frames: Vec::new(),
+        }
+    }
+
+    pub(super) fn read(dir: &Path) -> Result<Self, CacheError> {
+        let not_a_cache = |why: &str| CacheError::NotACache {
+            path: dir.to_owned(),
+            why: why.to_owned(),
+        };
+        let path = dir.join(FILE);
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(_) if dir.is_file() => return Err(not_a_cache("it is a file")),
+            Err(_) if !dir.exists() => return Err(not_a_cache("it does not exist")),
+            Err(reason) if reason.kind() == io::ErrorKind::NotFound => {
+                return Err(not_a_cache("it has no manifest.json"));
+            }
+            Err(reason) => return Err(CacheError::Read { path, reason }),
+        };
+        let value: Value = serde_json::from_slice(&text).map_err(|error| CacheError::damaged(&path, error))?;
+        match value.get("format").and_then(Value::as_u64) {
+            Some(FORMAT) => {}
+            Some(found) => {
+                return Err(CacheError::Format {
+                    path,
+                    found,
+                    known: FORMAT,
+                });
+            }
+            None => return Err(CacheError::foreign(&path, "it has no `format`")),
+        }
+        let manifest: Self = serde_json::from_value(value).map_err(|error| CacheError::damaged(&path, error))?;
+        match manifest.frames.is_sorted_by(|a, b| a.frame < b.frame) {
+            true => Ok(manifest),
+            false => Err(CacheError::damaged(&path, "its frames are not in order")),
+        }
+    }
+
+    /// Writes it and gives its length [bytes].
+    pub(super) fn write(&self, dir: &Path) -> Result<u64, WriteError> {
+        let text = serde_json::to_vec(self).expect("names and numbers");
+        write_atomically(&dir.join(FILE), |out| {
+            out.write_all(&text)?;
+            out.write_all(b"\n")
+        })?;
+        Ok(text.len() as u64 + 1)
+    }
+
+    /// The frames that have a part, in words.
+    pub(super) fn present(&self, has: impl Fn(&FrameEntry) -> bool) -> String {
+        let mut ranges: Vec<(u64, u64)> = Vec::new();
+        for frame in self.frames.iter().filter(|f| has(f)).map(|f| f.frame) {
+            match ranges.last_mut() {
+                Some((_, last)) if *last + 1 == frame => *last = frame,
+                _ => ranges.push((frame, frame)),
+            }
+        }
+        let shown = 8;
+        let more = ranges.len() > shown;
+        let words = ranges.iter().take(shown).map(|&(first, last)| match first == last {
+            true => first.to_string(),
+            false => format!("{first}-{last}"),
+        });
+        let words: Vec<String> = words.chain(more.then(|| "...".to_owned())).collect();
+        match words.is_empty() {
+            true => "none".to_owned(),
+            false => words.join(", "),
+        }
+    }
+}

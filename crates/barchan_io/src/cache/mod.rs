@@ -1,0 +1,78 @@
+//! Frames on disk, as a folder.
+//!
+//! ```text
+//! DIR/manifest.json          the scene as resolved, what wrote it, the frames that are there
+//! DIR/guides/000042.arrow    Arrow IPC (Feather v2), zstd
+//! DIR/grains/000042.arrow
+//! DIR/bodies/000042.arrow
+//! DIR/stats.jsonl            a line a frame
+//! DIR/checkpoint/state       everything needed to go on
+//! ```
+//!
+//! Every data tool opens a frame in one line; with pyarrow `feather.read_table("DIR/guides/000042.arrow")`. Tables of
+//! guides and grains have the columns `id` (u32), `position` and `velocity` (lists of three f32), `radius` (f32), `material`
+//! (u8) and those of the solver; tables of bodies `name`, `position`, `rotation` (x y z w), `linear_velocity`,
+//! `angular_velocity`, `force` and `torque`, all f64, so that a body reads back as it was. The metadata of a table:
+//!
+//! | key | value |
+//! | --- | --- |
+//! | `frame`, `time` | its number, and its time [s] |
+//! | `constant:NAME` | the value that all rows of column NAME have, as JSON; the column is there all the same, since zstd makes it all but free |
+//! | `box:position` | two corners [m] as JSON, if positions are compact: lists of three u16, 0 at the first corner and 65535 at the second |
+//! | `barchan:crc32` | in the footer: checksum of all bytes before the end-of-stream mark |
+//!
+//! A file is written beside its place and renamed into it, so it is there whole or not at all, and a frame is listed in the
+//! manifest once all its files are there.
+
+mod arrow_file;
+mod bodies;
+mod checkpoint;
+mod error;
+mod manifest;
+mod reader;
+mod stats;
+mod table;
+mod writer;
+
+use std::path::{Path, PathBuf};
+
+pub use checkpoint::{read_checkpoint, write_checkpoint};
+pub use error::CacheError;
+pub use manifest::{FrameEntry, Manifest, Run};
+pub use reader::Cache;
+pub use stats::FrameStats;
+pub use writer::{CacheSettings, CacheWriter, WriteReport};
+
+/// What a frame is made of on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The particles that carry the physics.
+    Guides,
+    /// The particles that follow them.
+    Grains,
+    /// Poses of bodies, and what acts on them.
+    Bodies,
+}
+
+impl Part {
+    /// Every part.
+    pub const ALL: [Self; 3] = [Self::Guides, Self::Grains, Self::Bodies];
+
+    /// What scene files and folders call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Guides => "guides",
+            Self::Grains => "grains",
+            Self::Bodies => "bodies",
+        }
+    }
+
+    /// The part of that name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|part| part.name() == name)
+    }
+}
+
+fn frame_path(dir: &Path, part: Part, frame: u64) -> PathBuf {
+    dir.join(part.name()).join(format!("{frame:06}.arrow"))
+}

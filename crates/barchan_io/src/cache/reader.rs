@@ -1,0 +1,91 @@
+//! A cache that is read.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use barchan_world::{BodyState, Table};
+
+use super::{CacheError, FrameEntry, FrameStats, Manifest, Part, bodies, frame_path, stats, table};
+
+/// A cache on disk, as it was when opened.
+#[derive(Clone, Debug)]
+pub struct Cache {
+    dir: PathBuf,
+    manifest: Manifest,
+}
+
+impl Cache {
+    /// Opens a folder. A run may still be writing into it.
+    pub fn open(dir: &Path) -> Result<Self, CacheError> {
+        Ok(Self {
+            manifest: Manifest::read(dir)?,
+            dir: dir.to_owned(),
+        })
+    }
+
+    /// Where it is.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// What it holds.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The frames that are there, in order.
+    pub fn frames(&self) -> &[FrameEntry] {
+        &self.manifest.frames
+    }
+
+    /// The guides of a frame.
+    pub fn read_guides(&self, frame: u64) -> Result<Table, CacheError> {
+        self.read(Part::Guides, frame, table::read)
+    }
+
+    /// The grains of a frame.
+    pub fn read_grains(&self, frame: u64) -> Result<Table, CacheError> {
+        self.read(Part::Grains, frame, table::read)
+    }
+
+    /// The bodies of a frame.
+    pub fn read_bodies(&self, frame: u64) -> Result<Vec<BodyState>, CacheError> {
+        self.read(Part::Bodies, frame, bodies::read)
+    }
+
+    fn read<T>(
+        &self,
+        part: Part,
+        frame: u64,
+        read: impl FnOnce(&Path) -> Result<T, CacheError>,
+    ) -> Result<T, CacheError> {
+        let missing = || CacheError::NoFrame {
+            path: self.dir.clone(),
+            what: part.name(),
+            frame,
+            present: self.manifest.present(|entry| entry.rows(part).is_some()),
+        };
+        let entry = self.frames().iter().find(|entry| entry.frame == frame);
+        if entry.and_then(|entry| entry.rows(part)).is_none() {
+            return Err(missing());
+        }
+        let path = frame_path(&self.dir, part, frame);
+        match read(&path) {
+            Err(CacheError::Read { reason, .. }) if reason.kind() == io::ErrorKind::NotFound => {
+                Err(CacheError::damaged(&self.dir, format!("{} is gone", path.display())))
+            }
+            other => other,
+        }
+    }
+
+    /// Figures of each frame that is there.
+    pub fn stats(&self) -> Result<Vec<FrameStats>, CacheError> {
+        let mut lines = stats::read(&self.dir)?;
+        lines.retain(|line| {
+            self.frames()
+                .binary_search_by_key(&line.frame, |entry| entry.frame)
+                .is_ok()
+        });
+        Ok(lines)
+    }
+}

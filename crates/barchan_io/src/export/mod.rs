@@ -1,0 +1,248 @@
+//! A cache, turned into files of other kinds.
+//!
+//! Guides and grains become a file a frame, `OUT/guides/000042.EXTENSION`. Bodies become one table, `OUT/bodies.csv`, a row
+//! for each body and frame, where a format has no better place for them.
+
+mod csv;
+mod ply;
+mod vtk;
+
+use std::fs;
+use std::path::Path;
+
+use barchan_world::{BodyState, Column, Table};
+use glam::DVec3;
+use thiserror::Error;
+
+use crate::{Cache, CacheError, Part, PointFileError, Points, Values, WriteError, write_points};
+
+/// A kind of files that a cache can be turned into.
+pub struct Exporter {
+    /// What commands call it.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub about: &'static str,
+    write: fn(&mut Export) -> Result<(), ExportError>,
+}
+
+/// Every kind.
+pub const EXPORTERS: &[Exporter] = &[
+    Exporter {
+        name: "vtk",
+        about: "VTK XML for ParaView: a .vtp file a frame, and a .pvd file with the times; bodies too",
+        write: vtk::export,
+    },
+    Exporter {
+        name: "ply",
+        about: "Stanford PLY, binary: a file a frame; bodies as one table",
+        write: ply::export,
+    },
+    Exporter {
+        name: "csv",
+        about: "text with a header line: a file a frame; bodies as one table",
+        write: csv::export,
+    },
+];
+
+impl Exporter {
+    /// The exporter of that name.
+    pub fn of_name(name: &str) -> Result<&'static Self, ExportError> {
+        EXPORTERS
+            .iter()
+            .find(|e| e.name == name)
+            .ok_or_else(|| ExportError::UnknownKind { found: name.to_owned() })
+    }
+}
+
+/// Why a cache could not be exported.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ExportError {
+    /// There is no such kind.
+    #[error("there is no export to `{found}`; allowed: {}", names())]
+    UnknownKind {
+        /// What was asked for.
+        found: String,
+    },
+    /// A table without places.
+    #[error("the {part} of frame {frame} have no column `position`")]
+    NoPosition {
+        /// `guides` or `grains`.
+        part: &'static str,
+        /// Which frame.
+        frame: u64,
+    },
+    /// The cache is at fault.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+    /// The system refused.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// A file could not be written.
+    #[error(transparent)]
+    Points(#[from] PointFileError),
+}
+
+fn names() -> String {
+    let all: Vec<&str> = EXPORTERS.iter().map(|e| e.name).collect();
+    all.join(", ")
+}
+
+/// Turns the cache in `cache_dir` into files of `kind` in `out_dir`. `progress` is told how many frames are done, of how many.
+pub fn export(
+    cache_dir: &Path,
+    kind: &str,
+    out_dir: &Path,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<(), ExportError> {
+    let exporter = Exporter::of_name(kind)?;
+    let cache = Cache::open(cache_dir)?;
+    make_folder(out_dir)?;
+    (exporter.write)(&mut Export {
+        cache: &cache,
+        out: out_dir,
+        progress,
+    })
+}
+
+fn make_folder(path: &Path) -> Result<(), WriteError> {
+    fs::create_dir_all(path).map_err(|reason| WriteError {
+        path: path.to_owned(),
+        reason,
+    })
+}
+
+/// What an exporter works on.
+struct Export<'a> {
+    cache: &'a Cache,
+    out: &'a Path,
+    progress: &'a mut dyn FnMut(usize, usize),
+}
+
+/// A file that was written.
+struct Written {
+    part: Part,
+    time: f64,
+    /// Relative to the folder.
+    file: String,
+}
+
+impl Export<'_> {
+    /// Writes each frame of each of `parts` as point files with this ending.
+    fn points(&mut self, parts: &[Part], extension: &str) -> Result<Vec<Written>, ExportError> {
+        let frames = self.cache.frames();
+        let mut written = Vec::new();
+        for (done, entry) in frames.iter().enumerate() {
+            for &part in parts.iter().filter(|&&part| entry.rows(part).is_some()) {
+                let file = format!("{}/{:06}.{extension}", part.name(), entry.frame);
+                let path = self.out.join(&file);
+                make_folder(&self.out.join(part.name()))?;
+                match part {
+                    Part::Guides => write_table(&path, part, entry.frame, &self.cache.read_guides(entry.frame)?)?,
+                    Part::Grains => write_table(&path, part, entry.frame, &self.cache.read_grains(entry.frame)?)?,
+                    Part::Bodies => Poses::of(self.cache.read_bodies(entry.frame)?).write(&path)?,
+                }
+                written.push(Written {
+                    part,
+                    time: entry.time,
+                    file,
+                });
+            }
+            (self.progress)(done + 1, frames.len());
+        }
+        Ok(written)
+    }
+
+    /// Writes the bodies of all frames as one table, if there are any.
+    fn body_table(&self) -> Result<(), ExportError> {
+        let (mut all, mut frames, mut times) = (Vec::new(), Vec::new(), Vec::new());
+        for entry in self.cache.frames().iter().filter(|entry| entry.bodies.is_some()) {
+            all.extend(self.cache.read_bodies(entry.frame)?);
+            frames.resize(all.len(), entry.frame as f64);
+            times.resize(all.len(), entry.time);
+        }
+        if all.is_empty() {
+            return Ok(());
+        }
+        let poses = Poses::of(all);
+        let keys = [("frame", Values::Scalar(&frames)), ("time", Values::Scalar(&times))];
+        write_points(&self.out.join("bodies.csv"), &poses.points(&keys))?;
+        Ok(())
+    }
+}
+
+fn write_table(path: &Path, part: Part, frame: u64, table: &Table) -> Result<(), ExportError> {
+    let Some(Column::Vec3(positions)) = table.column("position") else {
+        return Err(ExportError::NoPosition {
+            part: part.name(),
+            frame,
+        });
+    };
+    let positions: Vec<DVec3> = positions.iter().map(|p| p.as_dvec3()).collect();
+    let mut points = Points {
+        positions: &positions,
+        columns: Vec::new(),
+    };
+    for (name, column) in table.columns.iter().filter(|c| c.0 != "position") {
+        points = points.with(
+            name,
+            match column {
+                Column::U8(values) => Values::U8(values),
+                Column::U32(values) => Values::U32(values),
+                Column::F32(values) => Values::F32(values),
+                Column::Vec3(values) => Values::Vec3(values),
+            },
+        );
+    }
+    Ok(write_points(path, &points)?)
+}
+
+/// States of bodies, column by column.
+struct Poses {
+    name: Vec<String>,
+    position: Vec<DVec3>,
+    rotation: Vec<[f64; 4]>,
+    vectors: [(&'static str, Vec<DVec3>); 4],
+}
+
+impl Poses {
+    fn of(bodies: Vec<BodyState>) -> Self {
+        let column = |value: fn(&BodyState) -> DVec3| bodies.iter().map(value).collect();
+        Self {
+            position: column(|b| b.position),
+            rotation: bodies.iter().map(|b| b.rotation).collect(),
+            vectors: [
+                ("linear_velocity", column(|b| b.linear_velocity)),
+                ("angular_velocity", column(|b| b.angular_velocity)),
+                ("force", column(|b| b.force)),
+                ("torque", column(|b| b.torque)),
+            ],
+            name: bodies.into_iter().map(|b| b.name).collect(),
+        }
+    }
+
+    /// As points, with `keys` before their own columns.
+    fn points<'a>(&'a self, keys: &[(&'a str, Values<'a>)]) -> Points<'a> {
+        let own = [
+            ("name", Values::Text(&self.name)),
+            ("rotation", Values::Rotation(&self.rotation)),
+        ];
+        let vectors = self
+            .vectors
+            .iter()
+            .map(|(name, values)| (*name, Values::Vector(values)));
+        let empty = Points {
+            positions: &self.position,
+            columns: Vec::new(),
+        };
+        keys.iter()
+            .copied()
+            .chain(own)
+            .chain(vectors)
+            .fold(empty, |points, (name, values)| points.with(name, values))
+    }
+
+    fn write(&self, path: &Path) -> Result<(), ExportError> {
+        Ok(write_points(path, &self.points(&[]))?)
+    }
+}
