@@ -1,1 +1,20 @@
-//! Rigid-body dynamics for every solver, on rapier: poses out, impulses in.
+//! Rigid-body dynamics for every solver, on rapier: impulses in, poses and velocities out.
+//!
+//! [`Dynamics`] is the one place where rigid motion is integrated. A solver asks where a body would go
+//! ([`free_motion`]), how easily it gives way ([`Mobility`]), sums what its guides push, and calls [`Dynamics::step`].
+//!
+//! Lengths are metres, masses kilograms, times seconds, angles radians. Everything is `f64` and in the world's frame, so
+//! that a body a kilometre from the origin moves as it would at it.
+
+mod collider;
+mod dynamics;
+mod error;
+mod friction;
+mod joint;
+mod mobility;
+mod motion;
+
+pub use dynamics::Dynamics;
+pub use error::BodiesError;
+pub use mobility::Mobility;
+pub use motion::{carried, free_motion, twist_between};

@@ -1,0 +1,130 @@
+//! What bodies touch each other with.
+//!
+//! The rule, first match: a half-space, ball, cuboid, cylinder or capsule whose distance the shape has; else the hull of
+//! the surface where it fills that hull; else, for dynamic bodies, the surface's convex pieces, and for all others the
+//! surface's triangles themselves.
+
+use barchan_geometry::mesh::mass_properties;
+use barchan_geometry::random::Stream;
+use barchan_geometry::shapes::{Capsule, Cuboid, Cylinder, Sphere};
+use barchan_geometry::{Aabb, Shape, TriMesh};
+use barchan_world::Body;
+use glam::{DQuat, DVec3};
+use rapier3d_f64::math::Pose as Frame;
+use rapier3d_f64::parry::transformation::vhacd::{VHACD, VHACDParameters};
+use rapier3d_f64::parry::transformation::try_convex_hull;
+use rapier3d_f64::prelude::{SharedShape, TriMeshFlags};
+
+use crate::BodiesError;
+
+/// A surface that fills this share of its hull [-] is taken for the hull.
+const CONVEX_SHARE: f64 = 0.97;
+
+/// Directions in which a hull's farthest points are kept: contacts cost the more the more points there are.
+const DIRECTIONS: u32 = 128;
+
+/// Places at which a shape is compared with a known one.
+const PROBES: u64 = 64;
+
+/// What other bodies touch of `body`, and where it is in the body's frame.
+pub(crate) fn build(body: &Body) -> Result<(Frame, SharedShape), BodiesError> {
+    if let Some(known) = half_space(&*body.shape).or_else(|| primitive(&*body.shape)) {
+        return Ok(known);
+    }
+    let refuse = |reason: String| BodiesError::Surface {
+        body: body.name.clone(),
+        reason,
+    };
+    let TriMesh { vertices, triangles } = &*body.surface;
+    body.surface.check().map_err(|error| refuse(error.to_string()))?;
+    let shape = if is_convex(&body.surface) {
+        hull(vertices)
+    } else if body.is_dynamic() {
+        let pieces = VHACD::decompose(&VHACDParameters::default(), vertices, triangles, true);
+        let hulls = pieces.compute_exact_convex_hulls(vertices, triangles);
+        let parts: Vec<_> = hulls.iter().filter_map(|(points, _)| Some((Frame::IDENTITY, hull(points)?))).collect();
+        (!parts.is_empty()).then(|| SharedShape::compound(parts))
+    } else {
+        let flags = TriMeshFlags::FIX_INTERNAL_EDGES;
+        let mesh = SharedShape::trimesh_with_flags(vertices.clone(), triangles.clone(), flags);
+        Some(mesh.map_err(|error| refuse(error.to_string()))?)
+    };
+    Ok((Frame::IDENTITY, shape.ok_or_else(|| refuse("it is flat".to_owned()))?))
+}
+
+/// The half-space that `shape` is, if it is one.
+fn half_space(shape: &dyn Shape) -> Option<(Frame, SharedShape)> {
+    if shape.bounds().is_finite() {
+        return None;
+    }
+    let (at_origin, normal) = (shape.distance(DVec3::ZERO), shape.normal(DVec3::ZERO));
+    let around = Aabb::new(DVec3::ZERO, DVec3::ZERO).grown(1.0 + at_origin.abs());
+    let same = probes(around).all(|p| {
+        let distance = at_origin + normal.dot(p);
+        (shape.distance(p) - distance).abs() <= 1e-9 * around.size().x
+    });
+    same.then(|| {
+        let on_plane = -at_origin * normal;
+        (Frame::from_translation(on_plane), SharedShape::halfspace(normal))
+    })
+}
+
+/// The ball, cuboid, upright cylinder or upright capsule that `shape` is, if it is one.
+fn primitive(shape: &dyn Shape) -> Option<(Frame, SharedShape)> {
+    let bounds = shape.bounds();
+    if bounds.is_empty() || !bounds.is_finite() {
+        return None;
+    }
+    let (size, center) = (bounds.size(), bounds.center());
+    let radius = 0.5 * size.x;
+    let is = |known: &dyn Shape| {
+        let around = bounds.grown(0.5 * size.max_element());
+        probes(around).all(|p| (shape.distance(p) - known.distance(p - center)).abs() <= 1e-9 * around.size().max_element())
+    };
+    // Rapier's cylinders and capsules stand along y.
+    let upright = DQuat::from_rotation_arc(DVec3::Y, DVec3::Z);
+    let at = |rotation: DQuat, shape: SharedShape| Some((Frame::from_parts(center, rotation), shape));
+    if Sphere::new(radius).is_ok_and(|sphere| is(&sphere)) {
+        at(DQuat::IDENTITY, SharedShape::ball(radius))
+    } else if Cuboid::new(size).is_ok_and(|cuboid| is(&cuboid)) {
+        at(DQuat::IDENTITY, SharedShape::cuboid(0.5 * size.x, 0.5 * size.y, 0.5 * size.z))
+    } else if Cylinder::new(radius, size.z).is_ok_and(|cylinder| is(&cylinder)) {
+        at(upright, SharedShape::cylinder(0.5 * size.z, radius))
+    } else if Capsule::new(radius, size.z - size.x).is_ok_and(|capsule| is(&capsule)) {
+        at(upright, SharedShape::capsule_y(0.5 * size.z - radius, radius))
+    } else {
+        None
+    }
+}
+
+/// Places spread over a box.
+fn probes(bounds: Aabb) -> impl Iterator<Item = DVec3> {
+    (0..PROBES).map(move |k| bounds.min + Stream::new(0, k).unit_cube() * bounds.size())
+}
+
+/// Whether a closed surface fills its hull.
+fn is_convex(surface: &TriMesh) -> bool {
+    let Ok((vertices, triangles)) = try_convex_hull(&surface.vertices) else {
+        return false;
+    };
+    let hull = mass_properties(&TriMesh { vertices, triangles }).volume;
+    mass_properties(surface).volume >= CONVEX_SHARE * hull
+}
+
+/// The hull of the points that are farthest in some direction.
+fn hull(points: &[DVec3]) -> Option<SharedShape> {
+    let golden = std::f64::consts::PI * (3.0 - 5f64.sqrt());
+    let mut farthest: Vec<usize> = (0..DIRECTIONS)
+        .map(|k| {
+            let z = 1.0 - (2.0 * f64::from(k) + 1.0) / f64::from(DIRECTIONS);
+            let (sin, cos) = (golden * f64::from(k)).sin_cos();
+            let direction = DVec3::new(cos, sin, 0.0) * (1.0 - z * z).sqrt() + z * DVec3::Z;
+            let height = |i: &usize| points[*i].dot(direction);
+            (0..points.len()).max_by(|a, b| height(a).total_cmp(&height(b))).unwrap_or(0)
+        })
+        .collect();
+    farthest.sort_unstable();
+    farthest.dedup();
+    let kept: Vec<DVec3> = farthest.iter().filter_map(|&i| points.get(i).copied()).collect();
+    SharedShape::convex_hull(&kept)
+}

@@ -1,0 +1,49 @@
+use thiserror::Error;
+
+/// Why bodies could not be set in motion.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum BodiesError {
+    /// A dynamic body without weight.
+    #[error("body `{body}` is dynamic and needs a positive mass, got {mass} kg")]
+    Mass {
+        /// Which body.
+        body: String,
+        /// Its mass [kg].
+        mass: f64,
+    },
+    /// A dynamic body that resists no turning about some axis.
+    #[error("body `{body}` is dynamic and needs positive moments of inertia, got {moments:?} kg m²")]
+    Inertia {
+        /// Which body.
+        body: String,
+        /// Its principal moments of inertia [kg m²].
+        moments: [f64; 3],
+    },
+    /// A velocity or a place that is no number, or a rotation that is none.
+    #[error("body `{body}` starts with the {what} {value}")]
+    State {
+        /// Which body.
+        body: String,
+        /// Which quantity.
+        what: &'static str,
+        /// What it is.
+        value: String,
+    },
+    /// A surface that other bodies cannot touch.
+    #[error("the surface of body `{body}` cannot collide: {reason}")]
+    Surface {
+        /// Which body.
+        body: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A joint that cannot be.
+    #[error("joint {joint} {reason}")]
+    Joint {
+        /// Its place in the list.
+        joint: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
