@@ -1,7 +1,7 @@
 use std::fmt::{self, Display};
 use std::ops::Range;
 
-use crate::Document;
+use crate::{Document, Place};
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -50,7 +50,18 @@ const LEAD: usize = 40;
 impl Diagnostic {
     /// The message with its place, the line of `document` and a mark under the part it is about.
     pub fn render(&self, document: &Document) -> String {
-        let (line, column) = document.line_and_column(self.span.start);
+        let severity = match self.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        let (line, column) = match document.place(self.span.start) {
+            Place::Text { line, column } => (line, column),
+            Place::Override(assignment) => {
+                let help = self.help.as_ref().map_or(String::new(), |help| format!("\n  = help: {help}"));
+                let shown: String = assignment.chars().map(printable).collect();
+                return format!("{severity}: {}\n  --> --set {shown}{help}", self.message);
+            }
+        };
         let bytes = document.line_around(self.span.start);
         let characters: Vec<char> = document.slice(&bytes).chars().collect();
         let marked = document
@@ -67,10 +78,6 @@ impl Diagnostic {
         let lead = before.chars().count() + column - 1 - from;
         let width = marked.clamp(1, (to + 1).saturating_sub(column).max(1));
 
-        let severity = match self.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-        };
         let gutter = " ".repeat(line.to_string().len());
         let mut text = format!(
             "{severity}: {message}\n{gutter} --> {name}:{line}:{column}\n{gutter} |\n{line} | {before}{excerpt}{after}\n\

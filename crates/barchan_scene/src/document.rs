@@ -10,6 +10,22 @@ pub struct Document {
     pub text: String,
     /// Where relative paths in the text begin.
     pub folder: PathBuf,
+    /// What is said beside the text and replaces parts of it: `solver.kind=sph`, as `--set` takes it.
+    pub overrides: Vec<String>,
+}
+
+/// Where something was said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place<'d> {
+    /// In the text: line and column, both from 1, the column in characters.
+    Text {
+        /// Line.
+        line: usize,
+        /// Column.
+        column: usize,
+    },
+    /// In an override.
+    Override(&'d str),
 }
 
 impl Document {
@@ -19,6 +35,7 @@ impl Document {
             name: name.into(),
             text: text.into(),
             folder: PathBuf::new(),
+            overrides: Vec::new(),
         }
     }
 
@@ -28,7 +45,39 @@ impl Document {
             name: path.display().to_string(),
             text: std::fs::read_to_string(path)?,
             folder: path.parent().unwrap_or(Path::new("")).to_path_buf(),
+            overrides: Vec::new(),
         })
+    }
+
+    /// The same with `KEY=VALUE` said beside it.
+    #[must_use]
+    pub fn with(mut self, assignment: impl Into<String>) -> Self {
+        self.overrides.push(assignment.into());
+        self
+    }
+
+    /// Where a byte is: in the text, or in one of the overrides, which follow the text one after the other.
+    pub fn place(&self, offset: usize) -> Place<'_> {
+        match self.override_at(offset) {
+            Some((_, assignment)) => Place::Override(assignment),
+            None => {
+                let (line, column) = self.line_and_column(offset);
+                Place::Text { line, column }
+            }
+        }
+    }
+
+    /// The byte at which override `k` begins, beyond the text.
+    pub(crate) fn override_begin(&self, k: usize) -> usize {
+        let before: usize = self.overrides[..k].iter().map(|o| o.len() + 1).sum();
+        self.text.len() + 1 + before
+    }
+
+    /// The override that holds a byte, and where it begins.
+    fn override_at(&self, offset: usize) -> Option<(usize, &str)> {
+        (0..self.overrides.len())
+            .map(|k| (self.override_begin(k), self.overrides[k].as_str()))
+            .rfind(|(begin, _)| *begin <= offset)
     }
 
     /// Line and column of a byte of the text, both from 1, the column in characters.
@@ -48,8 +97,13 @@ impl Document {
         start..start + line.len()
     }
 
-    /// The part of the text in `span`, whatever it is.
+    /// The part of the text or of an override in `span`, whatever it is.
     pub(crate) fn slice(&self, span: &Range<usize>) -> &str {
+        if let Some((begin, assignment)) = self.override_at(span.start) {
+            let start = assignment.floor_char_boundary(span.start - begin);
+            let end = assignment.floor_char_boundary(span.end.max(span.start) - begin);
+            return &assignment[start..end];
+        }
         let start = self.boundary(span.start);
         let end = self.boundary(span.end).max(start);
         &self.text[start..end]

@@ -12,12 +12,32 @@
 //! assert!(problems.contains("did you mean `radius`?"));
 //! ```
 
+mod build;
+mod built_in;
+mod check;
 mod diagnostic;
 mod document;
-mod mesh_file;
+pub mod field;
+mod fields;
+mod overrides;
+mod points;
 pub mod reader;
+mod room;
+mod scene;
+mod schema;
+mod settings;
 pub mod shapes;
+mod tables;
 
+pub use build::SceneError;
+pub use built_in::{BUILT_IN, BuiltIn, built_in};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
-pub use document::Document;
-pub use shapes::{ParsedShape, parse_shape, shape_help};
+pub use document::{Document, Place};
+pub use scene::{
+    BodyPlan, Camera, CameraKey, ContactProperties, Fill, FillSource, JointPlace, JointPlan, JointType, Output, Refine,
+    Scene, parse_scene,
+};
+pub use schema::schema;
+pub use settings::{PBD, SOLVERS, Setting, Settings};
+pub use shapes::{ParsedShape, PlacedShape, parse_shape, shape_help};
+pub use tables::SCENE;

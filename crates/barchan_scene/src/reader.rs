@@ -25,7 +25,24 @@ pub struct Reader<'d> {
     source: Cow<'d, str>,
     /// Where the key was put: places after it are less in the document.
     inserted: Option<usize>,
+    /// Each override with its value as TOML, after blanks as long as everything before it, so that places are right.
+    overrides: Vec<Override<'d>>,
     found: RefCell<Vec<Diagnostic>>,
+}
+
+/// A key and a value said beside the text.
+#[derive(Debug)]
+pub(crate) struct Override<'d> {
+    /// The key, with dots.
+    pub key: &'d str,
+    /// The whole of it.
+    pub span: Range<usize>,
+    /// Begin of the key.
+    pub begin: usize,
+    /// The value as written; none if there is no equals sign.
+    value: Option<&'d str>,
+    /// The value as a document.
+    source: String,
 }
 
 /// Makes an inline table a document, which TOML reads with comments and blanks around it.
@@ -38,14 +55,19 @@ impl<'d> Reader<'d> {
         let start = begin_of_content(text);
         let (before, content) = text.split_at(start);
         let inserted = content.starts_with('{').then_some(start);
-        let source = match inserted {
+        let source: Cow<'d, str> = match inserted {
             Some(_) => format!("{before}{KEY}{content}").into(),
             None => text.into(),
         };
+        let shift = source.len() - text.len();
+        let overrides = (0..document.overrides.len())
+            .map(|k| Override::new(&document.overrides[k], document.override_begin(k) + shift))
+            .collect();
         Self {
             document,
             source,
             inserted,
+            overrides,
             found: RefCell::default(),
         }
     }
@@ -69,6 +91,30 @@ impl<'d> Reader<'d> {
         inline
     }
 
+    /// What was said beside the text, each with its value: TOML, or a bare word.
+    pub(crate) fn overrides(&self) -> impl Iterator<Item = (&Override<'d>, Value<'_>)> {
+        self.overrides.iter().filter_map(|said| Some((said, self.override_value(said)?)))
+    }
+
+    fn override_value<'r>(&'r self, said: &'r Override<'d>) -> Option<Value<'r>> {
+        let Some(written) = said.value else {
+            let help = "for example `solver.kind=pbd`".into();
+            self.error(said.span.clone(), "an override must be KEY=VALUE", Some(help));
+            return None;
+        };
+        let (table, errors) = DeTable::parse_recoverable(&said.source);
+        let mut entries = table.into_inner();
+        if errors.is_empty() && entries.len() == 1 {
+            return entries.remove("_");
+        }
+        if !written.is_empty() && !written.contains(['"', '\'', '[', ']', '{', '}', '=', '\n']) {
+            let span = said.span.end - written.len()..said.span.end;
+            return Some(Spanned::new(span, DeValue::String(written.into())));
+        }
+        self.well_formed(((), errors));
+        None
+    }
+
     /// The parsed text if it was without errors, which are noted.
     fn well_formed<T>(&self, (parsed, errors): (T, Vec<toml::de::Error>)) -> Option<T> {
         for error in &errors {
@@ -78,8 +124,14 @@ impl<'d> Reader<'d> {
         errors.is_empty().then_some(parsed)
     }
 
+    /// The first thing in the text that is not a comment.
+    pub fn begin(&self) -> Range<usize> {
+        let start = begin_of_content(&self.document.text);
+        start..start
+    }
+
     /// A place of a value in the document.
-    fn place(&self, span: Range<usize>) -> Range<usize> {
+    pub fn place(&self, span: Range<usize>) -> Range<usize> {
         let Some(start) = self.inserted else { return span };
         let place = |offset: usize| {
             if offset > start {
@@ -124,10 +176,15 @@ impl<'d> Reader<'d> {
     }
 
     /// Notes that `value` is not what `what` must be.
-    fn refuse<T>(&self, what: &str, value: &Value<'_>, must_be: impl Display) -> Option<T> {
-        let message = format!("{what} must be {must_be}, got {}", self.describe(value));
-        self.error(value.span(), message, None);
+    pub(crate) fn refuse<T>(&self, what: &str, value: &Value<'_>, must_be: impl Display) -> Option<T> {
+        self.refuse_with(what, value, must_be, None);
         None
+    }
+
+    /// Notes that `value` is not what `what` must be, and what to do.
+    pub(crate) fn refuse_with(&self, what: &str, value: &Value<'_>, must_be: impl Display, help: Option<String>) {
+        let message = format!("{what} must be {must_be}, got {}", self.describe(value));
+        self.error(value.span(), message, help);
     }
 
     /// The value as written, shortened, and its type if that is not plain to see.
@@ -174,6 +231,56 @@ impl<'d> Reader<'d> {
         match self.number(what, value)? {
             x if x >= 0.0 => Some(x),
             _ => self.refuse(what, value, "zero or above"),
+        }
+    }
+
+    /// A finite number from `low` to `high`.
+    pub fn between(&self, what: &str, value: &Value<'_>, low: f64, high: f64) -> Option<f64> {
+        match self.number(what, value)? {
+            x if (low..=high).contains(&x) => Some(x),
+            _ => self.refuse(what, value, format_args!("{low} to {high}")),
+        }
+    }
+
+    /// A whole number from `least` to `most`.
+    pub fn count(&self, what: &str, value: &Value<'_>, least: u64, most: u64) -> Option<u64> {
+        let DeValue::Integer(n) = value.get_ref() else {
+            return self.refuse(what, value, "a whole number");
+        };
+        match u64::from_str_radix(n.as_str(), n.radix()) {
+            Ok(n) if (least..=most).contains(&n) => Some(n),
+            _ => self.refuse(what, value, format_args!("a whole number from {least} to {most}")),
+        }
+    }
+
+    /// `true` or `false`.
+    pub fn flag(&self, what: &str, value: &Value<'_>) -> Option<bool> {
+        match value.get_ref() {
+            DeValue::Boolean(flag) => Some(*flag),
+            _ => self.refuse(what, value, "true or false"),
+        }
+    }
+
+    /// One of some words.
+    pub fn word(&self, what: &str, value: &Value<'_>, allowed: &[&'static str]) -> Option<&'static str> {
+        let text = self.string(what, value)?;
+        let found = allowed.iter().find(|word| **word == text);
+        if found.is_none() {
+            let message = format!("unknown {what} `{text}`");
+            self.error(value.span(), message, Some(suggestion(&text, allowed)));
+        }
+        found.copied()
+    }
+
+    /// Two finite numbers, the second above the first, as `[low, high]`.
+    pub fn range(&self, what: &str, value: &Value<'_>) -> Option<[f64; 2]> {
+        match self.array(what, value, Self::number)? {
+            [low, high] if low < high => Some([low, high]),
+            [low, high] => {
+                let message = format!("{what} must be [low, high] with low below high, got [{low}, {high}]");
+                self.error(value.span(), message, None);
+                None
+            }
         }
     }
 
@@ -276,6 +383,25 @@ impl<'d> Reader<'d> {
     }
 }
 
+impl<'d> Override<'d> {
+    fn new(assignment: &'d str, begin: usize) -> Self {
+        let (key, value) = match assignment.split_once('=') {
+            Some((key, value)) => (key, Some(value)),
+            None => (assignment, None),
+        };
+        let end = begin + assignment.len();
+        let written = value.map(str::trim_start).unwrap_or_default();
+        let blanks = end - written.len() - KEY.len();
+        Self {
+            key: key.trim(),
+            span: begin..end,
+            begin,
+            value: value.map(str::trim),
+            source: format!("{}{KEY}{written}", " ".repeat(blanks)),
+        }
+    }
+}
+
 /// Where blanks and comments end.
 fn begin_of_content(text: &str) -> usize {
     let mut rest = text.trim_start();
@@ -304,6 +430,11 @@ impl<'r, 'd> Table<'r, 'd> {
     /// The keys in the table, with their places.
     pub fn keys(&self) -> impl Iterator<Item = (&'r str, Range<usize>)> {
         self.entries.keys().map(|key| (&**key.get_ref(), key.span()))
+    }
+
+    /// The entries of the table: keys with their places, and values.
+    pub fn entries(&self) -> impl Iterator<Item = (&'r str, Range<usize>, &'r Value<'d>)> {
+        self.entries.iter().map(|(key, value)| (&**key.get_ref(), key.span(), value))
     }
 
     /// The value of `key`, which is allowed from now on.

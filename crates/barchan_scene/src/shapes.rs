@@ -18,10 +18,12 @@
 
 mod build;
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
-use barchan_geometry::Shape;
 use barchan_geometry::shapes::{ShapeError, Transformed};
+use barchan_geometry::{Shape, TriMesh};
+use barchan_world::Turn;
 use glam::{DQuat, DVec3};
 use toml::de::DeValue;
 
@@ -105,8 +107,32 @@ pub fn read_shape(reader: &Reader<'_>, value: &Value<'_>) -> Option<Arc<dyn Shap
     read_nested(reader, value, 1)
 }
 
-/// Reads one shape table; `depth` counts it and the compositions around it.
+/// Reads one shape table and keeps apart where it is put.
+pub fn read_placed(reader: &Reader<'_>, value: &Value<'_>) -> Option<PlacedShape> {
+    read_at_depth(reader, value, 1)
+}
+
+/// A shape, and where its outermost `at` and `rotate` put it.
+#[derive(Clone, Debug)]
+pub struct PlacedShape {
+    /// The solid as written.
+    pub whole: Arc<dyn Shape>,
+    /// The solid without the outermost `at` and `rotate`.
+    pub unplaced: Arc<dyn Shape>,
+    /// The outermost `at` [m].
+    pub at: DVec3,
+    /// The outermost `rotate`.
+    pub rotation: DQuat,
+    /// The triangles of `unplaced` if it is a closed mesh from a file.
+    pub mesh: Option<TriMesh>,
+}
+
 fn read_nested(reader: &Reader<'_>, value: &Value<'_>, depth: usize) -> Option<Arc<dyn Shape>> {
+    read_at_depth(reader, value, depth).map(|placed| placed.whole)
+}
+
+/// Reads one shape table; `depth` counts it and the compositions around it.
+fn read_at_depth(reader: &Reader<'_>, value: &Value<'_>, depth: usize) -> Option<PlacedShape> {
     if depth > DEEPEST {
         let message = format!("shapes may be nested {DEEPEST} deep, this is one more");
         reader.error(value.span(), message, None);
@@ -117,8 +143,8 @@ fn read_nested(reader: &Reader<'_>, value: &Value<'_>, depth: usize) -> Option<A
         .iter()
         .filter(|entry| table.keys().any(|(key, _)| key == entry.name))
         .collect();
-    let entry = match kinds[..] {
-        [entry] => entry,
+    let kind = match kinds[..] {
+        [kind] => kind,
         [] => {
             report_no_kind(reader, &table);
             return None;
@@ -134,23 +160,36 @@ fn read_nested(reader: &Reader<'_>, value: &Value<'_>, depth: usize) -> Option<A
         }
     };
 
-    let content = table.get(entry.name)?;
-    let shape = (entry.build)(&Entry {
+    let content = table.get(kind.name)?;
+    let entry = Entry {
         reader,
-        name: entry.name,
+        name: kind.name,
         value: content,
         beside: &table,
         depth,
-    });
+        mesh: OnceCell::new(),
+    };
+    let shape = (kind.build)(&entry);
     let at = table.optional("at", Reader::vec3, DVec3::ZERO);
     let rotation = table.optional("rotate", read_rotation, DQuat::IDENTITY);
     let scale = table.optional("scale", read_scale, DVec3::ONE);
     table.finish();
     let (shape, at, rotation, scale) = (shape?, at?, rotation?, scale?);
-    if (at, rotation, scale) == (DVec3::ZERO, DQuat::IDENTITY, DVec3::ONE) {
-        return Some(shape);
-    }
-    accept(reader, &table, Transformed::new(shape, at, rotation, scale))
+    let transformed = |at, rotation| match (at, rotation, scale) == (DVec3::ZERO, DQuat::IDENTITY, DVec3::ONE) {
+        true => Some(shape.clone()),
+        false => accept(reader, &table, Transformed::new(shape.clone(), at, rotation, scale)),
+    };
+    let mesh = entry.mesh.into_inner().map(|mut mesh| {
+        mesh.vertices.iter_mut().for_each(|p| *p *= scale);
+        mesh
+    });
+    Some(PlacedShape {
+        whole: transformed(at, rotation)?,
+        unplaced: transformed(DVec3::ZERO, DQuat::IDENTITY)?,
+        at,
+        rotation,
+        mesh,
+    })
 }
 
 /// A table without any kind of shape: if a key looks like a misspelt one, says so.
@@ -169,21 +208,27 @@ fn report_no_kind(reader: &Reader<'_>, table: &Table<'_, '_>) {
     }
 }
 
-/// Degrees about x, then y, then z; or an axis and an angle.
 fn read_rotation<'d>(reader: &Reader<'d>, what: &str, value: &Value<'d>) -> Option<DQuat> {
+    read_turn(reader, what, value).map(Turn::rotation)
+}
+
+/// Degrees about x, then y, then z; or an axis and an angle.
+pub(crate) fn read_turn<'d>(reader: &Reader<'d>, what: &str, value: &Value<'d>) -> Option<Turn> {
     if let DeValue::Table(_) = value.get_ref() {
         let table = reader.table(what, value)?;
         let axis = table.required("axis", Reader::direction);
         let angle = table.required("angle", Reader::number);
         table.finish();
-        let (axis, angle) = (axis?, angle?);
-        // Scaled first, or the square of a tiny or huge axis is lost.
-        let axis = (axis / axis.abs().max_element()).normalize();
-        return Some(DQuat::from_axis_angle(axis, angle.to_radians()));
+        let (axis, angle) = (unit(axis?), angle?.to_radians());
+        return Some(Turn::About { axis, angle });
     }
     let angles = reader.vec3(what, value)?.map(f64::to_radians);
-    let [x, y, z] = angles.to_array();
-    Some(DQuat::from_rotation_z(z) * DQuat::from_rotation_y(y) * DQuat::from_rotation_x(x))
+    Some(Turn::Euler(angles))
+}
+
+/// `direction` at unit length; scaled first, or the square of a tiny or huge one is lost.
+pub(crate) fn unit(direction: DVec3) -> DVec3 {
+    (direction / direction.abs().max_element()).normalize()
 }
 
 /// A number for all axes, or one for each.
@@ -201,6 +246,8 @@ struct Entry<'r, 'd> {
     value: &'r Value<'d>,
     beside: &'r Table<'r, 'd>,
     depth: usize,
+    /// The triangles, if the shape is a closed mesh from a file.
+    mesh: OnceCell<TriMesh>,
 }
 
 /// The shape, or its error noted where the parameter at fault was written.

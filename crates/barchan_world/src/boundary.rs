@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use barchan_geometry::Shape;
 use barchan_geometry::sdf_grid::SdfGrid;
 use glam::Vec3;
 
@@ -8,6 +9,8 @@ use glam::Vec3;
 pub enum Boundary {
     /// Its distance on a grid.
     Field(Arc<SdfGrid>),
+    /// Its distance itself: for solids without an end, which no grid covers.
+    Exact(Arc<dyn Shape>),
     /// Particles on its surface.
     Particles {
         /// Centres [m].

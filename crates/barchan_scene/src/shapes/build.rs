@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use barchan_geometry::Shape;
+use barchan_geometry::mesh::{self, MeshSolid};
 use barchan_geometry::shapes::{
     Capsule, Cone, Cuboid, Cylinder, Ellipsoid, HalfSpace, Heightmap, Intersect, Revolve, ShapeError, Sphere, Subtract,
     Torus, Union,
@@ -10,7 +11,6 @@ use barchan_geometry::shapes::{
 use toml::de::DeValue;
 
 use super::{Entry, accept, read_nested};
-use crate::mesh_file;
 use crate::reader::{Reader, Table, Value};
 
 type Solid = Option<Arc<dyn Shape>>;
@@ -143,15 +143,20 @@ pub(super) fn mesh(entry: &Entry<'_, '_>) -> Solid {
         }
         _ => file(entry.reader, entry.name, entry.value)?,
     };
-    match mesh_file::load(&entry.reader.document().folder.join(file)) {
-        Ok((shape, warnings)) => {
-            for warning in warnings {
+    let path = entry.reader.document().folder.join(file);
+    let loaded = mesh::load(&path).and_then(|loaded| loaded.require_volume().map(|()| loaded));
+    match loaded {
+        Ok(loaded) => {
+            for warning in loaded.report.warnings() {
                 entry.reader.warn(span.clone(), warning, None);
             }
-            Some(shape)
+            if loaded.report.is_watertight() {
+                entry.mesh.set(loaded.mesh.clone()).expect("a shape is built once");
+            }
+            Some(Arc::new(MeshSolid::new(loaded.mesh)))
         }
-        Err(message) => {
-            entry.reader.error(span, message, None);
+        Err(error) => {
+            entry.reader.error(span, error.to_string(), None);
             None
         }
     }

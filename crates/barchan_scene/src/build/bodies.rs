@@ -1,0 +1,245 @@
+//! Bodies and joints of a world.
+
+use std::sync::Arc;
+
+use barchan_geometry::isosurface::isosurface;
+use barchan_geometry::mass::{self, MassError};
+use barchan_geometry::mesh::mass_properties;
+use barchan_geometry::sample::surface::{SurfaceSettings, sample_surface};
+use barchan_geometry::sdf_grid::SdfGrid;
+use barchan_geometry::shapes::{Cuboid, Intersect, Transformed};
+use barchan_geometry::{Aabb, MassProperties, Shape, TriMesh};
+use barchan_world::{Bodies, Body, Boundary, Joint, JointKind, Motion, Pose, Twist, World, Wrench};
+use glam::{DMat3, DQuat, DVec3};
+
+use super::SceneError;
+use crate::scene::{BodyPlan, JointPlace, JointPlan, JointType, Scene};
+
+/// Relative error accepted in the mass of a dynamic body [-].
+const DYNAMIC_TOLERANCE: f64 = 1e-3;
+/// The same for bodies whose mass moves nothing [-].
+const STILL_TOLERANCE: f64 = 2e-2;
+/// Voxels along the longest side of a body for the first try at its surface.
+const FIRST_VOXELS: f64 = 48.0;
+/// How often the voxel is halved, at most, for a surface that holds too little or too much.
+const HALVINGS: u32 = 3;
+/// Difference of a surface's volume from that of the solid that is accepted [-].
+const SURFACE_TOLERANCE: f64 = 0.03;
+/// Most memory for a surface [bytes].
+const SURFACE_MEMORY: usize = 1 << 30;
+/// Most memory for a distance grid [bytes]; a body that needs more is asked for its distance itself.
+const FIELD_MEMORY: usize = 256 << 20;
+/// Least voxel of a distance grid, of the smallest guide's radius [-].
+const FINEST: f64 = 0.125;
+
+impl Scene {
+    pub(super) fn add_bodies(&self, world: &mut World) -> Result<(), SceneError> {
+        let region = self.region();
+        for plan in &self.bodies {
+            world.bodies.push(self.body(plan, &region)?);
+        }
+        world.place_scripted_bodies(world.time);
+        let poses: Vec<Pose> = (0..world.bodies.len()).map(|k| world.bodies.scripted_pose(k, 0.0)).collect();
+        world.joints = self.joints.iter().map(|plan| joint(plan, &poses)).collect();
+        Ok(())
+    }
+
+    /// A box [m] around everything that has an end, with room about it: what is drawn of bodies without one.
+    fn region(&self) -> Aabb {
+        let bodies = self.bodies.iter().map(|body| body.shape.whole.bounds()).filter(Aabb::is_finite);
+        let all = bodies.fold(self.guide_bounds(), |all, one| all.union(&one));
+        match all.is_empty() {
+            true => Aabb::new(DVec3::splat(-1.0), DVec3::ONE),
+            false => all.grown(0.5 * all.size().length()),
+        }
+    }
+
+    fn body(&self, plan: &BodyPlan, region: &Aabb) -> Result<Body, SceneError> {
+        let (shape, mesh, pose) = match plan.motion {
+            Motion::Scripted { .. } => (&plan.shape.whole, plan.placed_mesh(), Pose::IDENTITY),
+            _ => {
+                let pose = Pose {
+                    position: plan.shape.at,
+                    rotation: plan.shape.rotation,
+                };
+                (&plan.shape.unplaced, plan.shape.mesh.clone(), pose)
+            }
+        };
+        let unbounded = !shape.bounds().is_finite();
+        let visible = match unbounded {
+            true => clipped(shape, region, &pose),
+            false => shape.clone(),
+        };
+        let fail = |source| SceneError::Volume {
+            place: plan.place.clone(),
+            source,
+        };
+        let (surface, mass_properties) = match mesh {
+            Some(mesh) => {
+                let properties = mass_properties(&mesh);
+                (mesh, properties)
+            }
+            None => {
+                let tolerance = if plan.motion == Motion::Dynamic { DYNAMIC_TOLERANCE } else { STILL_TOLERANCE };
+                let properties = properties_of(&*visible, tolerance).map_err(fail)?;
+                let surface = surface_of(&*visible, properties.volume).map_err(|source| SceneError::Surface {
+                    place: plan.place.clone(),
+                    body: plan.name.clone(),
+                    source,
+                })?;
+                (surface, if unbounded { ENDLESS } else { properties })
+            }
+        };
+        let boundary = self.boundary(plan, shape, &visible, &surface)?;
+        Ok(Body {
+            name: plan.name.clone(),
+            shape: shape.clone(),
+            surface: Arc::new(surface),
+            boundary,
+            motion: plan.motion.clone(),
+            friction: plan.friction,
+            density: plan.density,
+            mass_properties,
+            from: plan.from,
+            until: plan.until,
+            pose,
+            twist: Twist {
+                linear: plan.velocity,
+                angular: plan.angular_velocity,
+            },
+            wrench: Wrench::default(),
+        })
+    }
+
+    /// What guides see of a body.
+    ///
+    /// A distance grid has a voxel of half the smallest guide's radius, or a quarter of the solid's mean wall thickness 2V/A
+    /// where that is less, but not below an eighth of the radius; its band is the largest guide's diameter. Solids without an
+    /// end, and those whose grid would not fit, are asked for their distance itself.
+    fn boundary(
+        &self,
+        plan: &BodyPlan,
+        shape: &Arc<dyn Shape>,
+        visible: &Arc<dyn Shape>,
+        surface: &TriMesh,
+    ) -> Result<Boundary, SceneError> {
+        let size = surface.bounds().size().max_element();
+        let smallest = self.smallest_radius().unwrap_or(size / FIRST_VOXELS);
+        let largest = self.largest_radius().unwrap_or(smallest);
+        if self.solver_settings.word("boundary") == Some("particles") {
+            let settings = SurfaceSettings {
+                offset: -smallest,
+                seed: self.seed,
+                ..SurfaceSettings::new(smallest)
+            };
+            let cover = sample_surface(surface, &**visible, &settings, &|_| {}).map_err(|source| SceneError::Cover {
+                place: plan.place.clone(),
+                body: plan.name.clone(),
+                source,
+            })?;
+            return Ok(Boundary::Particles {
+                positions: cover.positions.iter().map(|p| p.as_vec3()).collect(),
+                normals: cover.normals.iter().map(|n| n.as_vec3()).collect(),
+                radius: smallest as f32,
+            });
+        }
+        let thickness = 2.0 * mass_properties(surface).volume / area(surface);
+        let voxel = (0.5 * smallest).min(0.25 * thickness).max(FINEST * smallest);
+        let field = SdfGrid::build(&**shape, voxel, 2.0 * largest, FIELD_MEMORY);
+        Ok(match field {
+            Ok(grid) => Boundary::Field(Arc::new(grid)),
+            Err(_) => Boundary::Exact(shape.clone()),
+        })
+    }
+}
+
+/// A body without an end weighs nothing: it is never moved by forces.
+const ENDLESS: MassProperties = MassProperties {
+    volume: 0.0,
+    center: DVec3::ZERO,
+    inertia: DMat3::ZERO,
+};
+
+impl BodyPlan {
+    /// The triangles of the solid as written.
+    fn placed_mesh(&self) -> Option<TriMesh> {
+        let mut mesh = self.shape.mesh.clone()?;
+        for p in &mut mesh.vertices {
+            *p = self.shape.rotation * *p + self.shape.at;
+        }
+        Some(mesh)
+    }
+}
+
+/// The part of `shape`, which stands in the world by `pose`, that lies in the box `region` [m] of the world.
+fn clipped(shape: &Arc<dyn Shape>, region: &Aabb, pose: &Pose) -> Arc<dyn Shape> {
+    let rotation = pose.rotation.inverse();
+    let size = "the region has a size";
+    // Grown until it reaches well into the solid.
+    let away = shape.distance(pose.local(region.center())).max(0.0);
+    let region = region.grown(away);
+    let cuboid: Arc<dyn Shape> = Arc::new(Cuboid::new(region.size()).expect(size));
+    let placed = Transformed::new(cuboid, pose.local(region.center()), rotation, DVec3::ONE).expect(size);
+    let parts: Vec<Arc<dyn Shape>> = vec![shape.clone(), Arc::new(placed)];
+    Arc::new(Intersect::new(parts, 0.0).expect("there are two parts"))
+}
+
+/// Mass properties to `tolerance` [-], or as near as the finest cells come to it.
+fn properties_of(shape: &dyn Shape, tolerance: f64) -> Result<MassProperties, MassError> {
+    match mass::of_shape(shape, tolerance) {
+        Err(MassError::Unsettled { change, .. }) => mass::of_shape(shape, 2.0 * change),
+        found => found,
+    }
+}
+
+/// The surface of a solid of `volume` [m³]: with voxels of 1/48 of its longest side, halved while the surface holds another
+/// volume, so that thin walls are not lost.
+fn surface_of(
+    shape: &dyn Shape,
+    volume: f64,
+) -> Result<TriMesh, barchan_geometry::isosurface::IsosurfaceError> {
+    let mut voxel = shape.bounds().size().max_element() / FIRST_VOXELS;
+    let mut surface = isosurface(shape, voxel, 0.0, SURFACE_MEMORY)?;
+    for _ in 0..HALVINGS {
+        if (mass_properties(&surface).volume - volume).abs() <= SURFACE_TOLERANCE * volume {
+            break;
+        }
+        voxel *= 0.5;
+        surface = isosurface(shape, voxel, 0.0, SURFACE_MEMORY)?;
+    }
+    Ok(surface)
+}
+
+fn area(mesh: &TriMesh) -> f64 {
+    let twice = |t: usize| {
+        let [a, b, c] = mesh.corners(t);
+        (b - a).cross(c - a).length()
+    };
+    0.5 * (0..mesh.triangles.len()).map(twice).sum::<f64>()
+}
+
+/// A joint of bodies that stand by `poses` at time 0.
+fn joint(plan: &JointPlan, poses: &[Pose]) -> Joint {
+    let held = plan.bodies.map(|k| poses[k]);
+    let anchors = match plan.holds {
+        JointPlace::World(at) => held.map(|pose| pose.local(at)),
+        JointPlace::Frames(anchors) => anchors,
+    };
+    let distance = held[0].point(anchors[0]).distance(held[1].point(anchors[1]));
+    let into_first: DQuat = held[0].rotation.inverse();
+    Joint {
+        bodies: plan.bodies,
+        kind: match plan.kind {
+            JointType::Hinge { axis } => JointKind::Hinge {
+                axis: into_first * axis,
+            },
+            JointType::Ball => JointKind::Ball,
+            JointType::Rope { length } => JointKind::Rope {
+                length: length.unwrap_or(distance),
+            },
+            JointType::Fixed => JointKind::Fixed,
+        },
+        anchors,
+        until: plan.cut,
+    }
+}

@@ -1,0 +1,43 @@
+//! Scenes that come with the program.
+
+use crate::Document;
+
+/// A scene that comes with the program.
+#[derive(Clone, Copy, Debug)]
+pub struct BuiltIn {
+    /// What it is called.
+    pub name: &'static str,
+    /// What it shows.
+    pub about: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+macro_rules! scenes {
+    ($($name:literal: $about:literal,)*) => {
+        /// Every scene that comes with the program: the files of the folder `scenes`.
+        pub const BUILT_IN: &[BuiltIn] = &[$(BuiltIn {
+            name: $name,
+            about: $about,
+            text: include_str!(concat!("../../../scenes/", $name, ".toml")),
+        }),*];
+    };
+}
+
+scenes! {
+    "hourglass": "sand runs through the neck of a glass",
+    "sandcastle": "an excavator digs into a castle of sand",
+    "excavator": "an excavator lifts a bucket of sand and lowers it again",
+    "squirrel": "a heavy squirrel is thrown into a castle of sand",
+    "pile": "sand is poured onto rough ground until it rests",
+    "column": "a column of sand collapses when its wall is gone",
+    "drum": "sand tumbles in a turning drum",
+    "truck": "a box of sand starts, drives and stops",
+    "silo": "sand runs out of a silo, is caught and counted",
+}
+
+/// The text of the built-in scene called `name`, for [`parse_scene`](crate::parse_scene).
+pub fn built_in(name: &str) -> Option<Document> {
+    let scene = BUILT_IN.iter().find(|scene| scene.name == name)?;
+    Some(Document::new(scene.name, scene.text))
+}

@@ -1,0 +1,300 @@
+//! From the fields of a text to a scene: what no single field can know.
+
+mod bodies;
+mod sources;
+
+use std::ops::Range;
+
+use barchan_world::{Ease, Friction, MaterialId, Material, Materials, SETTLED_FRACTION};
+
+use crate::fields::{Fields, look_up};
+use crate::reader::{Reader, Value};
+use crate::scene::{Camera, CameraKey, ContactProperties, Output, Refine, Scene};
+use crate::settings::{PBD, SOLVERS, Settings};
+use crate::shapes::unit;
+use crate::tables::SCENE;
+use crate::Place;
+
+/// Friction where nothing was said, [Sommer22] table of parameters.
+const FRICTION: Friction = Friction {
+    r#static: 0.35,
+    kinetic: 0.30,
+};
+
+/// Most materials there can be: their numbers are bytes.
+const MATERIALS: usize = MaterialId::MAX as usize + 1;
+
+/// Reads a scene; what is wrong with it is noted. None only if an error was noted.
+pub(crate) fn scene<'d>(reader: &Reader<'d>, value: &Value<'d>) -> Option<Scene> {
+    let fields = Fields::read(reader, &SCENE, value)?;
+    let check = Check { reader, fields: &fields };
+    let (solver, solver_settings) = check.solver();
+    let (materials, contacts) = check.materials(&solver);
+    let (fills, emitters, sinks) = (
+        check.fills(&materials, &solver),
+        check.emitters(&materials),
+        check.sinks(),
+    );
+    let bodies = check.bodies();
+    let joints = check.joints(&bodies);
+    let (cameras, refine) = (check.cameras(), check.refine());
+    check.some_guides();
+    Some(Scene {
+        name: fields.text("name")?.to_owned(),
+        duration: fields.number("duration")?,
+        frame_rate: fields.number("frame_rate")?,
+        seed: fields.count("seed")?,
+        gravity: fields.vector("gravity")?,
+        periodic: ["x", "y", "z"].map(|axis| fields.table("periodic")?.range(axis)),
+        solver,
+        solver_settings,
+        materials,
+        contacts,
+        fills,
+        emitters,
+        sinks,
+        bodies,
+        joints,
+        cameras,
+        refine,
+        output: check.output(),
+    })
+}
+
+/// Who reads, and what was read.
+struct Check<'r, 'd> {
+    reader: &'r Reader<'d>,
+    fields: &'r Fields,
+}
+
+impl Check<'_, '_> {
+    fn error(&self, span: Range<usize>, message: impl Into<String>, help: &str) {
+        self.reader.error(span, message, (!help.is_empty()).then(|| help.to_owned()));
+    }
+
+    fn warn(&self, span: Range<usize>, message: impl Into<String>, help: &str) {
+        self.reader.warn(span, message, (!help.is_empty()).then(|| help.to_owned()));
+    }
+
+    /// A place as `scene.toml:3:1`, for those who build.
+    fn place(&self, span: &Range<usize>) -> String {
+        let document = self.reader.document();
+        match document.place(self.reader.place(span.clone()).start) {
+            Place::Text { line, column } => format!("{}:{line}:{column}", document.name),
+            Place::Override(assignment) => format!("--set {assignment}"),
+        }
+    }
+
+    fn solver(&self) -> (String, Settings) {
+        let silent = || ("pbd".to_owned(), Settings::defaults(&PBD));
+        let Some(table) = self.fields.table("solver") else { return silent() };
+        let Some(kind) = table.text("kind") else { return silent() };
+        let available: Vec<&str> = SOLVERS.iter().filter(|s| s.1).map(|s| s.0).collect();
+        if !available.contains(&kind) {
+            let help = format!("available: {}", available.join(", "));
+            self.error(table.place("kind"), format!("solver `{kind}` is not available yet"), &help);
+        }
+        let settings = table.table("pbd").map_or_else(|| Settings::defaults(&PBD), Settings::of_fields);
+        (kind.to_owned(), settings)
+    }
+
+    fn materials(&self, solver: &str) -> (Materials, Vec<ContactProperties>) {
+        let mut materials = Materials::default();
+        let mut contacts = Vec::new();
+        for (name, item) in self.fields.named("materials").unwrap_or_default() {
+            if contacts.len() == MATERIALS {
+                self.error(item.span.clone(), format!("there may be {MATERIALS} materials, this is one more"), "");
+                break;
+            }
+            // A wrong material keeps its place and name, so that nobody else is told it is missing.
+            let table = item.table();
+            materials.all.push(self.material(name, table));
+            contacts.push(table.map_or(ContactProperties::default(), |table| self.contact(table, solver)));
+        }
+        for pair in self.fields.tables("pair") {
+            self.pair(pair, &mut materials);
+        }
+        (materials, contacts)
+    }
+
+    fn material(&self, name: &str, table: Option<&Fields>) -> Material {
+        let number = |key: &str| table.and_then(|table| table.number(key));
+        let density = number("density").unwrap_or(1.0);
+        let angle_of_repose = number("angle_of_repose").map(f64::to_radians);
+        let friction = match angle_of_repose {
+            // Coulomb: a block rests on a slope up to tan(angle) = friction.
+            Some(angle) => Friction {
+                r#static: angle.tan() as f32,
+                kinetic: angle.tan() as f32,
+            },
+            None => table.and_then(|table| self.friction(table)).unwrap_or(FRICTION),
+        };
+        Material {
+            name: name.to_owned(),
+            density,
+            grain_density: number("grain_density").unwrap_or(density / SETTLED_FRACTION),
+            friction,
+            angle_of_repose,
+        }
+    }
+
+    fn contact(&self, table: &Fields, solver: &str) -> ContactProperties {
+        let number = |key: &str| {
+            let value = table.number(key)?;
+            if solver == "pbd" {
+                self.warn(table.place(key), format!("`{key}` has no effect with pbd"), "");
+            }
+            Some(value)
+        };
+        ContactProperties {
+            restitution: number("restitution"),
+            youngs_modulus: number("youngs_modulus"),
+            poisson_ratio: number("poisson_ratio"),
+            rolling_friction: number("rolling_friction"),
+            cohesion: number("cohesion"),
+        }
+    }
+
+    /// The key `friction`: one number for both coefficients, or each.
+    fn friction(&self, table: &Fields) -> Option<Friction> {
+        if let Some(both) = table.number("friction") {
+            return Some(Friction {
+                r#static: both as f32,
+                kinetic: both as f32,
+            });
+        }
+        let each = table.table("friction")?;
+        let (r#static, kinetic) = (each.number("static")?, each.number("kinetic")?);
+        if kinetic > r#static {
+            let message = format!("kinetic friction must not exceed static friction, got {kinetic} and {static}");
+            self.error(each.place("kinetic"), message, "");
+        }
+        Some(Friction {
+            r#static: r#static as f32,
+            kinetic: kinetic as f32,
+        })
+    }
+
+    fn pair(&self, pair: &Fields, materials: &mut Materials) -> Option<()> {
+        let names = pair.list("materials")?;
+        let id = |item: &crate::fields::Item| self.material_id(item.text()?, materials, item.span.clone());
+        let (a, b) = (id(&names[0]), id(&names[1]));
+        let friction = self.friction(pair);
+        let (a, b, friction) = (a?, b?, friction?);
+        let span = pair.place("materials");
+        if a == b {
+            let help = "set the friction of the material itself";
+            self.error(span, "a pair must be of two materials", help);
+        } else if materials.pairs.insert((a.min(b), a.max(b)), friction).is_some() {
+            self.error(span, "this pair of materials was said before", "");
+        }
+        Some(())
+    }
+
+    fn material_id(&self, name: &str, materials: &Materials, span: Range<usize>) -> Option<MaterialId> {
+        let names: Vec<&str> = materials.all.iter().map(|material| material.name.as_str()).collect();
+        look_up(self.reader, "material", name, &names, span).map(|at| at as MaterialId)
+    }
+
+    fn some_guides(&self) {
+        let none = |key: &str| self.fields.list(key).is_none_or(<[_]>::is_empty);
+        if none("fill") && none("emitter") && self.fields.written("fill").is_none() {
+            let span = self.reader.begin();
+            self.warn(span, "the scene has no guides", "add a `[[fill]]` or an `[[emitter]]`");
+        }
+    }
+
+    fn cameras(&self) -> Vec<Camera> {
+        let mut names = Vec::new();
+        let mut cameras = Vec::new();
+        for table in self.fields.tables("camera") {
+            let Some(camera) = self.camera(table) else { continue };
+            if names.contains(&camera.name) {
+                let message = format!("there is a camera `{}` before", camera.name);
+                self.error(table.place("name"), message, "");
+            }
+            names.push(camera.name.clone());
+            cameras.push(camera);
+        }
+        cameras
+    }
+
+    fn camera(&self, table: &Fields) -> Option<Camera> {
+        let mut view = CameraKey {
+            time: 0.0,
+            position: table.vector("position")?,
+            target: table.vector("target")?,
+            fov: table.number("fov")?.to_radians(),
+            ease: Ease::Smooth,
+        };
+        let mut keys = Vec::new();
+        self.ascending(table);
+        for key in table.tables("keys") {
+            view = CameraKey {
+                time: key.number("time")?,
+                position: key.vector("position").unwrap_or(view.position),
+                target: key.vector("target").unwrap_or(view.target),
+                fov: key.number("fov").map_or(view.fov, f64::to_radians),
+                ease: ease(key.text("ease")?),
+            };
+            keys.push(view);
+        }
+        if keys.is_empty() {
+            keys.push(view);
+        }
+        if let Some(key) = keys.iter().find(|key| key.position == key.target) {
+            let message = format!("a camera cannot look at where it is, {}", key.position);
+            self.error(table.place("target"), message, "");
+        }
+        Some(Camera {
+            name: table.text("name")?.to_owned(),
+            up: unit(table.vector("up")?),
+            keys,
+        })
+    }
+
+    /// Notes keys that are not in the order of their times.
+    fn ascending(&self, table: &Fields) {
+        let mut last = f64::NEG_INFINITY;
+        for key in table.tables("keys") {
+            let Some(time) = key.number("time") else { continue };
+            if time <= last {
+                let message = format!("keys must be in the order of their times, got {time} after {last}");
+                self.error(key.place("time"), message, "");
+            }
+            last = time;
+        }
+    }
+
+    fn refine(&self) -> Option<Refine> {
+        let table = self.fields.table("refine")?;
+        Some(Refine {
+            radii: self.radii(table)?,
+        })
+    }
+
+    fn output(&self) -> Output {
+        let Some(table) = self.fields.table("output") else {
+            return Output::default();
+        };
+        let kept = |name: &str| match table.list("cache") {
+            Some(list) => list.iter().any(|item| item.text() == Some(name)),
+            None => true,
+        };
+        Output {
+            guides: kept("guides"),
+            grains: kept("grains"),
+            bodies: kept("bodies"),
+            grains_every: table.count("grains_every").unwrap_or(1),
+            compact: table.flag("compact").unwrap_or(false),
+        }
+    }
+}
+
+/// What a word of [`EASES`](crate::tables::EASES) means.
+fn ease(word: &str) -> Ease {
+    match word {
+        "smooth" => Ease::Smooth,
+        _ => Ease::Linear,
+    }
+}

@@ -1,0 +1,210 @@
+//! Bodies and joints.
+
+use barchan_world::{Friction, Key, Keys, Motion, Turn};
+use glam::DVec3;
+
+use super::{Check, FRICTION, ease};
+use crate::fields::{Fields, look_up};
+use crate::scene::{BodyPlan, JointPlace, JointPlan, JointType};
+use crate::shapes::unit;
+
+impl Check<'_, '_> {
+    /// The bodies, parents before their children, else in the order of the text.
+    pub(super) fn bodies(&self) -> Vec<BodyPlan> {
+        let tables: Vec<&Fields> = self.fields.tables("body").collect();
+        let names: Vec<&str> = tables.iter().map(|table| table.text("name").unwrap_or_default()).collect();
+        for (k, name) in names.iter().enumerate() {
+            if !name.is_empty() && names[..k].contains(name) {
+                let message = format!("there is a body `{name}` before");
+                self.error(tables[k].place("name"), message, "names of bodies must differ");
+            }
+        }
+        let parents: Vec<Option<usize>> = tables.iter().map(|table| self.parent(table, &tables, &names)).collect();
+        let Some(order) = self.parents_first(&tables, &names, &parents) else {
+            return Vec::new();
+        };
+        let placed = |old: usize| order.iter().position(|&k| k == old);
+        let plans = order.iter().map(|&k| self.body(tables[k], parents[k].and_then(placed)));
+        let plans: Vec<Option<BodyPlan>> = plans.collect();
+        // A missing body would shift the numbers of all others; an error has been noted then.
+        plans.into_iter().collect::<Option<_>>().unwrap_or_default()
+    }
+
+    /// The body that `table` calls its parent.
+    fn parent(&self, table: &Fields, tables: &[&Fields], names: &[&str]) -> Option<usize> {
+        let span = table.written("parent")?;
+        let at = look_up(self.reader, "body", table.text("parent")?, names, span.clone())?;
+        if table.text("motion") != Some("scripted") {
+            self.error(span.clone(), "only a scripted body has a parent", "set motion = \"scripted\"");
+        }
+        if tables[at].text("motion") == Some("dynamic") {
+            self.error(span, "a dynamic body cannot be a parent", "use a `[[joint]]`");
+        }
+        Some(at)
+    }
+
+    /// Numbers of the bodies, each after its parent.
+    fn parents_first(&self, tables: &[&Fields], names: &[&str], parents: &[Option<usize>]) -> Option<Vec<usize>> {
+        let mut order = Vec::new();
+        for k in 0..tables.len() {
+            let mut line = vec![k];
+            while let Some(parent) = parents[line[line.len() - 1]] {
+                if line.contains(&parent) {
+                    let circle: Vec<&str> = line.iter().chain([&parent]).map(|&b| names[b]).collect();
+                    let message = format!("a body cannot be its own ancestor: {}", circle.join(" in "));
+                    self.error(tables[k].place("parent"), message, "");
+                    return None;
+                }
+                line.push(parent);
+            }
+            for body in line.into_iter().rev() {
+                if !order.contains(&body) {
+                    order.push(body);
+                }
+            }
+        }
+        Some(order)
+    }
+
+    fn body(&self, table: &Fields, parent: Option<usize>) -> Option<BodyPlan> {
+        let motion = table.text("motion")?;
+        let dynamic = motion == "dynamic";
+        let keys = self.keys(table, motion);
+        if dynamic && table.written("density").is_none() {
+            let message = "a dynamic body must have the key `density`";
+            self.error(table.span.clone(), message, "add `density = ...`: [kg/m³]");
+        }
+        for key in ["velocity", "angular_velocity"] {
+            if let (Some(span), false) = (table.written(key), dynamic) {
+                self.warn(span, format!("`{key}` has no effect on a {motion} body"), "");
+            }
+        }
+        let shape = table.shape("shape")?;
+        let bounds = shape.whole.bounds();
+        if bounds.is_empty() {
+            self.error(table.place("shape"), "the shape of a body must not be empty", "");
+        } else if dynamic && !bounds.is_finite() {
+            self.error(table.place("shape"), "a dynamic body must have an end", "");
+        }
+        let from = table.number("from").unwrap_or(f64::NEG_INFINITY);
+        let until = table.number("until").unwrap_or(f64::INFINITY);
+        if until <= from {
+            let message = format!("a body must be gone after it comes, at {from} s, got {until}");
+            self.error(table.place("until"), message, "");
+        }
+        let velocity = |key: &str| table.vector(key).filter(|_| dynamic).unwrap_or_default();
+        Some(BodyPlan {
+            name: table.text("name")?.to_owned(),
+            shape: shape.clone(),
+            motion: match motion {
+                "scripted" => Motion::Scripted { parent, keys: keys? },
+                "driven" => Motion::Driven,
+                "dynamic" => Motion::Dynamic,
+                _ => Motion::Fixed,
+            },
+            density: table.number("density").unwrap_or(1000.0),
+            friction: self.body_friction(table),
+            from,
+            until,
+            velocity: velocity("velocity"),
+            angular_velocity: velocity("angular_velocity").map(f64::to_radians),
+            place: self.place(&table.span),
+        })
+    }
+
+    fn body_friction(&self, table: &Fields) -> Friction {
+        self.friction(table).unwrap_or(FRICTION)
+    }
+
+    fn keys(&self, table: &Fields, motion: &str) -> Option<Keys> {
+        let written = table.written("keys");
+        if motion != "scripted" {
+            if let Some(span) = written {
+                let message = format!("a {motion} body has no keys");
+                self.error(span, message, "set motion = \"scripted\"");
+            } else if let Some(span) = table.written("ease") {
+                self.warn(span, format!("`ease` has no effect on a {motion} body"), "");
+            }
+            return None;
+        }
+        let usual = ease(table.text("ease")?);
+        let mut last = (DVec3::ZERO, Turn::NONE);
+        let mut keys = Vec::new();
+        self.ascending(table);
+        for key in table.tables("keys") {
+            last = (key.vector("at").unwrap_or(last.0), key.turn("rotate").unwrap_or(last.1));
+            keys.push(Key {
+                time: key.number("time")?,
+                at: last.0,
+                turn: last.1,
+                ease: key.text("ease").map_or(usual, ease),
+            });
+        }
+        if keys.is_empty() {
+            let span = written.unwrap_or(table.span.clone());
+            let help = "add `keys = [{ time = 0, at = [0, 0, 0] }]`";
+            self.error(span, "a scripted body must have at least one key", help);
+        }
+        Keys::new(keys)
+    }
+
+    pub(super) fn joints(&self, bodies: &[BodyPlan]) -> Vec<JointPlan> {
+        self.fields.tables("joint").filter_map(|table| self.joint(table, bodies)).collect()
+    }
+
+    fn joint(&self, table: &Fields, bodies: &[BodyPlan]) -> Option<JointPlan> {
+        let kind = table.text("kind")?;
+        for (key, only) in [("axis", "hinge"), ("length", "rope")] {
+            if let (Some(span), true) = (table.written(key), kind != only) {
+                self.warn(span, format!("`{key}` has no effect on a {kind} joint"), "");
+            }
+        }
+        let kind = match kind {
+            "hinge" if table.written("axis").is_none() => {
+                let help = "add `axis = [x, y, z]`";
+                self.error(table.span.clone(), "a hinge must have the key `axis`", help);
+                return None;
+            }
+            "hinge" => JointType::Hinge {
+                axis: unit(table.vector("axis")?),
+            },
+            "ball" => JointType::Ball,
+            "rope" => JointType::Rope {
+                length: table.number("length"),
+            },
+            _ => JointType::Fixed,
+        };
+        let holds = match (table.vector("at"), table.list("anchors")) {
+            (Some(at), _) => JointPlace::World(at),
+            (None, Some(anchors)) => JointPlace::Frames([anchors[0].vector()?, anchors[1].vector()?]),
+            (None, None) => {
+                if table.written("at").is_none() && table.written("anchors").is_none() {
+                    let message = "joint must have the key `at` or `anchors`";
+                    self.error(table.span.clone(), message, "add `at = [x, y, z]`: where it holds both bodies [m]");
+                }
+                return None;
+            }
+        };
+        // Bodies with errors of their own are not there; what is said of them would mislead.
+        if bodies.is_empty() && self.fields.list("body").is_some() {
+            return None;
+        }
+        let names: Vec<&str> = bodies.iter().map(|body| body.name.as_str()).collect();
+        let list = table.list("bodies")?;
+        let find = |k: usize| look_up(self.reader, "body", list[k].text()?, &names, list[k].span.clone());
+        let (a, b) = (find(0), find(1));
+        let held = [a?, b?];
+        if held[0] == held[1] {
+            self.error(table.place("bodies"), "a joint must connect two bodies, not one with itself", "");
+        } else if held.iter().all(|&k| bodies[k].motion != Motion::Dynamic) {
+            let message = "this joint has no effect: none of its bodies is dynamic";
+            self.warn(table.place("bodies"), message, "");
+        }
+        Some(JointPlan {
+            bodies: held,
+            kind,
+            holds,
+            cut: table.number("cut").unwrap_or(f64::INFINITY),
+        })
+    }
+}

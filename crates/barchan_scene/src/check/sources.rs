@@ -1,0 +1,239 @@
+//! Fills, emitters and sinks.
+
+use std::sync::Arc;
+
+use barchan_geometry::mesh::mass_properties;
+use barchan_geometry::sample::{Packing, Particles, Radii};
+use barchan_geometry::{Aabb, Shape};
+use barchan_world::{Emitter, Materials, Sink};
+
+use super::Check;
+use crate::fields::{Fields, Item};
+use crate::scene::{Fill, FillSource};
+use crate::{points, room};
+
+/// Depth, of a guide's radius, at which fills that lie in each other are warned of [-].
+const OVERLAP: f64 = 0.25;
+
+/// The largest coordinate [m] there may be: beyond it, millimetres are lost.
+const FARTHEST: f64 = 1e9;
+
+impl Check<'_, '_> {
+    pub(super) fn fills(&self, materials: &Materials, solver: &str) -> Vec<Fill> {
+        let tables: Vec<&Fields> = self.fields.tables("fill").collect();
+        let read: Vec<Option<Fill>> = tables.iter().map(|table| self.fill(table, materials, solver)).collect();
+        let shapes: Vec<(usize, &Arc<dyn Shape>, f64)> = read
+            .iter()
+            .enumerate()
+            .filter_map(|(k, fill)| match &fill.as_ref()?.source {
+                FillSource::Shape { shape, radii, .. } => Some((k, shape, radii.min())),
+                FillSource::Points(_) => None,
+            })
+            .collect();
+        for (at, (k, shape, radius)) in shapes.iter().enumerate() {
+            for (other, lower, _) in &shapes[..at] {
+                if room::overlap(&***shape, &***lower, OVERLAP * radius) {
+                    let message = format!("fill {k} overlaps fill {other}: guides there lie in each other");
+                    self.warn(tables[*k].place("shape"), message, "subtract one shape from the other");
+                }
+            }
+        }
+        read.into_iter().flatten().collect()
+    }
+
+    fn fill(&self, table: &Fields, materials: &Materials, solver: &str) -> Option<Fill> {
+        let material = table.text("material").and_then(|name| self.material_id(name, materials, table.place("material")));
+        let radii = table.written("radius").map(|_| self.radii(table));
+        if let (Some(clump), "pbd") = (table.text("clump"), solver) {
+            let message = format!("pbd has no clumps: each {clump} is replaced by the sphere of equal volume");
+            self.warn(table.place("clump"), message, "");
+        }
+        let source = match (table.written("shape"), table.written("from")) {
+            (Some(_), _) => self.shape_source(table, radii),
+            (None, Some(_)) => self.point_source(table, radii),
+            (None, None) => {
+                self.error(table.span.clone(), "fill must have the key `shape` or `from`", "add `shape = { ... }`");
+                None
+            }
+        };
+        Some(Fill {
+            material: material?,
+            source: source?,
+            velocity: table.vector("velocity")?,
+            settle: table.number("settle")?,
+            clump: table.text("clump").map(str::to_owned),
+            place: self.place(&table.span),
+        })
+    }
+
+    fn shape_source(&self, table: &Fields, radii: Option<Option<Radii>>) -> Option<FillSource> {
+        let Some(radii) = radii else {
+            let help = "add `radius = ...`: of the guides [m]";
+            self.error(table.span.clone(), "fill must have the key `radius`", help);
+            return None;
+        };
+        let placed = table.shape("shape")?;
+        let radii = radii?;
+        self.roomy(table, &*placed.whole, &radii)?;
+        let packing = table.text("packing")?;
+        let packing = Packing::ALL.iter().find(|(name, _)| *name == packing)?.1;
+        Some(FillSource::Shape {
+            shape: placed.whole.clone(),
+            packing,
+            radii,
+            volume: placed.mesh.as_ref().map(|mesh| mass_properties(mesh).volume),
+        })
+    }
+
+    fn point_source(&self, table: &Fields, radii: Option<Option<Radii>>) -> Option<FillSource> {
+        let span = table.place("from");
+        if let Some(packing) = table.written("packing") {
+            self.warn(packing, "`packing` has no effect on points from a file", "");
+        }
+        let path = self.reader.document().folder.join(table.text("from")?);
+        let file = match points::read(&path) {
+            Ok(file) => file,
+            Err(message) => {
+                self.error(span, message, "");
+                return None;
+            }
+        };
+        if !near(Aabb::of_points(file.positions.iter().copied())) {
+            self.error(span, format!("points must lie within {FARTHEST:e} m of zero"), "");
+            return None;
+        }
+        let radii = match (file.radii, radii) {
+            (Some(radii), said) => {
+                if said.is_some() {
+                    self.warn(table.place("radius"), "`radius` has no effect: the file has its own", "");
+                }
+                radii
+            }
+            (None, Some(said)) => {
+                let said = said?;
+                let count = file.positions.len();
+                // Any order of the quantiles has the distribution; the golden ratio spreads sizes over neighbours.
+                let share = |k: usize| (0.618_033_988_749_895 * k as f64).fract();
+                (0..count).map(|k| said.quantile(share(k))).collect()
+            }
+            (None, None) => {
+                self.error(span, "the file has no radii", "add `radius = ...`: of the guides [m]");
+                return None;
+            }
+        };
+        Some(FillSource::Points(Particles {
+            positions: file.positions,
+            radii,
+        }))
+    }
+
+    pub(super) fn emitters(&self, materials: &Materials) -> Vec<Emitter> {
+        let emitter = |table: &Fields| self.emitter(table, materials);
+        self.fields.tables("emitter").filter_map(emitter).collect()
+    }
+
+    fn emitter(&self, table: &Fields, materials: &Materials) -> Option<Emitter> {
+        let material = table.text("material").and_then(|name| self.material_id(name, materials, table.place("material")));
+        let radii = self.radii(table);
+        let placed = table.shape("shape");
+        if let (Some(placed), Some(radii)) = (placed, &radii) {
+            self.roomy(table, &*placed.whole, radii)?;
+        }
+        let start = table.number("start")?;
+        let end = table.number("end").unwrap_or(f64::INFINITY);
+        if end <= start {
+            let message = format!("an emitter must end after it starts, at {start} s, got {end}");
+            self.error(table.place("end"), message, "");
+        }
+        if let Some(duration) = self.fields.number("duration").filter(|duration| start >= *duration) {
+            let message = format!("the emitter starts when the scene is over, at {duration} s");
+            self.warn(table.place("start"), message, "");
+        }
+        Some(Emitter {
+            shape: placed?.whole.clone(),
+            material: material?,
+            radii: radii?,
+            rate: table.number("rate")?,
+            velocity: table.vector("velocity")?,
+            start,
+            end,
+            owed: 0.0,
+        })
+    }
+
+    pub(super) fn sinks(&self) -> Vec<Sink> {
+        let sink = |table: &Fields| {
+            Some(Sink {
+                shape: table.shape("shape")?.whole.clone(),
+            })
+        };
+        self.fields.tables("sink").filter_map(sink).collect()
+    }
+
+    /// Notes a shape that has no end, or no room for a guide.
+    fn roomy(&self, table: &Fields, shape: &dyn Shape, radii: &Radii) -> Option<()> {
+        let bounds = shape.bounds();
+        let span = table.place("shape");
+        if !bounds.is_empty() && !bounds.is_finite() {
+            let help = "put it into `intersect = [...]` with a box";
+            self.error(span, "a shape for guides must have an end", help);
+            return None;
+        }
+        if !bounds.is_empty() && !near(bounds) {
+            self.error(span, format!("shapes must lie within {FARTHEST:e} m of zero"), "");
+            return None;
+        }
+        let largest = radii.max();
+        if !room::fits(shape, largest) {
+            let message = format!("no guide of radius {largest} m fits into this shape");
+            self.error(span, message, "make the shape larger or the radius smaller");
+            return None;
+        }
+        Some(())
+    }
+
+    /// The key `radius`: one for all, a range, or a weighted list.
+    pub(super) fn radii(&self, table: &Fields) -> Option<Radii> {
+        let span = table.place("radius");
+        let radii = match (table.number("radius"), table.table("radius")) {
+            (Some(radius), _) => Radii::one(radius),
+            (None, Some(each)) => match (each.number("min"), each.number("max"), each.list("list")) {
+                (Some(min), Some(max), None) => Radii::range(min, max),
+                (None, None, Some(list)) => Radii::list(&self.weighted(each, list)?),
+                (None, None, None) if each.written("list").is_some() => return None,
+                _ => {
+                    let message = "radius must have `min` and `max`, or `list`";
+                    self.error(each.span.clone(), message, "for example { min = 0.01, max = 0.02 }");
+                    return None;
+                }
+            },
+            (None, None) => return None,
+        };
+        match radii {
+            Ok(radii) => Some(radii),
+            Err(error) => {
+                self.error(span, error.to_string(), "");
+                None
+            }
+        }
+    }
+
+    fn weighted(&self, table: &Fields, list: &[Item]) -> Option<Vec<(f64, f64)>> {
+        let radii: Option<Vec<f64>> = list.iter().map(Item::number).collect();
+        let radii = radii?;
+        let weights = match table.list("weights") {
+            Some(weights) => weights.iter().map(Item::number).collect::<Option<Vec<f64>>>()?,
+            None => vec![1.0; radii.len()],
+        };
+        if weights.len() != radii.len() {
+            let message = format!("there must be a weight for each radius, got {} for {}", weights.len(), radii.len());
+            self.error(table.place("weights"), message, "");
+            return None;
+        }
+        Some(radii.into_iter().zip(weights).collect())
+    }
+}
+
+fn near(bounds: Aabb) -> bool {
+    bounds.min.abs().max(bounds.max.abs()).max_element() <= FARTHEST
+}

@@ -1,0 +1,110 @@
+//! What a table of a scene may hold, as data: reading, checking and the JSON Schema all follow from it.
+
+/// A table: its keys.
+#[derive(Debug)]
+pub struct TableSpec {
+    /// What errors call it.
+    pub name: &'static str,
+    /// Its keys.
+    pub fields: &'static [Field],
+    /// Keys that say the same in two ways: only one of each pair may be there.
+    pub exclusive: &'static [[&'static str; 2]],
+}
+
+/// A key.
+#[derive(Debug)]
+pub struct Field {
+    /// The key.
+    pub key: &'static str,
+    /// What its value must be.
+    pub kind: Kind,
+    /// What if it is missing.
+    pub need: Need,
+    /// What it means, with its unit.
+    pub help: &'static str,
+}
+
+/// What a value must be.
+#[derive(Debug)]
+pub enum Kind {
+    /// A finite number.
+    Number,
+    /// A number above zero.
+    Positive,
+    /// A number, zero or above.
+    NotNegative,
+    /// A number from the first to the second.
+    Between(f64, f64),
+    /// A whole number from the first to the second.
+    Count(u64, u64),
+    /// `true` or `false`.
+    Flag,
+    /// Any string.
+    Text,
+    /// One of these strings.
+    Word(&'static [&'static str]),
+    /// `[x, y, z]`.
+    Vector,
+    /// `[x, y, z]`, not zero.
+    Direction,
+    /// `[low, high]`.
+    Range,
+    /// `[x, y, z]` degrees, or `{ axis, angle }`.
+    Turn,
+    /// A shape, see [`shapes`](crate::shapes).
+    Shape,
+    /// A table.
+    Table(&'static TableSpec),
+    /// A number of the first kind, or a table.
+    NumberOr(&'static Kind, &'static TableSpec),
+    /// A list.
+    List(&'static Kind),
+    /// A list of two.
+    Pair(&'static Kind),
+    /// Tables by names of the user's choice.
+    Named(&'static TableSpec),
+    /// Whatever it is, it is not looked at.
+    Anything,
+}
+
+/// What if a key is missing.
+#[derive(Debug)]
+pub enum Need {
+    /// An error.
+    Required,
+    /// Nothing.
+    Optional,
+    /// It counts as this number.
+    Number(f64),
+    /// It counts as this whole number.
+    Count(u64),
+    /// It counts as this.
+    Flag(bool),
+    /// It counts as this string.
+    Word(&'static str),
+    /// It counts as this vector.
+    Vector([f64; 3]),
+}
+
+/// A key, in one line.
+pub const fn field(key: &'static str, kind: Kind, need: Need, help: &'static str) -> Field {
+    Field { key, kind, need, help }
+}
+
+impl TableSpec {
+    /// The key called `key`.
+    pub fn field(&self, key: &str) -> Option<&'static Field> {
+        self.fields.iter().find(|field| field.key == key)
+    }
+}
+
+impl Kind {
+    /// The table that lies in a value of this kind: itself, an item of the list, or one of the named.
+    pub(crate) fn table(&self) -> Option<&'static TableSpec> {
+        match self {
+            Self::Table(spec) | Self::NumberOr(_, spec) | Self::Named(spec) => Some(spec),
+            Self::List(kind) | Self::Pair(kind) => kind.table(),
+            _ => None,
+        }
+    }
+}

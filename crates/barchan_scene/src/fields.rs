@@ -1,0 +1,278 @@
+//! A table of a scene as read by its [`TableSpec`].
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use barchan_world::Turn;
+use glam::DVec3;
+use toml::de::DeValue;
+
+use crate::field::{Field, Kind, Need, TableSpec};
+use crate::reader::{Reader, Value, suggestion};
+use crate::shapes::{PlacedShape, read_placed, read_turn};
+
+/// The values of a table. What was wrong has been noted and is missing.
+#[derive(Clone, Debug)]
+pub(crate) struct Fields {
+    spec: &'static TableSpec,
+    /// The bytes of the table.
+    pub span: Range<usize>,
+    entries: BTreeMap<&'static str, Item>,
+}
+
+/// A value and its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Item {
+    /// The bytes of the value.
+    pub span: Range<usize>,
+    /// Whether somebody wrote it.
+    written: bool,
+    /// The value; none if it was wrong.
+    datum: Option<Datum>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Datum {
+    Number(f64),
+    Count(u64),
+    Flag(bool),
+    Text(String),
+    Vector(DVec3),
+    Range([f64; 2]),
+    Turn(Turn),
+    Shape(Box<PlacedShape>),
+    Table(Fields),
+    List(Vec<Item>),
+    Named(Vec<(String, Item)>),
+    Anything,
+}
+
+macro_rules! getters {
+    ($($(#[$doc:meta])* $name:ident: $variant:ident => $type:ty, $convert:expr;)*) => {
+        impl Fields {
+            $($(#[$doc])* pub fn $name(&self, key: &str) -> Option<$type> {
+                self.item(key)?.$name()
+            })*
+        }
+
+        impl Item {
+            $($(#[$doc])* pub fn $name(&self) -> Option<$type> {
+                match self.datum.as_ref()? {
+                    Datum::$variant(value) => Some($convert(value)),
+                    _ => None,
+                }
+            })*
+        }
+    };
+}
+
+getters! {
+    /// A number.
+    number: Number => f64, |x: &f64| *x;
+    /// A whole number.
+    count: Count => u64, |x: &u64| *x;
+    /// `true` or `false`.
+    flag: Flag => bool, |x: &bool| *x;
+    /// A string.
+    text: Text => &str, String::as_str;
+    /// Three numbers.
+    vector: Vector => DVec3, |x: &DVec3| *x;
+    /// Two numbers, ascending.
+    range: Range => [f64; 2], |x: &[f64; 2]| *x;
+    /// A rotation.
+    turn: Turn => Turn, |x: &Turn| *x;
+    /// A shape.
+    shape: Shape => &PlacedShape, Box::as_ref;
+    /// A table.
+    table: Table => &Fields, std::convert::identity;
+    /// A list.
+    list: List => &[Item], Vec::as_slice;
+    /// Tables by name.
+    named: Named => &[(String, Item)], Vec::as_slice;
+}
+
+impl Fields {
+    /// Reads `value` by `spec`, and notes what is wrong with it.
+    pub fn read<'d>(reader: &Reader<'d>, spec: &'static TableSpec, value: &Value<'d>) -> Option<Self> {
+        let table = reader.table(spec.name, value)?;
+        let mut entries = BTreeMap::new();
+        for field in spec.fields {
+            if let Some(item) = read_field(reader, &table, spec, field) {
+                entries.insert(field.key, item);
+            }
+        }
+        table.finish();
+        let mut fields = Self {
+            spec,
+            span: table.span(),
+            entries,
+        };
+        for [one, other] in spec.exclusive {
+            if let (Some(first), Some(second)) = (fields.written(one), fields.written(other)) {
+                let later = if first.start > second.start { first } else { second };
+                let help = format!("remove `{one}` or `{other}`");
+                reader.error(later, format!("`{one}` and `{other}` exclude each other"), Some(help));
+            }
+            // What was said leaves no room for the other's default.
+            for (said, silent) in [(one, other), (other, one)] {
+                if fields.written(said).is_some() && fields.written(silent).is_none() {
+                    fields.entries.remove(silent);
+                }
+            }
+        }
+        Some(fields)
+    }
+
+    fn item(&self, key: &str) -> Option<&Item> {
+        assert!(self.spec.field(key).is_some(), "{} has no field {key}", self.spec.name);
+        self.entries.get(key)
+    }
+
+    /// Where the value of `key` was written, if it was.
+    pub fn written(&self, key: &str) -> Option<Range<usize>> {
+        self.item(key).filter(|item| item.written).map(|item| item.span.clone())
+    }
+
+    /// Where the value of `key` was written, or else the table.
+    pub fn place(&self, key: &str) -> Range<usize> {
+        self.written(key).unwrap_or(self.span.clone())
+    }
+
+    /// Every value with its key, those that were wrong excepted.
+    pub fn values(&self) -> impl Iterator<Item = (&'static str, &Datum)> {
+        self.entries.iter().filter_map(|(key, item)| Some((*key, item.datum.as_ref()?)))
+    }
+
+    /// The tables in the list `key`; none at all if the list is missing.
+    pub fn tables(&self, key: &str) -> impl Iterator<Item = &Fields> {
+        self.list(key).unwrap_or_default().iter().filter_map(Item::table)
+    }
+}
+
+fn read_field<'r, 'd>(
+    reader: &'r Reader<'d>,
+    table: &crate::reader::Table<'r, 'd>,
+    spec: &TableSpec,
+    field: &'static Field,
+) -> Option<Item> {
+    let missing = |datum: Datum| {
+        Some(Item {
+            span: table.span(),
+            written: false,
+            datum: Some(datum),
+        })
+    };
+    if let Some(value) = table.get(field.key) {
+        return Some(Item {
+            span: value.span(),
+            written: true,
+            datum: read_kind(reader, field.key, &field.kind, value),
+        });
+    }
+    match field.need {
+        Need::Optional => None,
+        Need::Required => {
+            let message = format!("{} must have the key `{}`", spec.name, field.key);
+            let help = format!("add `{} = ...`: {}", field.key, field.help);
+            reader.error(table.span(), message, Some(help));
+            None
+        }
+        Need::Number(x) => missing(Datum::Number(x)),
+        Need::Count(n) => missing(Datum::Count(n)),
+        Need::Flag(flag) => missing(Datum::Flag(flag)),
+        Need::Word(word) => missing(Datum::Text(word.to_owned())),
+        Need::Vector(vector) => missing(Datum::Vector(vector.into())),
+    }
+}
+
+fn read_kind<'d>(reader: &Reader<'d>, what: &'static str, kind: &'static Kind, value: &Value<'d>) -> Option<Datum> {
+    match kind {
+        Kind::Number => reader.number(what, value).map(Datum::Number),
+        Kind::Positive => reader.positive(what, value).map(Datum::Number),
+        Kind::NotNegative => reader.not_negative(what, value).map(Datum::Number),
+        Kind::Between(low, high) => reader.between(what, value, *low, *high).map(Datum::Number),
+        Kind::Count(least, most) => reader.count(what, value, *least, *most).map(Datum::Count),
+        Kind::Flag => reader.flag(what, value).map(Datum::Flag),
+        Kind::Text => reader.string(what, value).map(Datum::Text),
+        Kind::Word(words) => reader.word(what, value, words).map(|word| Datum::Text(word.to_owned())),
+        Kind::Vector => reader.vec3(what, value).map(Datum::Vector),
+        Kind::Direction => reader.direction(what, value).map(Datum::Vector),
+        Kind::Range => reader.range(what, value).map(Datum::Range),
+        Kind::Turn => read_turn(reader, what, value).map(Datum::Turn),
+        Kind::Shape => read_placed(reader, value).map(|shape| Datum::Shape(Box::new(shape))),
+        Kind::Table(spec) => Fields::read(reader, spec, value).map(Datum::Table),
+        Kind::NumberOr(number, spec) => match value.get_ref() {
+            DeValue::Integer(_) | DeValue::Float(_) => read_kind(reader, what, number, value),
+            DeValue::Table(_) => Fields::read(reader, spec, value).map(Datum::Table),
+            _ => reader.refuse(what, value, "a number or a table"),
+        },
+        Kind::List(item) => read_list(reader, what, item, value).map(Datum::List),
+        Kind::Pair(item) => match read_list(reader, what, item, value)? {
+            items if items.len() == 2 => Some(Datum::List(items)),
+            _ => reader.refuse(what, value, "a list of two"),
+        },
+        Kind::Named(spec) => read_named(reader, what, spec, value).map(Datum::Named),
+        Kind::Anything => Some(Datum::Anything),
+    }
+}
+
+fn read_list<'d>(
+    reader: &Reader<'d>,
+    what: &'static str,
+    kind: &'static Kind,
+    value: &Value<'d>,
+) -> Option<Vec<Item>> {
+    let DeValue::Array(list) = value.get_ref() else {
+        let help = match kind {
+            Kind::Table(_) => Some(format!("write `[[{what}]]` above each of them")),
+            _ => None,
+        };
+        reader.refuse_with(what, value, "a list", help);
+        return None;
+    };
+    let item = |value: &Value<'d>| Item {
+        span: value.span(),
+        written: true,
+        datum: read_kind(reader, what, kind, value),
+    };
+    Some(list.iter().map(item).collect())
+}
+
+fn read_named<'d>(
+    reader: &Reader<'d>,
+    what: &'static str,
+    spec: &'static TableSpec,
+    value: &Value<'d>,
+) -> Option<Vec<(String, Item)>> {
+    let table = reader.table(what, value)?;
+    let mut named: Vec<_> = table.entries().collect();
+    named.sort_by_key(|(_, place, _)| place.start);
+    let item = |(name, place, value): (&str, Range<usize>, &Value<'d>)| {
+        let item = Item {
+            span: place,
+            written: true,
+            datum: Fields::read(reader, spec, value).map(Datum::Table),
+        };
+        (name.to_owned(), item)
+    };
+    Some(named.into_iter().map(item).collect())
+}
+
+/// The place of `name` among `names`, or an error at `span` that says what there is.
+pub(crate) fn look_up(
+    reader: &Reader<'_>,
+    what: &str,
+    name: &str,
+    names: &[&str],
+    span: Range<usize>,
+) -> Option<usize> {
+    let found = names.iter().position(|known| *known == name);
+    if found.is_none() {
+        let help = match names {
+            [] => format!("there is no {what} at all"),
+            _ => suggestion(name, names),
+        };
+        reader.error(span, format!("there is no {what} `{name}`"), Some(help));
+    }
+    found
+}

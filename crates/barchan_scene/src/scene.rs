@@ -1,0 +1,274 @@
+//! A scene that was read and checked.
+
+use std::sync::Arc;
+
+use barchan_geometry::Shape;
+use barchan_geometry::sample::{Packing, Particles, Radii};
+use barchan_world::{Ease, Emitter, Friction, MaterialId, Materials, Motion, Periodic, Sink};
+use glam::DVec3;
+
+use crate::reader::Reader;
+use crate::shapes::PlacedShape;
+use crate::{Diagnostic, Diagnostics, Document, Settings, check, overrides};
+
+/// What is there, and what is to be done with it.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// What it is called.
+    pub name: String,
+    /// How long it runs [s].
+    pub duration: f64,
+    /// Frames in a second [1/s].
+    pub frame_rate: f64,
+    /// Decides what is random.
+    pub seed: u64,
+    /// Acceleration of free fall [m/s²].
+    pub gravity: DVec3,
+    /// Axes that close upon themselves.
+    pub periodic: Periodic,
+    /// The name of the solver.
+    pub solver: String,
+    /// Its settings.
+    pub solver_settings: Settings,
+    /// What guides are made of.
+    pub materials: Materials,
+    /// What contact laws know of each material besides friction, by number.
+    pub contacts: Vec<ContactProperties>,
+    /// Guides that are there at the start.
+    pub fills: Vec<Fill>,
+    /// Where guides appear.
+    pub emitters: Vec<Emitter>,
+    /// Where guides vanish.
+    pub sinks: Vec<Sink>,
+    /// Rigid objects, parents before their children.
+    pub bodies: Vec<BodyPlan>,
+    /// Their connections.
+    pub joints: Vec<JointPlan>,
+    /// Where to look from.
+    pub cameras: Vec<Camera>,
+    /// Grains, if there are to be any.
+    pub refine: Option<Refine>,
+    /// What is kept.
+    pub output: Output,
+}
+
+/// Properties of a material that only some solvers have; none where nothing was said.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ContactProperties {
+    /// Speed after over speed before an impact [-].
+    pub restitution: Option<f64>,
+    /// Young's modulus [Pa].
+    pub youngs_modulus: Option<f64>,
+    /// Poisson's ratio [-].
+    pub poisson_ratio: Option<f64>,
+    /// Resistance to rolling [-].
+    pub rolling_friction: Option<f64>,
+    /// How much grains stick to each other [-].
+    pub cohesion: Option<f64>,
+}
+
+/// Guides that are there at the start.
+#[derive(Clone, Debug)]
+pub struct Fill {
+    /// What they are made of.
+    pub material: MaterialId,
+    /// Where they are.
+    pub source: FillSource,
+    /// How fast at first [m/s].
+    pub velocity: DVec3,
+    /// How long they settle before time 0 [s].
+    pub settle: f64,
+    /// The rigid group of spheres that each is, for solvers that know it.
+    pub clump: Option<String>,
+    /// Where the scene says so.
+    pub place: String,
+}
+
+/// Where the guides of a fill come from.
+#[derive(Clone, Debug)]
+pub enum FillSource {
+    /// A shape is filled.
+    Shape {
+        /// Which, in the world.
+        shape: Arc<dyn Shape>,
+        /// How they lie.
+        packing: Packing,
+        /// How large they are.
+        radii: Radii,
+        /// Volume [m³] if it is known exactly.
+        volume: Option<f64>,
+    },
+    /// A file said where each is.
+    Points(Particles),
+}
+
+/// A body to be.
+#[derive(Clone, Debug)]
+pub struct BodyPlan {
+    /// What it is called.
+    pub name: String,
+    /// Its solid.
+    pub shape: PlacedShape,
+    /// What decides where it is; parents by their place in [`Scene::bodies`].
+    pub motion: Motion,
+    /// Density [kg/m³].
+    pub density: f64,
+    /// Friction of its surface.
+    pub friction: Friction,
+    /// There from this time on [s].
+    pub from: f64,
+    /// Gone from this time on [s].
+    pub until: f64,
+    /// Velocity of the centre of mass at first [m/s].
+    pub velocity: DVec3,
+    /// Angular velocity at first [rad/s].
+    pub angular_velocity: DVec3,
+    /// Where the scene says so.
+    pub place: String,
+}
+
+/// A joint to be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JointPlan {
+    /// The two bodies, by their place in [`Scene::bodies`].
+    pub bodies: [usize; 2],
+    /// What it leaves free.
+    pub kind: JointType,
+    /// Where it holds them.
+    pub holds: JointPlace,
+    /// Cut from this time on [s].
+    pub cut: f64,
+}
+
+/// What a joint leaves free.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum JointType {
+    /// Turning about an axis, given in the world at the start [-].
+    Hinge {
+        /// Unit length.
+        axis: DVec3,
+    },
+    /// Turning about a point.
+    Ball,
+    /// Anything within a distance [m]; that of the anchors at the start if none is given.
+    Rope {
+        /// Longest distance.
+        length: Option<f64>,
+    },
+    /// Nothing.
+    Fixed,
+}
+
+/// Where a joint holds its bodies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum JointPlace {
+    /// At this point of the world at the start [m].
+    World(DVec3),
+    /// At this point of each body's frame [m].
+    Frames([DVec3; 2]),
+}
+
+/// Where to look from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Camera {
+    /// What it is called.
+    pub name: String,
+    /// Which way is up in the picture [-].
+    pub up: DVec3,
+    /// Views over time, at least one, in the order of their times.
+    pub keys: Vec<CameraKey>,
+}
+
+/// A camera's view at a time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CameraKey {
+    /// When [s].
+    pub time: f64,
+    /// Where it is [m].
+    pub position: DVec3,
+    /// What it looks at [m].
+    pub target: DVec3,
+    /// Vertical field of view [rad].
+    pub fov: f64,
+    /// How it goes on from here.
+    pub ease: Ease,
+}
+
+/// Grains.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refine {
+    /// How large they are.
+    pub radii: Radii,
+}
+
+/// What is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// Whether guides are.
+    pub guides: bool,
+    /// Whether grains are.
+    pub grains: bool,
+    /// Whether bodies are.
+    pub bodies: bool,
+    /// Grains are kept in every n-th frame.
+    pub grains_every: u64,
+    /// Positions in 16 bits a coordinate.
+    pub compact: bool,
+}
+
+impl Default for Output {
+    fn default() -> Self {
+        Self {
+            guides: true,
+            grains: true,
+            bodies: true,
+            grains_every: 1,
+            compact: false,
+        }
+    }
+}
+
+impl Scene {
+    /// How long guides settle before time 0 [s]: as the fill that needs longest.
+    pub fn settle(&self) -> f64 {
+        self.fills.iter().map(|fill| fill.settle).fold(0.0, f64::max)
+    }
+
+    /// Number of frames after the first, which shows time 0.
+    pub fn frames(&self) -> u64 {
+        // Just above a whole number is that number: 0.1 s of 60 frames a second are six.
+        (self.duration * self.frame_rate - 1e-6).ceil().max(1.0) as u64
+    }
+
+    /// Radius of the smallest guide there can be [m]; none without guides.
+    pub fn smallest_radius(&self) -> Option<f64> {
+        let fills = self.fills.iter().map(|fill| match &fill.source {
+            FillSource::Shape { radii, .. } => radii.min(),
+            FillSource::Points(particles) => particles.radii.iter().copied().fold(f64::INFINITY, f64::min),
+        });
+        let emitters = self.emitters.iter().map(|emitter| emitter.radii.min());
+        fills.chain(emitters).reduce(f64::min)
+    }
+
+    /// Radius of the largest guide there can be [m]; none without guides.
+    pub fn largest_radius(&self) -> Option<f64> {
+        let fills = self.fills.iter().map(|fill| match &fill.source {
+            FillSource::Shape { radii, .. } => radii.max(),
+            FillSource::Points(particles) => particles.radii.iter().copied().fold(0.0, f64::max),
+        });
+        let emitters = self.emitters.iter().map(|emitter| emitter.radii.max());
+        fills.chain(emitters).reduce(f64::max)
+    }
+}
+
+/// Reads a scene, with what its overrides say, and warns of what is likely not meant; or finds everything that is wrong.
+pub fn parse_scene(document: &Document) -> Result<(Scene, Vec<Diagnostic>), Diagnostics> {
+    let reader = Reader::new(document);
+    let scene = reader.parse().and_then(|mut value| {
+        overrides::apply(&reader, &mut value);
+        check::scene(&reader, &value)
+    });
+    let warnings = reader.finish()?;
+    let scene = scene.expect("a scene that could not be read has noted an error");
+    Ok((scene, warnings))
+}

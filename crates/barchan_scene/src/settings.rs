@@ -1,0 +1,137 @@
+//! The solvers and their settings.
+
+use std::collections::BTreeMap;
+
+use crate::field::Kind::{self, Anything, Count, NotNegative, Positive, Table, Word};
+use crate::field::Need::{self, Optional};
+use crate::field::{Field, TableSpec, field};
+use crate::fields::{Datum, Fields};
+
+/// Every solver by name, and whether this version has it.
+pub const SOLVERS: &[(&str, bool)] = &[("pbd", true), ("sph", false), ("dem", false)];
+
+const SOLVER_NAMES: &[&str] = &["pbd", "sph", "dem"];
+
+/// The table `[solver]`: a name, and a table of settings for each of them.
+#[rustfmt::skip]
+pub(crate) const SOLVER: TableSpec = TableSpec {
+    name: "solver",
+    fields: &[
+        field("kind", Word(SOLVER_NAMES), Need::Word("pbd"), "what moves the guides"),
+        field("pbd",  Table(&PBD),        Optional,          "settings of pbd"),
+        field("sph",  Anything,           Optional,          "settings of sph"),
+        field("dem",  Anything,           Optional,          "settings of dem"),
+    ],
+    exclusive: &[],
+};
+
+/// The settings of position-based dynamics, `[solver.pbd]`.
+#[rustfmt::skip]
+pub const PBD: TableSpec = TableSpec {
+    name: "solver.pbd",
+    fields: &[
+        field("substeps",     Count(1, 10_000),  Need::Count(4),             "least number of steps in a frame"),
+        field("step",         Positive,          Optional,                   "longest step [s], instead of substeps"),
+        field("iterations",   Count(1, 1000),    Need::Count(4),             "contact and friction passes in a step"),
+        field("stabilization_iterations", Count(0, 1000), Need::Count(1),    "passes that undo overlaps before a step"),
+        field("friction",     Word(&["accumulated", "sommer", "macklin"]), Need::Word("accumulated"), "how friction bounds sliding"),
+        field("splitting",    Word(&["mass", "average"]),           Need::Word("mass"),    "how contacts of one guide share its motion"),
+        field("mass_scaling", NotNegative,       Need::Number(0.0),          "how much lighter guides count with height [1/m]; 0 for not at all"),
+        field("rigid",        Word(&["impulse", "shape_matching"]), Need::Word("impulse"), "how dynamic bodies are moved"),
+        field("boundary",     Word(&["field", "particles"]),        Need::Word("field"),   "what guides see of bodies"),
+        field("cfl",          Kind::Between(0.01, 1.0), Need::Number(0.4),   "share of a diameter that a guide may move in a step [-]"),
+    ],
+    exclusive: &[["substeps", "step"]],
+};
+
+/// A value of a setting.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Setting {
+    /// A number.
+    Number(f64),
+    /// A whole number.
+    Count(u64),
+    /// `true` or `false`.
+    Flag(bool),
+    /// A word.
+    Word(String),
+}
+
+/// The settings of a solver, defaults filled in.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings {
+    values: BTreeMap<String, Setting>,
+}
+
+impl Settings {
+    pub(crate) fn of_fields(fields: &Fields) -> Self {
+        let value = |(key, datum): (&'static str, &Datum)| {
+            let value = match datum {
+                Datum::Number(x) => Setting::Number(*x),
+                Datum::Count(n) => Setting::Count(*n),
+                Datum::Flag(flag) => Setting::Flag(*flag),
+                Datum::Text(word) => Setting::Word(word.clone()),
+                _ => return None,
+            };
+            Some((key.to_owned(), value))
+        };
+        Self {
+            values: fields.values().filter_map(value).collect(),
+        }
+    }
+
+    /// The settings of `spec` where nothing was said.
+    pub fn defaults(spec: &'static TableSpec) -> Self {
+        let value = |field: &Field| {
+            let value = match field.need {
+                Need::Number(x) => Setting::Number(x),
+                Need::Count(n) => Setting::Count(n),
+                Need::Flag(flag) => Setting::Flag(flag),
+                Need::Word(word) => Setting::Word(word.to_owned()),
+                Need::Required | Optional | Need::Vector(_) => return None,
+            };
+            Some((field.key.to_owned(), value))
+        };
+        Self {
+            values: spec.fields.iter().filter_map(value).collect(),
+        }
+    }
+
+    /// Every setting with its value, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Setting)> {
+        self.values.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// The number `name`, whole or not, if it was said or has a default.
+    pub fn number(&self, name: &str) -> Option<f64> {
+        match self.values.get(name)? {
+            Setting::Number(x) => Some(*x),
+            Setting::Count(n) => Some(*n as f64),
+            Setting::Flag(_) | Setting::Word(_) => None,
+        }
+    }
+
+    /// The whole number `name`.
+    pub fn count(&self, name: &str) -> Option<u64> {
+        match self.values.get(name)? {
+            Setting::Count(n) => Some(*n),
+            _ => None,
+        }
+    }
+
+    /// Whether `name` is true.
+    pub fn flag(&self, name: &str) -> Option<bool> {
+        match self.values.get(name)? {
+            Setting::Flag(flag) => Some(*flag),
+            _ => None,
+        }
+    }
+
+    /// The word `name`.
+    pub fn word(&self, name: &str) -> Option<&str> {
+        match self.values.get(name)? {
+            Setting::Word(word) => Some(word),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Every key of a scene file.
+
+use crate::field::Kind::{
+    Between, Count, Direction, Flag, List, Named, NotNegative, Number, NumberOr, Pair, Positive, Range, Shape, Table,
+    Text, Turn, Vector, Word,
+};
+use crate::field::Need::{self, Optional, Required};
+use crate::field::{Field, TableSpec, field};
+use crate::settings::SOLVER;
+
+const fn plain(name: &'static str, fields: &'static [Field]) -> TableSpec {
+    TableSpec {
+        name,
+        fields,
+        exclusive: &[],
+    }
+}
+
+/// How guides lie in a fill, as [`Packing::ALL`](barchan_geometry::sample::Packing::ALL) calls it.
+pub(crate) const PACKINGS: &[&str] = &["dense", "random", "lattice"];
+/// What decides where a body is.
+pub(crate) const MOTIONS: &[&str] = &["fixed", "scripted", "driven", "dynamic"];
+/// What a joint leaves free.
+pub(crate) const JOINTS: &[&str] = &["hinge", "ball", "rope", "fixed"];
+/// How things go from key to key.
+pub(crate) const EASES: &[&str] = &["linear", "smooth"];
+/// Rigid groups of spheres.
+pub(crate) const CLUMPS: &[&str] = &["tetrahedron", "cube"];
+/// What a cache may keep.
+pub(crate) const CACHED: &[&str] = &["guides", "grains", "bodies"];
+
+/// A whole scene.
+#[rustfmt::skip]
+pub const SCENE: TableSpec = plain("the scene", &[
+    field("name",       Text,               Need::Word("scene"),              "what the scene is called"),
+    field("duration",   Positive,           Required,                         "how long it runs [s]"),
+    field("frame_rate", Positive,           Need::Number(60.0),               "frames in a second [1/s]"),
+    field("seed",       Count(0, i64::MAX as u64), Need::Count(1),            "decides what is random"),
+    field("gravity",    Vector,             Need::Vector([0.0, 0.0, -9.81]),  "acceleration of free fall [m/s²]"),
+    field("periodic",   Table(&PERIODIC),   Optional,                         "axes that close upon themselves"),
+    field("solver",     Table(&SOLVER),     Optional,                         "what moves the guides"),
+    field("materials",  Named(&MATERIAL),   Optional,                         "what guides are made of, by name"),
+    field("pair",       List(&Table(&PAIR)),    Optional, "friction of two materials, where it is not the geometric mean"),
+    field("fill",       List(&Table(&FILL)),    Optional, "guides that are there at the start"),
+    field("emitter",    List(&Table(&EMITTER)), Optional, "shapes in which guides appear"),
+    field("sink",       List(&Table(&SINK)),    Optional, "shapes in which guides vanish"),
+    field("body",       List(&Table(&BODY)),    Optional, "rigid objects"),
+    field("joint",      List(&Table(&JOINT)),   Optional, "connections of two bodies"),
+    field("camera",     List(&Table(&CAMERA)),  Optional, "where to look from"),
+    field("refine",     Table(&REFINE),     Optional,                         "grains"),
+    field("output",     Table(&OUTPUT),     Optional,                         "what is kept"),
+]);
+
+#[rustfmt::skip]
+const PERIODIC: TableSpec = plain("periodic", &[
+    field("x", Range, Optional, "[low, high] of the x axis [m]"),
+    field("y", Range, Optional, "[low, high] of the y axis [m]"),
+    field("z", Range, Optional, "[low, high] of the z axis [m]"),
+]);
+
+#[rustfmt::skip]
+const FRICTION: TableSpec = plain("friction", &[
+    field("static",  NotNegative, Required, "holds up to this share of the normal force [-]"),
+    field("kinetic", NotNegative, Required, "slides with this share of the normal force [-], at most the static one"),
+]);
+
+#[rustfmt::skip]
+const MATERIAL: TableSpec = TableSpec {
+    name: "a material",
+    fields: &[
+        field("density",          Positive,                          Required, "bulk density of the settled material [kg/m³]"),
+        field("grain_density",    Positive,                          Optional, "density of the grains themselves [kg/m³]; density / 0.6 by default"),
+        field("friction",         NumberOr(&NotNegative, &FRICTION), Optional, "Coulomb friction [-], a number or { static, kinetic }; { static = 0.35, kinetic = 0.3 } by default"),
+        field("angle_of_repose",  Between(1.0, 60.0),                Optional, "slope of a poured heap [deg], instead of friction"),
+        field("restitution",      Between(0.0, 1.0),                 Optional, "speed after over speed before an impact [-]"),
+        field("youngs_modulus",   Positive,                          Optional, "of the grains [Pa]"),
+        field("poisson_ratio",    Between(0.0, 0.5),                 Optional, "of the grains [-]"),
+        field("rolling_friction", NotNegative,                       Optional, "resistance to rolling [-]"),
+        field("cohesion",         NotNegative,                       Optional, "how much the grains stick to each other"),
+    ],
+    exclusive: &[["friction", "angle_of_repose"]],
+};
+
+#[rustfmt::skip]
+const PAIR: TableSpec = plain("pair", &[
+    field("materials", Pair(&Text),                       Required, "the names of the two materials"),
+    field("friction",  NumberOr(&NotNegative, &FRICTION), Required, "of one on the other [-]"),
+]);
+
+#[rustfmt::skip]
+const RADII: TableSpec = TableSpec {
+    name: "radius",
+    fields: &[
+        field("min",     Positive,           Optional, "smallest radius [m]; all up to `max` are equally frequent"),
+        field("max",     Positive,           Optional, "largest radius [m]"),
+        field("list",    List(&Positive),    Optional, "radii [m]"),
+        field("weights", List(&NotNegative), Optional, "how frequent each of the list is [-]"),
+    ],
+    exclusive: &[["min", "list"], ["max", "list"]],
+};
+
+#[rustfmt::skip]
+const FILL: TableSpec = TableSpec {
+    name: "fill",
+    fields: &[
+        field("material", Text,                        Required,              "the name of a material"),
+        field("radius",   NumberOr(&Positive, &RADII), Optional,              "of the guides [m]: a number, { min, max } or { list, weights }"),
+        field("packing",  Word(PACKINGS),              Need::Word("dense"),   "how the guides lie"),
+        field("shape",    Shape,                       Optional,              "what is filled"),
+        field("from",     Text,                        Optional,              "a file of points (ply, csv, xyz), instead of a shape"),
+        field("velocity", Vector,                      Need::Vector([0.0; 3]), "at first [m/s]"),
+        field("settle",   NotNegative,                 Need::Number(0.0),     "time to settle before time 0 [s]; the longest of all fills counts"),
+        field("clump",    Word(CLUMPS),                Optional,              "rigid group of spheres that each guide is"),
+    ],
+    exclusive: &[["shape", "from"]],
+};
+
+#[rustfmt::skip]
+const EMITTER: TableSpec = plain("emitter", &[
+    field("material", Text,                        Required,              "the name of a material"),
+    field("radius",   NumberOr(&Positive, &RADII), Required,              "of the guides [m]: a number, { min, max } or { list, weights }"),
+    field("shape",    Shape,                       Required,              "where the guides appear"),
+    field("rate",     Positive,                    Required,              "how much [kg/s]"),
+    field("velocity", Vector,                      Need::Vector([0.0; 3]), "at first [m/s]"),
+    field("start",    NotNegative,                 Need::Number(0.0),     "from when [s]"),
+    field("end",      Positive,                    Optional,              "until when [s]; the end of the run by default"),
+]);
+
+#[rustfmt::skip]
+const SINK: TableSpec = plain("sink", &[
+    field("shape", Shape, Required, "where guides vanish"),
+]);
+
+#[rustfmt::skip]
+const BODY: TableSpec = plain("body", &[
+    field("name",             Text,                              Required,              "what it is called"),
+    field("shape",            Shape,                             Required,              "its solid"),
+    field("motion",           Word(MOTIONS),                     Need::Word("fixed"),   "what decides where it is"),
+    field("density",          Positive,                          Optional,              "of a dynamic body [kg/m³]"),
+    field("friction",         NumberOr(&NotNegative, &FRICTION), Optional,              "of its surface [-]; { static = 0.35, kinetic = 0.3 } by default"),
+    field("parent",           Text,                              Optional,              "the body in whose frame the keys of a scripted body are given"),
+    field("keys",             List(&Table(&KEY)),                Optional,              "where a scripted body is over time"),
+    field("ease",             Word(EASES),                       Need::Word("linear"),  "how it goes from key to key, unless a key says otherwise"),
+    field("from",             Number,                            Optional,              "it is there from this time on [s]"),
+    field("until",            Number,                            Optional,              "it is gone from this time on [s]; 0 for what only holds a settling fill"),
+    field("velocity",         Vector,                            Optional,              "of a dynamic body's centre of mass at first [m/s]"),
+    field("angular_velocity", Vector,                            Optional,              "of a dynamic body at first [deg/s]"),
+]);
+
+#[rustfmt::skip]
+const KEY: TableSpec = plain("key", &[
+    field("time",   Number,      Required, "when [s]"),
+    field("at",     Vector,      Optional, "where the body's frame is [m]; as in the key before by default"),
+    field("rotate", Turn,        Optional, "how it is turned [deg]: [x, y, z] or { axis, angle }; as in the key before by default"),
+    field("ease",   Word(EASES), Optional, "how it goes on from here"),
+]);
+
+#[rustfmt::skip]
+const JOINT: TableSpec = TableSpec {
+    name: "joint",
+    fields: &[
+        field("bodies",  Pair(&Text),    Required, "the names of the two bodies"),
+        field("kind",    Word(JOINTS),   Required, "what it leaves free"),
+        field("at",      Vector,         Optional, "where it holds both bodies at time 0, in the world [m]"),
+        field("anchors", Pair(&Vector),  Optional, "where it holds each body, in that body's frame [m]"),
+        field("axis",    Direction,      Optional, "of a hinge at time 0, in the world"),
+        field("length",  Positive,       Optional, "of a rope [m]; the distance of the anchors by default"),
+        field("cut",     Number,         Optional, "cut from this time on [s]"),
+    ],
+    exclusive: &[["at", "anchors"]],
+};
+
+#[rustfmt::skip]
+const CAMERA: TableSpec = plain("camera", &[
+    field("name",     Text,                      Need::Word("main"),            "what it is called"),
+    field("position", Vector,                    Required,                      "where it is [m]"),
+    field("target",   Vector,                    Required,                      "what it looks at [m]"),
+    field("up",       Direction,                 Need::Vector([0.0, 0.0, 1.0]), "which way is up in the picture"),
+    field("fov",      Between(1.0, 170.0),       Need::Number(40.0),            "vertical field of view [deg]"),
+    field("keys",     List(&Table(&CAMERA_KEY)), Optional,                      "where it is over time"),
+]);
+
+#[rustfmt::skip]
+const CAMERA_KEY: TableSpec = plain("key", &[
+    field("time",     Number,              Required, "when [s]"),
+    field("position", Vector,              Optional, "where it is [m]; as before by default"),
+    field("target",   Vector,              Optional, "what it looks at [m]; as before by default"),
+    field("fov",      Between(1.0, 170.0), Optional, "vertical field of view [deg]; as before by default"),
+    field("ease",     Word(EASES),         Need::Word("smooth"), "how it goes on from here"),
+]);
+
+#[rustfmt::skip]
+const REFINE: TableSpec = plain("refine", &[
+    field("radius", NumberOr(&Positive, &RADII), Required, "of the grains [m]: a number, { min, max } or { list, weights }"),
+]);
+
+#[rustfmt::skip]
+const OUTPUT: TableSpec = plain("output", &[
+    field("cache",        List(&Word(CACHED)),   Optional,          "what the cache keeps; all by default"),
+    field("grains_every", Count(1, 1_000_000),   Need::Count(1),    "grains are kept in every n-th frame"),
+    field("compact",      Flag,                  Need::Flag(false), "positions in 16 bits a coordinate"),
+]);

@@ -1,0 +1,3 @@
+//! Scene files: what they mean, what is said about wrong ones, what overrides do, and the worlds they make.
+
+mod built_in;
