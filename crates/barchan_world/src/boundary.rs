@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use barchan_geometry::sdf_grid::SdfGrid;
+use barchan_geometry::{Shape, sdf_grid::SdfGrid};
 use glam::Vec3;
 
 /// What guides see of a body, in the body's frame.
@@ -8,6 +8,8 @@ use glam::Vec3;
 pub enum Boundary {
     /// Its distance on a grid.
     Field(Arc<SdfGrid>),
+    /// Its shape itself.
+    Exact(Arc<dyn Shape>),
     /// Particles on its surface.
     Particles {
         /// Centres [m].
