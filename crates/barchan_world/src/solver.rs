@@ -33,6 +33,14 @@ pub enum AdvanceError {
         /// Which setting to change.
         advice: String,
     },
+    /// A scene that the solver cannot simulate.
+    #[error("{what}; {advice}")]
+    Scene {
+        /// What is wrong with it.
+        what: String,
+        /// Which setting to change.
+        advice: String,
+    },
     /// A body that flew apart.
     #[error("at {time:.4} s body `{body}` {what}; {advice}")]
     Body {

@@ -1,0 +1,135 @@
+//! Bodies for the time of a step.
+
+use barchan_geometry::Aabb;
+use barchan_world::{Bodies, Body, Motion, Pose, World, Wrench};
+use glam::{DMat3, DQuat, DVec3, Mat3, Vec3};
+
+use super::surface::Surface;
+
+/// A body during a step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BodyStep {
+    /// Where it is at the start.
+    pub from: Pose,
+    /// Where it will be at the end if guides do nothing to it.
+    pub to: Pose,
+    /// Its centre of mass then [m].
+    pub center: DVec3,
+    pub is_present: bool,
+    pub is_dynamic: bool,
+    /// 1/mass [1/kg], 0 where nothing can move it.
+    pub inverse_mass: f32,
+    /// 1/inertia in the world [1/(kg m²)], 0 where nothing can turn it.
+    pub inverse_inertia: Mat3,
+    /// Contacts with guides [-].
+    pub contacts: f32,
+    /// What guides moved its centre by in this step [m].
+    pub shift: Vec3,
+    /// What guides turned it by in this step [rad].
+    pub turn: Vec3,
+}
+
+/// What guides give a body.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Load {
+    /// Sum of the impulses [kg m], and of their moments about its centre [kg m²].
+    pub sum: Wrench,
+    /// Contacts [-].
+    pub contacts: f64,
+}
+
+impl Load {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.sum += other.sum;
+        self.contacts += other.contacts;
+    }
+}
+
+/// The pose that a body of this twist has after `step` [s]; `center` in its frame stays on a straight line.
+pub(crate) fn drift(pose: Pose, center: DVec3, linear: DVec3, angular: DVec3, step: f64) -> Pose {
+    let rotation = (DQuat::from_scaled_axis(angular * step) * pose.rotation).normalize();
+    Pose {
+        position: pose.point(center) + linear * step - rotation * center,
+        rotation,
+    }
+}
+
+impl BodyStep {
+    /// The body `k` of `world` over the next `step` [s].
+    pub(crate) fn new(world: &World, k: usize, step: f64) -> Self {
+        let body = &world.bodies[k];
+        let center = body.mass_properties.center;
+        let to = match body.motion {
+            Motion::Fixed => body.pose,
+            Motion::Scripted { .. } => world.bodies.scripted_pose(k, world.time + step),
+            Motion::Driven => drift(body.pose, center, body.twist.linear, body.twist.angular, step),
+            Motion::Dynamic => {
+                let linear = body.twist.linear + world.gravity * step;
+                drift(body.pose, center, linear, body.twist.angular, step)
+            }
+        };
+        let is_dynamic = body.is_dynamic();
+        let (inverse_mass, inverse_inertia) = match is_dynamic {
+            true => (1.0 / body.mass(), inverse_inertia(body, to.rotation)),
+            false => (0.0, DMat3::ZERO),
+        };
+        Self {
+            from: body.pose,
+            to,
+            center: to.point(center),
+            is_present: body.is_present(world.time),
+            is_dynamic,
+            inverse_mass: inverse_mass as f32,
+            inverse_inertia: inverse_inertia.as_mat3(),
+            contacts: 0.0,
+            shift: Vec3::ZERO,
+            turn: Vec3::ZERO,
+        }
+    }
+
+    /// Moves it as `load` does.
+    pub(crate) fn give(&mut self, load: &Load) {
+        self.shift = -self.inverse_mass * load.sum.force.as_vec3();
+        self.turn = -(self.inverse_inertia * load.sum.torque.as_vec3());
+    }
+
+    /// How far its point at `arm` [m] from its centre was moved by guides [m].
+    pub(crate) fn given(&self, arm: Vec3) -> Vec3 {
+        self.shift + self.turn.cross(arm)
+    }
+
+    /// Inverse mass [1/kg] that it shows at `arm` [m], along `normal` and at most across it.
+    pub(crate) fn inverse_masses(&self, arm: Vec3, normal: Vec3) -> [f32; 2] {
+        if !self.is_dynamic {
+            return [0.0; 2];
+        }
+        let turned = |axis: Vec3| {
+            let moment = arm.cross(axis);
+            moment.dot(self.inverse_inertia * moment)
+        };
+        let along = turned(normal);
+        let all = turned(Vec3::X) + turned(Vec3::Y) + turned(Vec3::Z);
+        [self.inverse_mass + along, self.inverse_mass + (all - along).max(0.0)]
+    }
+
+    /// Farthest that any of its points within `extent` [m] of its centre goes in the step [m].
+    pub(crate) fn travel(&self, center: DVec3, extent: f64) -> f64 {
+        let angle = self.from.rotation.angle_between(self.to.rotation);
+        let turned = if angle > 1e-9 { 2.0 * (0.5 * angle).sin() * extent } else { 0.0 };
+        self.from.point(center).distance(self.to.point(center)) + turned
+    }
+}
+
+/// 1/inertia in the world [1/(kg m²)] of a body turned by `rotation`.
+pub(crate) fn inverse_inertia(body: &Body, rotation: DQuat) -> DMat3 {
+    let turn = DMat3::from_quat(rotation);
+    turn * (body.density * body.mass_properties.inertia).inverse() * turn.transpose()
+}
+
+/// Farthest that the surface is from its body's centre of mass [m], no farther than guides are.
+pub(crate) fn extent(surface: &Surface, body: &Body, guides: Aabb) -> f64 {
+    let own = surface.extent(body.mass_properties.center);
+    let here = body.center();
+    let farthest = (guides.max - here).abs().max((guides.min - here).abs()).length();
+    own.min(farthest)
+}

@@ -1,0 +1,204 @@
+//! Pairs of guides that may touch before the next search, each once, in blocks for vector instructions.
+
+use barchan_neighbors::Lists;
+use barchan_world::{Friction, Guides};
+use glam::{DVec3, Vec3, Vec4};
+use rayon::prelude::*;
+
+use super::{CHUNK, for_each_part};
+
+/// Pairs of a block [-].
+pub(crate) const LANES: usize = 8;
+pub(crate) type Lane = [f32; LANES];
+
+/// What a block of pairs is from one search to the next.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+pub(crate) struct Base {
+    /// From the second guide's centre to the first's at the search [m].
+    pub x: Lane,
+    pub y: Lane,
+    pub z: Lane,
+    /// Sum of the radii [m].
+    pub reach: Lane,
+    pub mu_static: Lane,
+    pub mu_kinetic: Lane,
+    pub i: [u32; LANES],
+    pub j: [u32; LANES],
+}
+
+/// What a block of pairs is for the time of a step: planes that the guides must not cross.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(32))]
+pub(crate) struct Plane {
+    /// Normal, towards the first guide [-].
+    pub x: Lane,
+    pub y: Lane,
+    pub z: Lane,
+    /// Gap to close [m] if neither moved in this step.
+    pub gap: Lane,
+    /// Gap at the start of the step [m].
+    pub start: Lane,
+    /// Stiffness [kg]; 0 for pairs that are apart.
+    pub stiffness: Lane,
+}
+
+impl Base {
+    /// A block without pairs.
+    pub(crate) const EMPTY: Self = Self {
+        x: [1.0; LANES],
+        y: [0.0; LANES],
+        z: [0.0; LANES],
+        reach: [0.0; LANES],
+        mu_static: [0.0; LANES],
+        mu_kinetic: [0.0; LANES],
+        i: [0; LANES],
+        j: [0; LANES],
+    };
+}
+
+/// All pairs. Pair `p` is lane `p % LANES` of block `p / LANES`. Those that a guide comes first in lie in a row; chunks of
+/// guides start with a block of their own.
+#[derive(Debug, Default)]
+pub(crate) struct Pairs {
+    pub bases: Vec<Base>,
+    pub planes: Vec<Plane>,
+    /// Impulse on the first guide [kg m].
+    pub impulse: Vec<Vec4>,
+    /// Displacement impulse of the stabilisation on the first guide [kg m], and its length.
+    pub push: Vec<Vec4>,
+    /// Guide `i` comes first in the pairs `first[i]..first[i + 1]`, padding included.
+    pub first: Vec<u32>,
+    /// Guide `i` comes second in the pairs `second[second_first[i]..second_first[i + 1]]`.
+    pub second_first: Vec<u32>,
+    pub second: Vec<u32>,
+    /// First block of each chunk of guides, and the end.
+    pub blocks: Vec<u32>,
+    /// First of `second` of each chunk, and the end.
+    pub seconds: Vec<u32>,
+}
+
+/// What a pair's base is made of.
+pub(crate) struct Geometry<'a> {
+    pub guides: &'a Guides,
+    /// Lengths of periodic axes [m]; 0 for open ones.
+    pub periods: DVec3,
+    /// Friction of each two materials, a row a material.
+    pub friction: &'a [Friction],
+    pub materials: usize,
+}
+
+impl Geometry<'_> {
+    /// From guide `j` to guide `i`, the nearest image [m].
+    fn between(&self, i: usize, j: usize) -> Vec3 {
+        let Guides { position, offset, .. } = self.guides;
+        let d = (position[i].as_dvec3() - position[j].as_dvec3()) + (offset[i].as_dvec3() - offset[j].as_dvec3());
+        let image = |d: f64, period: f64| if period > 0.0 { d - period * (d / period).round() } else { d };
+        DVec3::new(image(d.x, self.periods.x), image(d.y, self.periods.y), image(d.z, self.periods.z)).as_vec3()
+    }
+}
+
+impl Pairs {
+    /// The second guide of pair `p`.
+    pub(crate) fn other(&self, p: usize) -> u32 {
+        self.bases[p / LANES].j[p % LANES]
+    }
+
+    /// Takes the pairs of `lists`, all without impulse.
+    pub(crate) fn build(&mut self, lists: &Lists, geometry: &Geometry<'_>) {
+        let n = geometry.guides.len();
+        self.first.resize(n + 1, 0);
+        self.second_first.resize(n + 1, 0);
+        self.first[1..]
+            .par_chunks_mut(CHUNK)
+            .zip(self.second_first[1..].par_chunks_mut(CHUNK))
+            .enumerate()
+            .for_each(|(chunk, (first, second))| {
+                for (k, (first, second)) in first.iter_mut().zip(second).enumerate() {
+                    let i = (chunk * CHUNK + k) as u32;
+                    let row = lists.of(i as usize);
+                    *first = row.iter().filter(|&&j| j > i).count() as u32;
+                    *second = row.len() as u32 - *first;
+                }
+            });
+        self.sum_counts(n);
+        self.bases.clear();
+        self.bases.resize(self.blocks.last().map_or(0, |&b| b as usize), Base::EMPTY);
+        let pairs = self.bases.len() * LANES;
+        self.planes.resize(self.bases.len(), Plane::default());
+        self.push.resize(pairs, Vec4::ZERO);
+        self.impulse.clear();
+        self.impulse.resize(pairs, Vec4::ZERO);
+
+        let first = &self.first;
+        for_each_part(&mut self.bases, &self.blocks, &|chunk, bases| {
+            let start = first[chunk * CHUNK] as usize;
+            for i in chunk * CHUNK..n.min((chunk + 1) * CHUNK) {
+                let others = lists.of(i).iter().filter(|&&j| j as usize > i);
+                for (p, &j) in (first[i] as usize - start..).zip(others) {
+                    let (d, radius) = (geometry.between(i, j as usize), &geometry.guides.radius);
+                    let material = |i: usize| usize::from(geometry.guides.material[i]);
+                    let friction = geometry.friction[material(i) * geometry.materials + material(j as usize)];
+                    let (base, l) = (&mut bases[p / LANES], p % LANES);
+                    (base.x[l], base.y[l], base.z[l]) = (d.x, d.y, d.z);
+                    base.reach[l] = radius[i] + radius[j as usize];
+                    (base.mu_static[l], base.mu_kinetic[l]) = (friction.r#static, friction.kinetic);
+                    (base.i[l], base.j[l]) = (i as u32, j);
+                }
+            }
+        });
+
+        let (bases, second_first) = (&self.bases, &self.second_first);
+        self.second.resize(second_first[n] as usize, 0);
+        for_each_part(&mut self.second, &self.seconds, &|chunk, seconds| {
+            let start = second_first[chunk * CHUNK] as usize;
+            for i in chunk * CHUNK..n.min((chunk + 1) * CHUNK) {
+                let others = lists.of(i).iter().filter(|&&j| (j as usize) < i);
+                for (at, &j) in (second_first[i] as usize - start..).zip(others) {
+                    let row = first[j as usize] as usize..first[j as usize + 1] as usize;
+                    let same = |&p: &usize| bases[p / LANES].j[p % LANES] == i as u32;
+                    seconds[at] = row.into_iter().find(same).expect("lists are symmetric") as u32;
+                }
+            }
+        });
+    }
+
+    /// Counts become places, each chunk of guides starting with a new block.
+    fn sum_counts(&mut self, n: usize) {
+        (self.first[0], self.second_first[0]) = (0, 0);
+        self.blocks.clear();
+        self.seconds.clear();
+        for i in 0..n {
+            if i % CHUNK == 0 {
+                self.first[i] = self.first[i].next_multiple_of(LANES as u32);
+                self.blocks.push(self.first[i] / LANES as u32);
+                self.seconds.push(self.second_first[i]);
+            }
+            self.first[i + 1] += self.first[i];
+            self.second_first[i + 1] += self.second_first[i];
+        }
+        self.first[n] = self.first[n].next_multiple_of(LANES as u32);
+        self.blocks.push(self.first[n] / LANES as u32);
+        self.seconds.push(self.second_first[n]);
+    }
+
+    /// The sum of what `of_pairs` gives guide `i`, which it gives the other guide with the opposite sign.
+    #[inline(always)]
+    pub(crate) fn sum(&self, of_pairs: &[Vec4], i: usize) -> Vec4 {
+        let own = &of_pairs[self.first[i] as usize..self.first[i + 1] as usize];
+        let mut sum = own.iter().fold(Vec4::ZERO, |sum, &p| sum + p);
+        for &p in &self.second[self.second_first[i] as usize..self.second_first[i + 1] as usize] {
+            sum -= of_pairs[p as usize];
+        }
+        sum
+    }
+
+    /// Number of contacts that guide `i` has with others [-], as `place_planes` left them in `push`.
+    #[inline(always)]
+    pub(crate) fn count(&self, i: usize) -> f32 {
+        let own = &self.push[self.first[i] as usize..self.first[i + 1] as usize];
+        let own: f32 = own.iter().map(|p| p.w).sum();
+        let second = &self.second[self.second_first[i] as usize..self.second_first[i + 1] as usize];
+        second.iter().fold(own, |sum, &p| sum + self.push[p as usize].w)
+    }
+}

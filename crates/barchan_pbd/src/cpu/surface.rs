@@ -1,0 +1,164 @@
+//! What a guide feels of a body, in the body's frame.
+
+use std::sync::Arc;
+
+use barchan_geometry::Aabb;
+use barchan_neighbors::Grid;
+use barchan_world::{Body, Boundary};
+use glam::DVec3;
+
+/// Planes of one body that a guide can touch at once: a corner has three.
+const MOST_PLANES: usize = 3;
+/// Two normals whose cosine is above this [-] are of one face.
+const SAME_FACE: f64 = 0.9;
+
+/// A body's boundary, ready to be asked.
+#[derive(Debug)]
+pub(crate) struct Surface {
+    boundary: Boundary,
+    /// Around all that guides can touch [m]. For particles, around their centres.
+    bounds: Aabb,
+    /// Boundary particles by place, and their radius [m].
+    particles: Option<(Grid, f64)>,
+    /// Largest radius of guides that `particles` was made for [m].
+    largest: f64,
+}
+
+/// A plane that a guide's centre, less its radius, must not cross.
+pub(crate) struct Touch {
+    /// Outward [-].
+    pub normal: DVec3,
+    /// Gap at the end of the free motion [m].
+    pub gap: f64,
+    /// Gap at the start of the step [m].
+    pub start: f64,
+    /// Where the surface is touched [m].
+    pub point: DVec3,
+}
+
+impl Surface {
+    /// The boundary of `body` for guides of at most `largest` [m] radius, felt from `slack` of a radius [-] on.
+    pub(crate) fn new(body: &Body, largest: f64, slack: f64) -> Self {
+        let boundary = body.boundary.clone();
+        let (bounds, particles) = match &boundary {
+            Boundary::Field(_) | Boundary::Exact(_) => (body.shape.bounds(), None),
+            Boundary::Particles { positions, radius, .. } => {
+                let mut grid = Grid::new();
+                let reach = (f64::from(*radius) + largest * (1.0 + slack)) as f32;
+                grid.build(positions, reach).expect("boundary particles are finite");
+                (Aabb::of_points(positions.iter().map(|p| p.as_dvec3())), Some((grid, f64::from(*radius))))
+            }
+        };
+        Self {
+            boundary,
+            bounds,
+            particles,
+            largest,
+        }
+    }
+
+    /// Whether this is still the boundary of `body` for guides of at most `largest` [m].
+    pub(crate) fn is_of(&self, body: &Body, largest: f64) -> bool {
+        if self.particles.is_some() && self.largest < largest {
+            return false;
+        }
+        match (&self.boundary, &body.boundary) {
+            (Boundary::Field(a), Boundary::Field(b)) => Arc::ptr_eq(a, b),
+            (Boundary::Exact(a), Boundary::Exact(b)) => Arc::ptr_eq(a, b),
+            (Boundary::Particles { positions: a, .. }, Boundary::Particles { positions: b, .. }) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+
+    /// Farthest that the body reaches from `center` [m], or infinity.
+    pub(crate) fn extent(&self, center: DVec3) -> f64 {
+        (self.bounds.max - center).abs().max((self.bounds.min - center).abs()).length()
+    }
+
+    /// Whether the surface may be within `reach` [m] of `p` [m].
+    pub(crate) fn is_near(&self, p: DVec3, reach: f64) -> bool {
+        let own = self.particles.as_ref().map_or(0.0, |(_, radius)| *radius);
+        if !self.bounds.grown(reach + own).contains(p) {
+            return false;
+        }
+        match &self.boundary {
+            Boundary::Field(grid) => grid.distance(p) < reach,
+            Boundary::Exact(shape) => shape.distance(p) < reach,
+            Boundary::Particles { .. } => true,
+        }
+    }
+
+    fn probe(&self, p: DVec3) -> (f64, DVec3) {
+        match &self.boundary {
+            Boundary::Field(grid) => grid.distance_and_normal(p),
+            Boundary::Exact(shape) => (shape.distance(p), shape.normal(p)),
+            Boundary::Particles { .. } => unreachable!("particles are asked by place"),
+        }
+    }
+
+    fn distance(&self, p: DVec3) -> f64 {
+        match &self.boundary {
+            Boundary::Field(grid) => grid.distance(p),
+            Boundary::Exact(shape) => shape.distance(p),
+            Boundary::Particles { .. } => unreachable!("particles are asked by place"),
+        }
+    }
+
+    /// Visits the planes that a guide of `radius` [m] going from `from` to `to` [m] touches or is within `slack` [m] of.
+    pub(crate) fn touches(&self, from: DVec3, to: DVec3, radius: f64, slack: f64, mut visit: impl FnMut(Touch)) {
+        if let Some((grid, own)) = &self.particles {
+            let Boundary::Particles { positions, .. } = &self.boundary else {
+                unreachable!("only particles have a grid")
+            };
+            grid.near(to.as_vec3(), |k, _| {
+                let center = positions[k as usize].as_dvec3();
+                let (length, normal) = (to.distance(center), (to - center).try_normalize().unwrap_or(DVec3::Z));
+                let gap = length - own - radius;
+                if gap < slack {
+                    visit(Touch {
+                        normal,
+                        gap,
+                        start: from.distance(center) - own - radius,
+                        point: center + own * normal,
+                    });
+                }
+            });
+            return;
+        }
+        let mut normals = [DVec3::ZERO; MOST_PLANES];
+        let mut probed = to;
+        for k in 0..MOST_PLANES {
+            let (mut distance, mut normal) = self.probe(probed);
+            let mut start = None;
+            if k == 0 && distance < 0.0 {
+                // The centre is inside. A thin wall has its nearest face on the far side by now, if the guide went beyond
+                // its middle: it is kept on the side that it came from.
+                let (before, side) = self.probe(from);
+                if side.dot(normal) < 0.0 {
+                    (distance, normal) = (before + side.dot(to - from), side);
+                }
+                start = Some(before - radius);
+            }
+            // What is left between the surface and the guide where it really is: the probe was moved away from other faces.
+            let gap = distance - radius + normal.dot(to - probed);
+            if distance - radius > slack || normals[..k].iter().any(|n| n.dot(normal) > SAME_FACE) {
+                return;
+            }
+            if gap < slack {
+                let moved = normal.dot(to - from);
+                visit(Touch {
+                    normal,
+                    gap,
+                    // The first face is the nearest one; of others the distance at the start is not known.
+                    start: start.unwrap_or_else(|| match k {
+                        0 => self.distance(from) - radius,
+                        _ => gap - moved,
+                    }),
+                    point: to - normal * (gap + radius),
+                });
+            }
+            normals[k] = normal;
+            probed += normal * (radius + slack - distance);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Contacts of guides with bodies.
+
+use barchan_world::{Friction, Wrench};
+use glam::Vec3;
+
+use super::bodies::{BodyStep, Load};
+use super::solve::Rules;
+use super::surface::Touch;
+use crate::FrictionMode;
+use crate::laws::mass::Weight;
+use crate::laws::{contact, friction};
+
+/// Two contacts of a guide with a body, a step apart, are one if the cosine of their normals is above this [-].
+const SAME: f32 = 0.7;
+
+/// A plane of a body that a guide must not cross in this step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wall {
+    pub guide: u32,
+    pub body: u32,
+    /// Outward [-].
+    pub normal: Vec3,
+    /// From the body's centre of mass to the contact [m].
+    arm: Vec3,
+    /// How far the body goes there in this step [m].
+    carried: Vec3,
+    /// Gap to close if the guide did not move in this step and the body did not exist before [m].
+    gap: f32,
+    /// Gap at the start of the step [m].
+    pub start: f32,
+    friction: Friction,
+    /// Sum of the radii that the printed friction goes by [m].
+    reach: f32,
+    /// Inverse mass of the body along and across the normal [1/kg].
+    inverse_masses: [f32; 2],
+    /// Impulse on the guide [kg m].
+    pub impulse: Vec3,
+    /// Displacement impulse of the stabilisation on the guide [kg m], along the normal.
+    pub push: f32,
+}
+
+/// The guide of a wall: what is needed to make one.
+pub(crate) struct Toucher {
+    pub guide: u32,
+    pub radius: f32,
+    /// How far it goes in this step if nothing is in its way [m].
+    pub free: Vec3,
+    pub friction: Friction,
+}
+
+impl Wall {
+    pub(crate) fn new(touch: &Touch, toucher: &Toucher, k: u32, body: &BodyStep, rules: Rules) -> Self {
+        let normal = (body.to.rotation * touch.normal).as_vec3();
+        let point = body.to.point(touch.point);
+        let carried = (point - body.from.point(touch.point)).as_vec3();
+        let arm = (point - body.center).as_vec3();
+        let inherited = if rules.inherits { touch.start.min(0.0) as f32 } else { 0.0 };
+        Self {
+            guide: toucher.guide,
+            body: k,
+            normal,
+            arm,
+            carried,
+            gap: touch.gap as f32 - normal.dot(toucher.free - carried) - inherited,
+            start: touch.start as f32,
+            friction: toucher.friction,
+            reach: 2.0 * toucher.radius,
+            inverse_masses: body.inverse_masses(arm, normal),
+            impulse: Vec3::ZERO,
+            push: 0.0,
+        }
+    }
+
+    /// A contact of which nothing but the impulse is known.
+    pub(crate) fn remembered([guide, body]: [u32; 2], normal: Vec3, impulse: Vec3) -> Self {
+        Self {
+            guide,
+            body,
+            normal,
+            arm: Vec3::ZERO,
+            carried: Vec3::ZERO,
+            gap: 0.0,
+            start: 0.0,
+            friction: Friction { r#static: 0.0, kinetic: 0.0 },
+            reach: 0.0,
+            inverse_masses: [0.0; 2],
+            impulse,
+            push: 0.0,
+        }
+    }
+
+    /// Starts from what the same contact had in the last step.
+    pub(crate) fn remember(&mut self, before: &[Self], memory: f32) {
+        let same = before.iter().find(|w| w.body == self.body && w.normal.dot(self.normal) > SAME);
+        if let Some(last) = same.filter(|w| w.impulse.dot(self.normal) > 0.0) {
+            self.impulse = last.impulse * memory;
+        }
+    }
+
+    /// One pass, with the guide moved by `moved` [m] in this step so far.
+    #[inline]
+    pub(crate) fn solve(&mut self, moved: Vec3, weight: Weight, body: &BodyStep, rules: Rules) {
+        let u = moved - self.carried - body.given(self.arm);
+        let n = self.normal;
+        let [along, across] =
+            self.inverse_masses.map(|w| rules.relaxation / (weight.share + body.contacts * w).max(f32::MIN_POSITIVE));
+        let un = n.dot(u);
+        let gap = self.gap + un;
+        let ut = u - un * n;
+        if rules.friction == FrictionMode::Accumulated {
+            let before = n.dot(self.impulse);
+            let normal = contact::accumulated(before, along, gap);
+            let t = self.impulse - before * n - across * ut;
+            let f = friction::coulomb(t.length_squared(), normal, self.friction.r#static, self.friction.kinetic);
+            self.impulse = normal * n + f * t;
+        } else if gap < 0.0 {
+            let length = if rules.friction == FrictionMode::Sommer { self.reach } else { -gap };
+            let f = friction::of_length(ut.length_squared(), length, self.friction.r#static, self.friction.kinetic);
+            self.impulse += contact::printed(0.0, along, gap) * n - across * f * ut;
+        }
+    }
+
+    /// One pass of the stabilisation, with the guide pushed by `pushed` [m] so far. The body stays.
+    pub(crate) fn stabilise(&mut self, pushed: Vec3, weight: Weight, rules: Rules) {
+        let stiffness = rules.relaxation / weight.share.max(f32::MIN_POSITIVE);
+        self.push = contact::accumulated(self.push, stiffness, self.start + self.normal.dot(pushed));
+    }
+
+    /// Lets the gap know how far the stabilisation pushed the guide [m].
+    pub(crate) fn shift(&mut self, pushed: Vec3) {
+        self.gap += self.normal.dot(pushed);
+    }
+
+    /// Adds what the guide gets, times `factor` [-], to the load of the body.
+    pub(crate) fn load(&self, factor: f32, load: &mut Load) {
+        let force = (self.impulse * factor).as_dvec3();
+        load.sum += Wrench {
+            force,
+            torque: self.arm.as_dvec3().cross(force),
+        };
+        load.contacts += 1.0;
+    }
+}

@@ -1,0 +1,354 @@
+//! What happens once a frame, or when guides have moved too far for their lists.
+
+use std::time::Instant;
+
+use barchan_geometry::Aabb;
+use barchan_neighbors::{ContactRule, Grid};
+use barchan_world::{AdvanceError, AdvanceReport, Guides, Motion, Wrench, World, gather, geometric_mean};
+use glam::{DVec3, Vec3, Vec4};
+use rayon::prelude::*;
+
+use crate::PbdSolver;
+use crate::cpu::bodies::{BodyStep, extent};
+use crate::cpu::guides::{Chunk, Extremes};
+use crate::cpu::memory::NEW;
+use crate::cpu::pairs::Geometry;
+use crate::cpu::solve::{Rules, SLACK};
+use crate::cpu::surface::Surface;
+use crate::cpu::CHUNK;
+use crate::laws::mass;
+
+/// A frame that needs more steps than this [-] means nothing any more.
+const MOST_STEPS: f64 = 10_000.0;
+/// Lists allow for at least this motion, of the largest radius [-].
+const LEAST_MARGIN: f64 = 0.2;
+
+/// Seconds spent in each stage.
+#[derive(Debug, Default)]
+pub(crate) struct Clock {
+    stages: Vec<(&'static str, f64)>,
+    running: Option<(usize, Instant)>,
+}
+
+impl Clock {
+    /// Ends the running stage and starts another.
+    pub(crate) fn enter(&mut self, name: &'static str) {
+        self.stop();
+        let place = self.stages.iter().position(|stage| stage.0 == name);
+        let place = place.unwrap_or_else(|| {
+            self.stages.push((name, 0.0));
+            self.stages.len() - 1
+        });
+        self.running = Some((place, Instant::now()));
+    }
+
+    fn stop(&mut self) {
+        if let Some((place, since)) = self.running.take() {
+            self.stages[place].1 += since.elapsed().as_secs_f64();
+        }
+    }
+
+    fn take(&mut self) -> Vec<(&'static str, f64)> {
+        self.stop();
+        let stages = self.stages.clone();
+        self.stages.iter_mut().for_each(|stage| stage.1 = 0.0);
+        stages
+    }
+}
+
+/// Memory to sort with, and a table from ids to places.
+#[derive(Debug, Default)]
+pub(crate) struct Spare {
+    u8: Vec<u8>,
+    u32: Vec<u32>,
+    f32: Vec<f32>,
+    vec3: Vec<Vec3>,
+    order: Vec<u32>,
+    place_of: Vec<u32>,
+    periodic: Option<(barchan_world::Periodic, DVec3)>,
+    is_present: Vec<bool>,
+    wrenches: Vec<Wrench>,
+}
+
+impl PbdSolver {
+    /// Steps that `duration` [s] takes: as many as asked for, and as short as the fastest guide and body need.
+    pub(crate) fn plan(&self, world: &World, duration: f64) -> Result<u32, AdvanceError> {
+        let velocity = &world.guides.velocity;
+        let fastest = velocity.par_iter().map(|v| v.length_squared()).reduce(|| 0.0, f32::max).sqrt();
+        if !fastest.is_finite() || velocity.iter().any(|v| !v.is_finite()) {
+            return Err(self.not_finite(world));
+        }
+        let asked = (duration / self.settings.step * (1.0 - 1e-9)).ceil().max(1.0);
+        let smallest = world.guides.radius.iter().copied().fold(f32::INFINITY, f32::min);
+        let speed_of = |k: usize| body_speed(world, k, duration, self.extents[k], asked);
+        let body = (0..world.bodies.len()).map(speed_of).fold(0.0, f64::max);
+        let speed = f64::from(fastest) + world.gravity.length() * duration / asked + body;
+        let allowed = f64::from(self.settings.cfl) * 2.0 * f64::from(smallest);
+        let needed = (speed * duration / allowed).ceil();
+        if needed > MOST_STEPS {
+            let guide = (0..velocity.len()).find(|&i| velocity[i].length() == fastest).unwrap_or_default();
+            return Err(AdvanceError::Unstable {
+                time: world.time,
+                guide: world.guides.id.get(guide).copied().unwrap_or_default(),
+                what: format!("moves at {fastest} m/s and bodies at {body} m/s, which takes {needed} steps a frame"),
+                advice: "shorten `step`, or slow the scene's bodies and emitters down".to_owned(),
+            });
+        }
+        Ok(asked.max(needed) as u32)
+    }
+
+    /// Sorts guides, and prepares what stays the same over a frame.
+    pub(crate) fn begin_frame(&mut self, world: &mut World) -> Result<(), AdvanceError> {
+        self.clock.enter("sort");
+        self.largest = world.guides.radius.iter().copied().fold(0.0, f32::max);
+        self.make_grid(world)?;
+        wrap(world);
+        self.sort(world)?;
+        let n = world.guides.len();
+        self.columns.reset(n);
+        self.weigh_masses(world);
+        self.make_surfaces(world);
+        self.chunks.resize_with(n.div_ceil(CHUNK).max(self.chunks.len()), Chunk::default);
+        self.old_chunks.resize_with(self.chunks.len(), Chunk::default);
+        self.spare.wrenches.clear();
+        self.spare.wrenches.resize(world.bodies.len(), Wrench::default());
+        self.body_travel = f64::INFINITY;
+        Ok(())
+    }
+
+    fn make_grid(&mut self, world: &World) -> Result<(), AdvanceError> {
+        let wanted = (world.periodic, world.origin);
+        if self.spare.periodic == Some(wanted) {
+            return Ok(());
+        }
+        let local = |axis: usize| {
+            let range = world.periodic[axis]?;
+            let at = |x: f64| (x - world.origin[axis]) as f32;
+            Some(at(range[0])..at(range[1]))
+        };
+        self.grid = Grid::periodic([local(0), local(1), local(2)]).map_err(search_error)?;
+        self.spare.periodic = Some(wanted);
+        Ok(())
+    }
+
+    /// Puts guides in the order of cells, and finds their numbers in what is remembered.
+    fn sort(&mut self, world: &mut World) -> Result<(), AdvanceError> {
+        let spare = &mut self.spare;
+        self.grid.build(&world.guides.position, 2.0 * self.largest.max(f32::MIN_POSITIVE)).map_err(search_error)?;
+        spare.order.clear();
+        spare.order.extend_from_slice(self.grid.order());
+        let Guides { id, position, offset, velocity, radius, mass, material } = &mut world.guides;
+        gather(id, &spare.order, &mut spare.u32);
+        for column in [position, offset, velocity] {
+            gather(column, &spare.order, &mut spare.vec3);
+        }
+        for column in [radius, mass] {
+            gather(column, &spare.order, &mut spare.f32);
+        }
+        gather(material, &spare.order, &mut spare.u8);
+
+        let ids = id.iter().chain(&self.ids).copied().max().map_or(0, |most| most as usize + 1);
+        spare.place_of.clear();
+        spare.place_of.resize(ids, NEW);
+        for (place, &id) in (0..).zip(&self.ids) {
+            spare.place_of[id as usize] = place;
+        }
+        self.old.clear();
+        self.old.extend(id.iter().map(|&id| spare.place_of[id as usize]));
+        self.ids.clear();
+        self.ids.extend_from_slice(id);
+        Ok(())
+    }
+
+    fn weigh_masses(&mut self, world: &World) {
+        let rate = self.settings.mass_scaling;
+        let up = -world.gravity.try_normalize().unwrap_or(DVec3::ZERO).as_vec3();
+        let Guides { position, mass, .. } = &world.guides;
+        let lowest = position.iter().map(|p| p.dot(up)).fold(f32::INFINITY, f32::min);
+        for ((inverse, mass), position) in self.columns.inverse_mass.iter_mut().zip(mass).zip(position) {
+            *inverse = mass::scaled(1.0 / mass, rate, position.dot(up) - lowest);
+        }
+    }
+
+    fn make_surfaces(&mut self, world: &World) {
+        let fits = self.surfaces.len() == world.bodies.len()
+            && self.surfaces.iter().zip(&world.bodies).all(|(s, body)| s.is_of(body, f64::from(self.largest)));
+        if !fits {
+            let largest = f64::from(self.largest);
+            self.surfaces = world.bodies.iter().map(|body| Surface::new(body, largest, 2.0 * f64::from(SLACK))).collect();
+        }
+        let guides = guide_bounds(world);
+        self.extents.clear();
+        self.extents.extend(self.surfaces.iter().zip(&world.bodies).map(|(s, body)| extent(s, body, guides)));
+        let all = &world.materials;
+        let materials = 0..all.all.len() as u8;
+        self.pair_friction.clear();
+        self.pair_friction.extend(materials.clone().flat_map(|a| materials.clone().map(move |b| all.friction(a, b))));
+        self.body_friction.clear();
+        for body in &world.bodies {
+            self.body_friction.extend(all.all.iter().map(|m| geometric_mean(m.friction, body.friction)));
+        }
+    }
+
+    /// Finds pairs and near bodies anew, unless the last ones still hold for this step.
+    pub(crate) fn search_if_needed(&mut self, world: &mut World, found: Extremes) -> Result<(), AdvanceError> {
+        let moving = |k: usize| self.bodies[k].travel(world.bodies[k].mass_properties.center, self.extents[k]);
+        let body = (0..self.bodies.len()).map(moving).fold(0.0, f64::max);
+        self.body_travel += body;
+        let present = self.bodies.iter().map(|b| b.is_present);
+        let holds = f64::from(found.since_search).sqrt().max(self.body_travel) <= 0.5 * self.margin;
+        if holds && present.clone().eq(self.spare.is_present.iter().copied()) {
+            return Ok(());
+        }
+        self.spare.is_present.clear();
+        self.spare.is_present.extend(present);
+        self.fold(world);
+        let fastest = f64::from(found.free).sqrt().max(body);
+        self.margin = (LEAST_MARGIN * f64::from(self.largest)).max(2.2 * fastest);
+        self.body_travel = body;
+        self.search(world)
+    }
+
+    fn search(&mut self, world: &World) -> Result<(), AdvanceError> {
+        let rule = ContactRule {
+            scale: 1.0 + SLACK,
+            margin: self.margin as f32,
+        };
+        let Guides { position, radius, .. } = &world.guides;
+        let reach = rule.reach(self.largest, self.largest).max(f32::MIN_POSITIVE);
+        self.grid.build(position, reach).map_err(search_error)?;
+        self.lists.find_contacts(&self.grid, radius, rule).map_err(search_error)?;
+        let geometry = Geometry {
+            guides: &world.guides,
+            periods: DVec3::from_array(world.periodic.map(|range| range.map_or(0.0, |[low, high]| high - low))),
+            friction: &self.pair_friction,
+            materials: world.materials.all.len(),
+        };
+        std::mem::swap(&mut self.pairs, &mut self.old_pairs);
+        self.pairs.build(&self.lists, &geometry);
+        if self.settings.remembers() {
+            self.pairs.remember(&self.old_pairs, &self.old);
+        }
+        let margin = self.margin;
+        let (scene, _, chunks, ..) = self.split(world, Rules::new(&self.settings, 1.0, 1.0));
+        scene.find_near(chunks, margin);
+        Ok(())
+    }
+
+    /// Adds where guides are since the search to where they were.
+    fn fold(&mut self, world: &mut World) {
+        for i in 0..world.guides.len() {
+            let at = std::mem::replace(&mut self.columns.at[i], Vec4::ZERO).truncate();
+            self.columns.total[i] += at;
+            world.guides.displace(i, at);
+        }
+    }
+
+    /// Bodies go where they are told, or where guides and gravity push them.
+    pub(crate) fn move_bodies(&mut self, world: &mut World, step: f64) {
+        self.impulses.clear();
+        self.impulses.extend(self.loads.iter().map(|load| load.sum * (-1.0 / step)));
+        for (sum, impulse) in self.spare.wrenches.iter_mut().zip(&self.impulses) {
+            *sum += *impulse;
+        }
+        for (body, moved) in world.bodies.iter_mut().zip(&self.bodies) {
+            if let Motion::Scripted { .. } = body.motion {
+                let center = body.mass_properties.center;
+                body.twist.linear = (moved.to.point(center) - moved.from.point(center)) / step;
+                body.twist.angular = (moved.to.rotation * moved.from.rotation.inverse()).to_scaled_axis() / step;
+            }
+            if !body.is_dynamic() {
+                body.pose = moved.to;
+            }
+        }
+        self.motion.step(world, &self.impulses, step);
+    }
+
+    /// Leaves the world as it is at the end of the frame, and says how it went.
+    pub(crate) fn end_frame(
+        &mut self,
+        world: &mut World,
+        duration: f64,
+        steps: u32,
+    ) -> Result<AdvanceReport, AdvanceError> {
+        self.clock.enter("report");
+        let guides = self.pairs.deepest(&self.columns.at);
+        let walls = self.chunks.iter().flat_map(|c| &c.walls);
+        let walls = walls.map(|w| -w.start / world.guides.radius[w.guide as usize]).fold(0.0, f32::max);
+        self.fold(world);
+        if world.guides.velocity.iter().any(|v| !v.is_finite()) {
+            return Err(self.not_finite(world));
+        }
+        for (body, sum) in world.bodies.iter_mut().zip(&self.spare.wrenches) {
+            body.wrench = *sum * (1.0 / duration);
+        }
+        Ok(AdvanceReport {
+            steps,
+            max_overlap: guides.max(walls),
+            extras: Vec::new(),
+            stages: self.clock.take(),
+        })
+    }
+
+    /// The error of a state that is not finite.
+    pub(crate) fn not_finite(&self, world: &World) -> AdvanceError {
+        let Guides { velocity, position, id, .. } = &world.guides;
+        let guide = (0..id.len()).find(|&i| !velocity[i].is_finite() || !position[i].is_finite()).unwrap_or_default();
+        AdvanceError::Unstable {
+            time: world.time,
+            guide: id.get(guide).copied().unwrap_or_default(),
+            what: "has no finite position or velocity".to_owned(),
+            advice: "shorten `step` or lower `relaxation`".to_owned(),
+        }
+    }
+}
+
+/// Fastest that the surface of body `k` moves [m/s] in the next `duration` [s].
+fn body_speed(world: &World, k: usize, duration: f64, extent: f64, steps: f64) -> f64 {
+    let body = &world.bodies[k];
+    match body.motion {
+        Motion::Fixed => 0.0,
+        Motion::Scripted { .. } => {
+            let mut moving = BodyStep::new(world, k, 0.0);
+            let mut fastest = 0.0f64;
+            for n in 1..=steps as u32 {
+                let then = BodyStep::new(world, k, duration * f64::from(n) / steps);
+                moving.to = then.to;
+                fastest = fastest.max(moving.travel(body.mass_properties.center, extent) * steps / duration);
+                moving.from = moving.to;
+            }
+            fastest
+        }
+        Motion::Driven | Motion::Dynamic => body.twist.linear.length() + body.twist.angular.length() * extent,
+    }
+}
+
+/// Around all guides [m].
+fn guide_bounds(world: &World) -> Aabb {
+    let Guides { position, .. } = &world.guides;
+    let (low, high) = position.iter().fold((Vec3::MAX, Vec3::MIN), |(low, high), &p| (low.min(p), high.max(p)));
+    Aabb::new(world.origin + low.as_dvec3(), world.origin + high.as_dvec3())
+}
+
+/// Brings guides that left a periodic range back into it.
+fn wrap(world: &mut World) {
+    for axis in 0..3 {
+        let Some([low, high]) = world.periodic[axis] else { continue };
+        for i in 0..world.guides.len() {
+            let place = world.place(i)[axis];
+            if !(low..high).contains(&place) {
+                let image = low + (place - low).rem_euclid(high - low) - world.origin[axis];
+                let guides = &mut world.guides;
+                guides.position[i][axis] = image as f32;
+                guides.offset[i][axis] = (image - f64::from(image as f32)) as f32;
+            }
+        }
+    }
+}
+
+fn search_error(error: barchan_neighbors::Error) -> AdvanceError {
+    AdvanceError::Scene {
+        what: format!("guides cannot be searched: {error}"),
+        advice: "check periodic ranges, radii and positions".to_owned(),
+    }
+}

@@ -1,0 +1,5 @@
+//! Equations, without loops and storage.
+
+pub(crate) mod contact;
+pub(crate) mod friction;
+pub(crate) mod mass;

@@ -1,0 +1,125 @@
+//! What a user may choose.
+
+use thiserror::Error;
+
+/// A setting that cannot be.
+#[derive(Clone, Copy, Debug, Error, PartialEq)]
+#[error("`{name}` must be {allowed}, got {value}")]
+pub struct SettingsError {
+    /// Which one.
+    pub name: &'static str,
+    /// What was found.
+    pub value: f64,
+    /// What is allowed.
+    pub allowed: &'static str,
+}
+
+/// Settings of the solver. The defaults are meant to be left alone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PbdSettings {
+    /// Longest time step [s]; a frame is cut into equal steps. The paper has 0.005.
+    pub step: f64,
+    /// Passes over all contacts in a step [-]. The paper has 3 to 5; short steps with few passes are better.
+    pub iterations: u32,
+    /// Passes over inherited overlaps in a step [-], which move guides without giving them speed. The paper has 1 to 2.
+    pub stabilisation: u32,
+    /// What bounds friction.
+    pub friction: FrictionMode,
+    /// How a guide shares itself among its contacts.
+    pub splitting: Splitting,
+    /// Share of the last step's impulses that a step starts from [-], 0 to 1. Only with accumulated friction.
+    pub memory: f32,
+    /// Masses fall off with height at this rate [1/m]; 0 turns it off. It steadies stacks and breaks Newton's third law.
+    pub mass_scaling: f32,
+    /// Longest way of a guide relative to guides and bodies in a step, of the smallest diameter [-].
+    pub cfl: f32,
+    /// Factor on every correction [-], 1 to 2.
+    pub relaxation: f32,
+    /// Fastest that a guide may leave a step, in its diameters a step [-].
+    pub velocity_clamp: f32,
+}
+
+impl Default for PbdSettings {
+    fn default() -> Self {
+        Self {
+            step: 1.0 / 480.0,
+            iterations: 2,
+            stabilisation: 1,
+            friction: FrictionMode::Accumulated,
+            splitting: Splitting::Mass,
+            memory: 1.0,
+            mass_scaling: 0.0,
+            cfl: 0.4,
+            relaxation: 1.0,
+            velocity_clamp: 0.5,
+        }
+    }
+}
+
+impl PbdSettings {
+    /// Step, passes and friction as the paper prints them.
+    pub fn paper() -> Self {
+        Self {
+            step: 0.005,
+            iterations: 4,
+            stabilisation: 1,
+            friction: FrictionMode::Sommer,
+            splitting: Splitting::Average,
+            memory: 0.0,
+            ..Self::default()
+        }
+    }
+
+    /// Whether every value can be.
+    pub(crate) fn check(&self) -> Result<(), SettingsError> {
+        let refuse = |name, value: f64, allowed| Err(SettingsError { name, value, allowed });
+        let finite = |x: f32, low: f32, high: f32| (low..=high).contains(&x);
+        match self {
+            s if !(s.step > 0.0 && s.step.is_finite()) => refuse("step", s.step, "above 0 s"),
+            s if s.iterations == 0 => refuse("iterations", 0.0, "at least 1"),
+            s if !finite(s.memory, 0.0, 1.0) => refuse("memory", s.memory.into(), "0 to 1"),
+            s if !finite(s.mass_scaling, 0.0, 1e6) => refuse("mass_scaling", s.mass_scaling.into(), "0 to 1e6 per metre"),
+            s if !finite(s.cfl, 0.01, 0.5) => refuse("cfl", s.cfl.into(), "0.01 to 0.5"),
+            s if !finite(s.relaxation, 0.1, 2.0) => refuse("relaxation", s.relaxation.into(), "0.1 to 2"),
+            s if !(s.velocity_clamp >= s.cfl) => refuse("velocity_clamp", s.velocity_clamp.into(), "at least `cfl`"),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether contacts start from the impulses that they had.
+    pub(crate) fn remembers(&self) -> bool {
+        self.accumulates() && self.memory > 0.0
+    }
+
+    /// Whether the two guides of a contact get opposite momenta.
+    pub(crate) fn keeps_momentum(&self) -> bool {
+        self.splitting == Splitting::Mass && self.mass_scaling == 0.0
+    }
+
+    /// Whether contacts keep their impulses and leave inherited overlaps to the stabilisation.
+    pub(crate) fn accumulates(&self) -> bool {
+        self.friction == FrictionMode::Accumulated
+    }
+}
+
+/// What bounds the tangential correction of a contact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FrictionMode {
+    /// The normal impulse of the whole step: Coulomb's law.
+    #[default]
+    Accumulated,
+    /// The guides' size, as printed: load plays no part.
+    Sommer,
+    /// The depth of the contact in this pass.
+    Macklin,
+}
+
+/// How a guide with several contacts shares itself among them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Splitting {
+    /// By mass: each contact moves a part of the guide's mass. Momentum is kept.
+    #[default]
+    Mass,
+    /// By averaging corrections, as printed. Momentum is not kept.
+    Average,
+}
