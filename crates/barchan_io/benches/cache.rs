@@ -94,7 +94,7 @@ fn cache(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("read 500k grains");
     group.sample_size(10).throughput(Throughput::Bytes(BYTES));
     group.bench_function("default", |bencher| {
-        bencher.iter(|| black_box(cache.read_grains(0).expect("grains")))
+        bencher.iter(|| black_box(cache.read_grains(0).expect("grains")));
     });
     group.finish();
 }

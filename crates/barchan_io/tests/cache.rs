@@ -174,6 +174,7 @@ fn a_resumed_run_leaves_the_folder_as_one_never_stopped() {
         "a torn line is skipped"
     );
     fs::write(folder.path().join("guides/.000005.arrow.123.part"), "half").unwrap();
+    fs::write(folder.path().join("checkpoint/.state.123.part"), "half").unwrap();
     fs::write(folder.path().join("guides/notes.txt"), "mine").unwrap();
 
     let mut writer = CacheWriter::resume(folder.path(), run(0), CacheSettings::default(), 2).unwrap();
@@ -200,6 +201,7 @@ fn a_resumed_run_leaves_the_folder_as_one_never_stopped() {
     names.sort();
     assert_eq!(names.len(), 7, "{names:?}");
     assert_eq!(names[6], "notes.txt");
+    assert_eq!(fs::read_dir(folder.path().join("checkpoint")).unwrap().count(), 0);
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn bits(table: &Table) -> Vec<(String, Vec<u32>)> {
         Column::U8(values) => values.iter().map(|&v| u32::from(v)).collect(),
         Column::U32(values) => values.clone(),
         Column::F32(values) => values.iter().map(|v| v.to_bits()).collect(),
-        Column::Vec3(values) => values.iter().flat_map(|v| v.to_array()).map(f32::to_bits).collect(),
+        Column::Vec3(values) => values.iter().flat_map(Vec3::to_array).map(f32::to_bits).collect(),
     };
     table
         .columns

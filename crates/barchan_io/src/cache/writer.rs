@@ -26,7 +26,8 @@ pub struct CacheSettings {
     pub grains_every: u64,
     /// Whether positions of guides and grains are stored in 16 bits a coordinate, within the box of the frame.
     pub compact: bool,
-    /// Level of zstd [-].
+    /// Level of zstd [-]. By default 1: higher ones made files of the same length in more time, negative ones hardly
+    /// compressed (bench `cache`).
     pub level: i32,
 }
 
@@ -257,8 +258,12 @@ impl Work {
     }
 }
 
+fn folders(dir: &Path) -> [PathBuf; 4] {
+    ["guides", "grains", "bodies", "checkpoint"].map(|name| dir.join(name))
+}
+
 fn make_folders(dir: &Path) -> Result<(), WriteError> {
-    for path in Part::ALL.map(|part| dir.join(part.name())) {
+    for path in folders(dir) {
         fs::create_dir_all(&path).map_err(|reason| WriteError { path, reason })?;
     }
     Ok(())
@@ -266,8 +271,7 @@ fn make_folders(dir: &Path) -> Result<(), WriteError> {
 
 /// Removes the frames that `goes` picks by their number, and what a killed run left half written. Other files stay.
 fn clear_frames(dir: &Path, goes: impl Fn(u64) -> bool) -> Result<(), CacheError> {
-    let folders = Part::ALL.map(|part| dir.join(part.name()));
-    for folder in folders.iter().map(PathBuf::as_path).chain([dir]) {
+    for folder in folders(dir).iter().map(PathBuf::as_path).chain([dir]) {
         for entry in fs::read_dir(folder).map_err(CacheError::reading(folder))? {
             let path = entry.map_err(CacheError::reading(folder))?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy();
