@@ -12,6 +12,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod look;
+mod registry;
+pub mod running;
 pub mod sampling;
+mod simulation;
 
-pub use {barchan_geometry as geometry, barchan_io as io, barchan_neighbors as neighbors, barchan_scene as scene};
+pub use look::{LookError, look};
+pub use registry::SolverError;
+pub use simulation::{Simulation, SimulationError};
+
+pub use {
+    barchan_geometry as geometry, barchan_io as io, barchan_neighbors as neighbors, barchan_render as render,
+    barchan_scene as scene, barchan_world as world,
+};

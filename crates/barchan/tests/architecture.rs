@@ -24,6 +24,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("barchan_scene", &["barchan_geometry", "barchan_world"]),
     ("barchan_io", &["barchan_geometry", "barchan_world"]),
+    ("barchan_render", &["barchan_geometry"]),
     (
         "barchan",
         &[
@@ -34,6 +35,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "barchan_pbd",
             "barchan_scene",
             "barchan_io",
+            "barchan_render",
         ],
     ),
     ("barchan_cli", &["barchan"]),

@@ -1,10 +1,14 @@
 //! The `barchan` program.
 
 mod bench;
+mod cache;
+mod check;
 mod failure;
 mod memory;
 mod progress;
+mod run;
 mod sample;
+mod scene;
 
 use std::process::ExitCode;
 
@@ -22,15 +26,42 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Simulate a scene into a cache
+    Run(run::Arguments),
+    /// Draw a frame of a cache
+    Render(cache::RenderArguments),
     /// Turn a mesh file or a shape into particles
     Sample(sample::Arguments),
+    /// Turn a cache into files for other programs
+    Export(cache::ExportArguments),
+    /// Show what a cache holds: counts, bounds, energies, timings
+    Info(cache::InfoArguments),
+    /// Find what is wrong with a scene, without running it
+    Check(check::CheckArguments),
+    /// List the built-in scenes
+    Scenes(check::ScenesArguments),
+    /// Print the JSON Schema of scene files, for editors
+    Schema,
     /// Measure how fast the parts of barchan are on this machine
     Bench(bench::Arguments),
 }
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Render(arguments) => cache::run_render(&arguments),
         Command::Sample(arguments) => sample::run(&arguments),
+        Command::Export(arguments) => cache::run_export(&arguments),
+        Command::Info(arguments) => cache::info(&arguments),
+        Command::Check(arguments) => check::check(&arguments),
+        Command::Scenes(arguments) => {
+            check::scenes(&arguments);
+            Ok(())
+        }
+        Command::Schema => {
+            check::print_schema();
+            Ok(())
+        }
         Command::Bench(arguments) => bench::run(&arguments),
     };
     match done {

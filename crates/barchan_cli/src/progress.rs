@@ -44,6 +44,16 @@ impl Progress {
     }
 }
 
+impl Progress {
+    /// Frame `frame` of `frames` is done.
+    pub fn tell_frame(&self, frame: u64, frames: u64, guides: usize, guide_ms: f64) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(format!("frame {frame}/{frames}, {guides} guides, {guide_ms:.1} ms"));
+        }
+        self.tell(frame as f64 / frames.max(1) as f64);
+    }
+}
+
 impl Drop for Progress {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {

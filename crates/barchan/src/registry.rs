@@ -1,0 +1,77 @@
+//! Every solver by name: the one place where solvers and scenes meet.
+
+use barchan_pbd::{FrictionMode, PbdSettings, PbdSolver, Splitting};
+use barchan_scene::{Scene, Settings};
+use barchan_world::{Solver, World};
+use thiserror::Error;
+
+/// A solver that could not be made.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum SolverError {
+    /// No solver of that name.
+    #[error("there is no solver `{name}`; there are: {}", names())]
+    Unknown {
+        /// What was asked for.
+        name: String,
+    },
+    /// It refused its settings or the world.
+    #[error("solver `{name}`: {reason}")]
+    Refused {
+        /// Which solver.
+        name: &'static str,
+        /// Why.
+        reason: String,
+    },
+}
+
+type Build = fn(&Scene, &World) -> Result<Box<dyn Solver>, SolverError>;
+
+/// Every solver. A new one is a crate and a line here.
+const SOLVERS: &[(&str, Build)] = &[("pbd", pbd)];
+
+fn names() -> String {
+    SOLVERS.iter().map(|s| s.0).collect::<Vec<_>>().join(", ")
+}
+
+/// The solver that `scene` asks for, ready to move `world`.
+pub fn solver(scene: &Scene, world: &World) -> Result<Box<dyn Solver>, SolverError> {
+    let entry = SOLVERS.iter().find(|s| s.0 == scene.solver);
+    let (_, build) = entry.ok_or_else(|| SolverError::Unknown {
+        name: scene.solver.clone(),
+    })?;
+    build(scene, world)
+}
+
+fn pbd(scene: &Scene, world: &World) -> Result<Box<dyn Solver>, SolverError> {
+    let refused = |reason: String| SolverError::Refused { name: "pbd", reason };
+    let settings = pbd_settings(&scene.solver_settings, scene.frame_rate);
+    let _ = world;
+    let solver = PbdSolver::new(settings, Box::new(barchan_pbd::FreeBodies)).map_err(|error| refused(error.to_string()))?;
+    Ok(Box::new(solver))
+}
+
+fn pbd_settings(given: &Settings, frame_rate: f64) -> PbdSettings {
+    let defaults = PbdSettings::default();
+    let count = |name: &str, default: u32| given.count(name).map_or(default, |n| n as u32);
+    let number = |name: &str, default: f32| given.number(name).map_or(default, |x| x as f32);
+    let step = given.number("step");
+    let substeps = given.number("substeps").map(|n| 1.0 / (frame_rate * n));
+    PbdSettings {
+        step: step.or(substeps).unwrap_or(defaults.step),
+        iterations: count("iterations", defaults.iterations),
+        stabilisation: count("stabilization_iterations", defaults.stabilisation),
+        friction: match given.word("friction") {
+            Some("sommer") => FrictionMode::Sommer,
+            Some("macklin") => FrictionMode::Macklin,
+            _ => FrictionMode::Accumulated,
+        },
+        splitting: match given.word("splitting") {
+            Some("average") => Splitting::Average,
+            _ => Splitting::Mass,
+        },
+        mass_scaling: number("mass_scaling", defaults.mass_scaling),
+        cfl: number("cfl", defaults.cfl),
+        ..defaults
+    }
+}

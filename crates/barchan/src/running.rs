@@ -1,0 +1,183 @@
+//! A simulation from its scene to a cache on disk, with checkpoints.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use barchan_geometry::mesh::write_ply;
+use barchan_io::{
+    CacheError, CacheSettings, CacheWriter, Part, Run, WriteError, WriteReport, read_checkpoint, write_atomically,
+};
+use barchan_scene::Scene;
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::look::mesh_path;
+use crate::simulation::{Simulation, SimulationError};
+
+/// Where and how far to run.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// The cache's folder.
+    pub dir: PathBuf,
+    /// Frames after the first; as many as the scene lasts if none is given.
+    pub frames: Option<u64>,
+    /// Number of the frame at time 0, for shots that begin at 1001.
+    pub start_frame: u64,
+    /// Go on from the checkpoint in the folder.
+    pub resume: bool,
+    /// The scene as it was read, for the manifest.
+    pub scene: Value,
+}
+
+/// Time between two checkpoints.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(2);
+
+/// Why a run ended early.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The simulation could not be made or go on.
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
+    /// The cache could not be read or written.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+}
+
+/// What was done so far.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Frames that are done, without the first.
+    pub frame: u64,
+    /// Frames that there will be.
+    pub frames: u64,
+    /// Simulated time [s].
+    pub time: f64,
+    /// Guides now.
+    pub guides: usize,
+    /// Milliseconds that the last frame's guides took.
+    pub guide_ms: f64,
+}
+
+/// Whether to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Go {
+    /// With the next frame.
+    On,
+    /// No further; a checkpoint is left.
+    Stop,
+}
+
+/// What a run did.
+#[derive(Clone, Debug)]
+pub struct RunReport {
+    /// Frames that the cache now has after the first.
+    pub frame: u64,
+    /// Frames that there were to be.
+    pub frames: u64,
+    /// Seconds spent simulating.
+    pub simulation: f64,
+    /// What writing took, in its own thread.
+    pub output: WriteReport,
+}
+
+/// Simulates `scene` into a cache. `watch` hears of every frame and may stop the run.
+pub fn run(scene: &Scene, options: &RunOptions, watch: &mut dyn FnMut(Progress) -> Go) -> Result<RunReport, RunError> {
+    let frames = options.frames.unwrap_or_else(|| scene.frames());
+    let (mut simulation, mut writer) = begin(scene, options)?;
+    let mut simulating = 0.0;
+    let mut saved = Instant::now();
+    while simulation.frame_number() < frames {
+        let start = Instant::now();
+        let advanced = simulation.advance();
+        simulating += start.elapsed().as_secs_f64();
+        // Frames before the failure stay good, and are written.
+        if let Err(error) = advanced {
+            writer.finish()?;
+            return Err(error.into());
+        }
+        let progress = Progress {
+            frame: simulation.frame_number(),
+            frames,
+            time: simulation.world().time,
+            guides: simulation.world().guides.len(),
+            guide_ms: simulation.guide_ms(),
+        };
+        let number = push(&mut writer, &simulation, options)?;
+        let stop = watch(progress) == Go::Stop;
+        if stop || saved.elapsed() > CHECKPOINT_EVERY || progress.frame == frames {
+            writer.checkpoint(number, simulation.save())?;
+            saved = Instant::now();
+        }
+        if stop {
+            break;
+        }
+    }
+    Ok(RunReport {
+        frame: simulation.frame_number(),
+        frames,
+        simulation: simulating,
+        output: writer.finish()?,
+    })
+}
+
+fn begin(scene: &Scene, options: &RunOptions) -> Result<(Simulation, CacheWriter), RunError> {
+    let run = Run {
+        scene: options.scene.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        solver: scene.solver.clone(),
+        frame_rate: scene.frame_rate,
+        first_frame: options.start_frame,
+    };
+    if options.resume {
+        let (number, archive) = read_checkpoint(&options.dir)?;
+        let simulation = Simulation::resume(scene, &archive)?;
+        let writer = CacheWriter::resume(&options.dir, run, settings(scene), number)?;
+        return Ok((simulation, writer));
+    }
+    let simulation = Simulation::new(scene)?;
+    let mut writer = CacheWriter::create(&options.dir, run, settings(scene))?;
+    write_meshes(&options.dir, &simulation)?;
+    let number = push(&mut writer, &simulation, options)?;
+    writer.checkpoint(number, simulation.save())?;
+    Ok((simulation, writer))
+}
+
+/// The surfaces of the bodies, in their own frames, so that a cache can be looked at without its scene.
+fn write_meshes(dir: &Path, simulation: &Simulation) -> Result<(), RunError> {
+    for body in &simulation.world().bodies {
+        let path = mesh_path(dir, &body.name);
+        std::fs::create_dir_all(path.parent().unwrap_or(dir))
+            .map_err(|reason| WriteError {
+                path: path.clone(),
+                reason,
+            })
+            .and_then(|()| write_atomically(&path, |out| write_ply(&body.surface, out)))
+            .map_err(CacheError::from)?;
+    }
+    Ok(())
+}
+
+fn push(writer: &mut CacheWriter, simulation: &Simulation, options: &RunOptions) -> Result<u64, RunError> {
+    let mut frame = simulation.frame();
+    frame.number += options.start_frame;
+    let number = frame.number;
+    writer.push(frame)?;
+    Ok(number)
+}
+
+fn settings(scene: &Scene) -> CacheSettings {
+    let output = &scene.output;
+    let wanted = [(Part::Guides, output.guides), (Part::Grains, output.grains), (Part::Bodies, output.bodies)];
+    CacheSettings {
+        parts: wanted.iter().filter(|w| w.1).map(|w| w.0).collect(),
+        grains_every: output.grains_every,
+        compact: output.compact,
+        ..CacheSettings::default()
+    }
+}
+
+/// The folder that a run of `scene` goes to if nobody says otherwise.
+pub fn default_dir(scene: &Scene) -> PathBuf {
+    Path::new("caches").join(&scene.name)
+}

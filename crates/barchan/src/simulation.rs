@@ -1,0 +1,224 @@
+//! The whole flow, frame by frame.
+
+use std::time::Instant;
+
+use barchan_scene::{Scene, SceneError};
+use barchan_world::{
+    AdvanceError, AdvanceReport, Archive, ArchiveError, BodyState, Column, ColumnRef, Frame, Motion, Solver, Stats, Table,
+    World,
+};
+use glam::{DVec3, Vec3};
+use thiserror::Error;
+
+use crate::registry::{self, SolverError};
+
+/// Why a simulation could not be made or go on.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SimulationError {
+    /// The scene could not be built.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
+    /// There is no such solver, or it refused.
+    #[error(transparent)]
+    Solver(#[from] SolverError),
+    /// The state no longer means anything.
+    #[error(transparent)]
+    Advance(#[from] AdvanceError),
+    /// A checkpoint of something else.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+}
+
+/// A scene that is being simulated.
+pub struct Simulation {
+    world: World,
+    solver: Box<dyn Solver>,
+    frame_rate: f64,
+    /// Frames since the start.
+    frame: u64,
+    /// Where each guide was at the start of the frame [m], by id.
+    starts: Vec<DVec3>,
+    report: AdvanceReport,
+    /// Mean velocity over the last frame [m/s], in the world's order.
+    velocities: Vec<Vec3>,
+    guide_ms: f64,
+}
+
+impl Simulation {
+    /// Builds the scene's world and solver; fills that settle do so now.
+    pub fn new(scene: &Scene) -> Result<Self, SimulationError> {
+        let mut world = scene.build()?;
+        settle(scene, &mut world)?;
+        world.place_scripted_bodies(0.0);
+        Self::of_world(scene, world)
+    }
+
+    /// The scene's simulation as `archive` holds it. The world is built from the scene, but nothing settles again.
+    pub fn resume(scene: &Scene, archive: &Archive) -> Result<Self, SimulationError> {
+        let mut world = scene.build()?;
+        world.load(archive)?;
+        let mut simulation = Self::of_world(scene, world)?;
+        simulation.solver.load(&simulation.world, archive)?;
+        simulation.frame = archive.get_one("simulation.frame")?;
+        Ok(simulation)
+    }
+
+    fn of_world(scene: &Scene, world: World) -> Result<Self, SimulationError> {
+        let solver = registry::solver(scene, &world)?;
+        Ok(Self {
+            velocities: world.guides.velocity.clone(),
+            world,
+            solver,
+            frame_rate: scene.frame_rate,
+            frame: 0,
+            starts: Vec::new(),
+            report: AdvanceReport::default(),
+            guide_ms: 0.0,
+        })
+    }
+
+    /// Frames since the start.
+    pub fn frame_number(&self) -> u64 {
+        self.frame
+    }
+
+    /// What there is now.
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// What there is now, for programs that drive bodies.
+    pub fn world_mut(&mut self) -> &mut World {
+        &mut self.world
+    }
+
+    /// Goes on by one frame.
+    pub fn advance(&mut self) -> Result<(), SimulationError> {
+        // From the frame's number, so that times never drift.
+        let now = self.frame as f64 / self.frame_rate;
+        let next = (self.frame + 1) as f64 / self.frame_rate;
+        self.world.time = now;
+        let start = Instant::now();
+        self.world.drain();
+        self.world.emit(next - now);
+        self.remember_starts();
+        self.report = self.solver.advance(&mut self.world, next - now)?;
+        self.world.time = next;
+        self.guide_ms = 1e3 * start.elapsed().as_secs_f64();
+        self.frame += 1;
+        self.measure_velocities(next - now);
+        Ok(())
+    }
+
+    fn remember_starts(&mut self) {
+        self.starts.resize(self.world.next_id as usize, DVec3::ZERO);
+        for i in 0..self.world.guides.len() {
+            self.starts[self.world.guides.id[i] as usize] = self.world.place(i);
+        }
+    }
+
+    /// Displacement over the frame divided by its time: what a position-based solver stores as velocity is not its motion.
+    fn measure_velocities(&mut self, duration: f64) {
+        let world = &self.world;
+        let displacement = |i: usize| {
+            let mut moved = world.place(i) - self.starts[world.guides.id[i] as usize];
+            for (axis, range) in world.periodic.iter().enumerate() {
+                if let Some([low, high]) = range {
+                    moved[axis] -= (high - low) * (moved[axis] / (high - low)).round();
+                }
+            }
+            moved
+        };
+        self.velocities.clear();
+        self.velocities
+            .extend((0..world.guides.len()).map(|i| (displacement(i) / duration).as_vec3()));
+    }
+
+    /// What there is now, to be written or shown.
+    pub fn frame(&self) -> Frame {
+        let world = &self.world;
+        let guides = &world.guides;
+        let mut table = Table::default();
+        table.push("id", Column::U32(guides.id.clone()));
+        let places = (0..guides.len()).map(|i| world.place(i).as_vec3());
+        table.push("position", Column::Vec3(places.collect()));
+        table.push("velocity", Column::Vec3(self.velocities.clone()));
+        table.push("radius", Column::F32(guides.radius.clone()));
+        table.push("material", Column::U8(guides.material.clone()));
+        for (name, column) in self.solver.columns() {
+            // Between advancing and showing, guides may have been added; columns of the solver then wait for a frame.
+            if column.len() == guides.len() {
+                table.push(name, owned(column));
+            }
+        }
+        let mut stats = Stats::of_guides(world, &self.velocities);
+        stats.steps = self.report.steps;
+        stats.max_overlap = self.report.max_overlap;
+        stats.guide_ms = self.guide_ms;
+        stats.extras = self.report.extras.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+        let present = world.bodies.iter().filter(|body| body.is_present(world.time));
+        Frame {
+            number: self.frame,
+            time: world.time,
+            guides: table,
+            grains: None,
+            bodies: present.map(BodyState::of).collect(),
+            stats,
+        }
+    }
+
+    /// Milliseconds that the guides' last frame took.
+    pub fn guide_ms(&self) -> f64 {
+        self.guide_ms
+    }
+
+    /// What the solver did over the last frame.
+    pub fn report(&self) -> &AdvanceReport {
+        &self.report
+    }
+
+    /// Everything needed to go on bit for bit.
+    pub fn save(&self) -> Archive {
+        let mut archive = Archive::default();
+        self.world.save(&mut archive);
+        self.solver.save(&mut archive);
+        archive.put("simulation.frame", &[self.frame]);
+        archive
+    }
+}
+
+fn owned(column: ColumnRef) -> Column {
+    match column {
+        ColumnRef::U8(values) => Column::U8(values.to_vec()),
+        ColumnRef::U32(values) => Column::U32(values.to_vec()),
+        ColumnRef::F32(values) => Column::F32(values.to_vec()),
+        ColumnRef::F64(values) => Column::F32(values.iter().map(|&v| v as f32).collect()),
+        ColumnRef::Vec3(values) => Column::Vec3(values.to_vec()),
+        ColumnRef::DVec3(values) => Column::Vec3(values.iter().map(|v| v.as_vec3()).collect()),
+    }
+}
+
+/// Lets guides come to rest before time 0, with every body held where it is at time 0.
+fn settle(scene: &Scene, world: &mut World) -> Result<(), SimulationError> {
+    let duration = scene.settle();
+    if duration <= 0.0 {
+        return Ok(());
+    }
+    world.place_scripted_bodies(0.0);
+    let held = world.bodies.clone();
+    for body in &mut world.bodies {
+        body.motion = Motion::Fixed;
+        body.twist = Default::default();
+    }
+    let mut solver = registry::solver(scene, world)?;
+    let frame = 1.0 / scene.frame_rate;
+    for _ in 0..(duration / frame).ceil() as u64 {
+        world.time = 0.0;
+        solver.advance(world, frame)?;
+    }
+    world.time = 0.0;
+    world.bodies = held;
+    world.guides.velocity.fill(Vec3::ZERO);
+    Ok(())
+}

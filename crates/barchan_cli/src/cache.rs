@@ -1,0 +1,142 @@
+//! `barchan info`, `barchan export`, `barchan render`: about caches that are there.
+
+use std::path::PathBuf;
+
+use barchan::geometry::Aabb;
+use barchan::io::{Cache, CacheError, EXPORTERS, ExportError, export, write_atomically};
+use barchan::world::Column;
+use barchan::{LookError, look};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::progress::Progress;
+
+/// Show what a cache holds.
+#[derive(Args)]
+pub struct InfoArguments {
+    /// The cache's folder
+    dir: PathBuf,
+
+    /// Print one JSON object a frame
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn info(arguments: &InfoArguments) -> Result<(), Failure> {
+    let cache = Cache::open(&arguments.dir).map_err(wrong_cache)?;
+    let stats = cache.stats().map_err(wrong_cache)?;
+    let run = &cache.manifest().run;
+    if arguments.json {
+        for line in &stats {
+            let s = &line.stats;
+            let row = json!({
+                "frame": line.frame, "time": line.time, "steps": s.steps, "guides": s.guides, "grains": s.grains,
+                "mass": s.mass, "kinetic_energy": s.kinetic_energy, "potential_energy": s.potential_energy,
+                "momentum": s.momentum.to_array(), "max_speed": s.max_speed, "max_overlap": s.max_overlap,
+                "guide_ms": s.guide_ms, "grain_ms": s.grain_ms, "removed_mass": s.removed_mass,
+            });
+            println!("{row}");
+        }
+        return Ok(());
+    }
+    let name = run.scene.get("name").and_then(|n| n.as_str()).unwrap_or("?");
+    println!("scene {name}, solver {}, {} frames a second, version {}", run.solver, run.frame_rate, run.version);
+    let Some(last) = stats.last() else {
+        println!("no frames yet");
+        return Ok(());
+    };
+    let (first, s) = (&stats[0], &last.stats);
+    println!("frames {} to {}, times {:.3} to {:.3} s", first.frame, last.frame, first.time, last.time);
+    println!("guides {}, grains {}, mass {:.6} kg (removed {:.6} kg)", s.guides, s.grains, s.mass, s.removed_mass);
+    println!("kinetic energy {:.4e} J, potential energy {:.4e} J", s.kinetic_energy, s.potential_energy);
+    println!("fastest guide {:.4} m/s, largest overlap {:.4} radii", s.max_speed, s.max_overlap);
+    let mean = |value: &dyn Fn(&barchan::world::Stats) -> f64| {
+        stats.iter().skip(1).map(|l| value(&l.stats)).sum::<f64>() / (stats.len().max(2) - 1) as f64
+    };
+    println!("a frame: {:.2} ms guides, {:.2} ms grains, {:.1} steps", mean(&|s| s.guide_ms), mean(&|s| s.grain_ms), mean(&|s| f64::from(s.steps)));
+    if let Ok(guides) = cache.read_guides(last.frame)
+        && let Some(Column::Vec3(positions)) = guides.column("position")
+    {
+        let bounds = Aabb::of_points(positions.iter().map(|p| p.as_dvec3()));
+        println!("bounds {:.4} to {:.4}", bounds.min, bounds.max);
+    }
+    Ok(())
+}
+
+/// Turn a cache into files of another kind.
+#[derive(Args)]
+pub struct ExportArguments {
+    /// The cache's folder
+    dir: PathBuf,
+
+    /// The kind of files
+    #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(EXPORTERS.iter().map(|e| e.name)))]
+    to: String,
+
+    /// The folder for the files; DIR/KIND if not given
+    #[arg(long, short, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+pub fn run_export(arguments: &ExportArguments) -> Result<(), Failure> {
+    let to = arguments.output.clone().unwrap_or_else(|| arguments.dir.join(&arguments.to));
+    let progress = Progress::new("exporting");
+    export(&arguments.dir, &arguments.to, &to, &mut |done, of| progress.tell(done as f64 / of.max(1) as f64))
+        .map_err(|error| match error {
+            ExportError::Cache(error) => wrong_cache(error),
+            error => Failure::run(error.to_string()),
+        })?;
+    drop(progress);
+    println!("{}", to.display());
+    Ok(())
+}
+
+/// Draw a frame of a cache.
+#[derive(Args)]
+pub struct RenderArguments {
+    /// The cache's folder
+    dir: PathBuf,
+
+    /// The frame; the last one if not given
+    #[arg(long, value_name = "N")]
+    frame: Option<u64>,
+
+    /// The picture to write, .png
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+
+    /// Width and height [pixels]
+    #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = parse_size)]
+    size: (u32, u32),
+}
+
+pub fn run_render(arguments: &RenderArguments) -> Result<(), Failure> {
+    if arguments.output.extension().is_none_or(|e| !e.eq_ignore_ascii_case("png")) {
+        return Err(Failure::input(format!("{}: pictures end in .png", arguments.output.display())));
+    }
+    let cache = Cache::open(&arguments.dir).map_err(wrong_cache)?;
+    let last = cache.frames().last().map(|f| f.frame);
+    let Some(frame) = arguments.frame.or(last) else {
+        return Err(Failure::input(format!("{} has no frames", arguments.dir.display())));
+    };
+    let (width, height) = arguments.size;
+    let image = look(&arguments.dir, frame, width, height).map_err(|error| match error {
+        LookError::Cache(error) => wrong_cache(error),
+        error => Failure::input(error.to_string()),
+    })?;
+    write_atomically(&arguments.output, |out| image.write_png(out).map_err(std::io::Error::other))
+        .map_err(|error| Failure::input(error.to_string()))?;
+    println!("frame {frame} in {}", arguments.output.display());
+    Ok(())
+}
+
+fn parse_size(text: &str) -> Result<(u32, u32), String> {
+    let parsed = text.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
+    parsed.filter(|&(w, h)| w > 0 && h > 0).ok_or_else(|| "a size such as 1280x720".to_owned())
+}
+
+fn wrong_cache(error: CacheError) -> Failure {
+    Failure::input(error.to_string())
+}

@@ -1,0 +1,50 @@
+//! What commands on scenes share: finding, changing and checking them.
+
+use std::path::Path;
+
+use barchan::scene::{Document, Scene, built_in, parse_scene};
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+
+/// A scene on the command line.
+#[derive(Args)]
+pub struct SceneArguments {
+    /// A scene file, or the name of a built-in scene (`barchan scenes` lists them)
+    #[arg(value_name = "SCENE")]
+    pub scene: String,
+
+    /// Change a value of the scene: solver.kind=pbd, materials.sand.angle_of_repose=30, fill.0.radius=0.01
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+impl SceneArguments {
+    /// The scene's text with what was set beside it.
+    pub fn document(&self) -> Result<Document, Failure> {
+        let path = Path::new(&self.scene);
+        let found = match built_in(&self.scene) {
+            Some(document) if !path.exists() => document,
+            built_in => Document::read(path).map_err(|reason| {
+                let known = barchan::scene::BUILT_IN.iter().map(|s| s.name).collect::<Vec<_>>().join(", ");
+                match built_in {
+                    Some(_) => Failure::input(format!("cannot read {}: {reason}", self.scene)),
+                    None => Failure::input(format!("cannot read {}: {reason}; built-in scenes: {known}", self.scene)),
+                }
+            })?,
+        };
+        Ok(self.set.iter().fold(found, |document, assignment| document.with(assignment)))
+    }
+
+    /// The checked scene; warnings go to standard error.
+    pub fn scene(&self) -> Result<(Scene, Value), Failure> {
+        let document = self.document()?;
+        let (scene, warnings) = parse_scene(&document).map_err(|errors| Failure::input(errors.to_string()))?;
+        for warning in warnings {
+            eprintln!("{}", warning.render(&document));
+        }
+        let source = json!({ "name": scene.name, "text": document.text, "set": document.overrides });
+        Ok((scene, source))
+    }
+}
