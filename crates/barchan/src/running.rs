@@ -8,6 +8,7 @@ use barchan_io::{
     CacheError, CacheSettings, CacheWriter, Part, Run, WriteError, WriteReport, read_checkpoint, write_atomically,
 };
 use barchan_scene::Scene;
+use barchan_world::Body;
 use serde_json::Value;
 use thiserror::Error;
 
@@ -145,7 +146,9 @@ fn begin(scene: &Scene, options: &RunOptions) -> Result<(Simulation, CacheWriter
 
 /// The surfaces of the bodies, in their own frames, so that a cache can be looked at without its scene.
 fn write_meshes(dir: &Path, simulation: &Simulation) -> Result<(), RunError> {
-    for body in &simulation.world().bodies {
+    // Bodies without an end, such as the ground, have no surface to show.
+    let finite = |body: &&Body| body.shape.bounds().is_finite();
+    for body in simulation.world().bodies.iter().filter(finite) {
         let path = mesh_path(dir, &body.name);
         std::fs::create_dir_all(path.parent().unwrap_or(dir))
             .map_err(|reason| WriteError {

@@ -1,6 +1,7 @@
 //! `barchan bench`: how fast the parts are, on this machine, beside what others measured.
 
 mod neighbors;
+mod pbd;
 mod sample;
 
 use clap::Args;
@@ -27,7 +28,7 @@ pub struct Arguments {
 }
 
 /// Every bench: its name, and the function that measures and gives its rows to the printer.
-const BENCHES: &[(&str, fn(&mut Printer))] = &[("neighbors", neighbors::run), ("sample", sample::run)];
+const BENCHES: &[(&str, fn(&mut Printer))] = &[("neighbors", neighbors::run), ("sample", sample::run), ("pbd", pbd::run)];
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     use_threads(arguments.threads)?;

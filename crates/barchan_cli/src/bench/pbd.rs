@@ -1,0 +1,81 @@
+//! Sommer's four scenes at Sommer's counts, and a large block, moved by position-based dynamics.
+
+use barchan::Simulation;
+use barchan::scene::{built_in, parse_scene};
+use serde_json::json;
+
+use super::Printer;
+use crate::memory;
+
+/// A scene, the milliseconds a frame that the paper took on 8 cores, and the frames in which its sand flows.
+const PAPER: [(&str, f64, std::ops::Range<u64>); 4] = [
+    ("sandcastle", 9.75, 60..180),
+    ("excavator", 21.4, 60..180),
+    ("hourglass", 47.4, 60..180),
+    ("squirrel", 33.0, 20..80),
+];
+
+/// The paper's time step and passes; the defaults.
+const SETTINGS: [(&str, &[&str]); 2] = [
+    (
+        "paper",
+        &[
+            "solver.pbd.step=0.005",
+            "solver.pbd.iterations=4",
+            "solver.pbd.stabilization_iterations=1",
+        ],
+    ),
+    ("default", &[]),
+];
+
+pub fn run(printer: &mut Printer) {
+    for (scene, paper_ms, flowing) in PAPER {
+        for (kind, overrides) in SETTINGS {
+            measure(printer, scene, kind, overrides, Some(paper_ms), flowing.clone());
+        }
+    }
+}
+
+fn measure(
+    printer: &mut Printer,
+    name: &str,
+    kind: &str,
+    overrides: &[&str],
+    paper_ms: Option<f64>,
+    flowing: std::ops::Range<u64>,
+) {
+    memory::reset_peak();
+    let document = built_in(name).expect("a built-in scene");
+    let document = overrides.iter().fold(document, |d, o| d.with(*o));
+    let (scene, _) = parse_scene(&document).expect("built-in scenes are good");
+    let mut simulation = Simulation::new(&scene).expect("built-in scenes can be built");
+    let (mut milliseconds, mut steps, mut overlap, mut guide_steps) = (0.0, 0, 0f32, 0.0);
+    while simulation.frame_number() < flowing.end {
+        if let Err(error) = simulation.advance() {
+            eprintln!("{name}: {error}");
+            return;
+        }
+        if simulation.frame_number() > flowing.start {
+            milliseconds += simulation.guide_ms();
+            steps += simulation.report().steps;
+            overlap = overlap.max(simulation.report().max_overlap);
+            guide_steps += simulation.world().guides.len() as f64 * f64::from(simulation.report().steps);
+        }
+    }
+    let frames = (flowing.end - flowing.start) as f64;
+    printer.row(&json!({
+        "name": format!("pbd {name} {kind}"),
+        "scene": name,
+        "threads": rayon::current_num_threads(),
+        "guides": simulation.world().guides.len(),
+        "grains": 0,
+        "guide_ms": milliseconds / frames,
+        "grain_ms": 0.0,
+        "steps_per_frame": f64::from(steps) / frames,
+        "max_overlap": overlap,
+        "guide_steps_per_s": guide_steps / (1e-3 * milliseconds),
+        "peak_bytes": memory::peak(),
+        "paper_guide_ms": paper_ms,
+        "paper_cores": 8,
+    }));
+}
