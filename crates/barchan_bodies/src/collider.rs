@@ -11,8 +11,8 @@ use barchan_geometry::{Aabb, Shape, TriMesh};
 use barchan_world::Body;
 use glam::{DQuat, DVec3};
 use rapier3d_f64::math::Pose as Frame;
-use rapier3d_f64::parry::transformation::vhacd::{VHACD, VHACDParameters};
 use rapier3d_f64::parry::transformation::try_convex_hull;
+use rapier3d_f64::parry::transformation::vhacd::{VHACD, VHACDParameters};
 use rapier3d_f64::prelude::{SharedShape, TriMeshFlags};
 
 use crate::BodiesError;
@@ -37,12 +37,18 @@ pub(crate) fn build(body: &Body) -> Result<(Frame, SharedShape), BodiesError> {
     };
     let TriMesh { vertices, triangles } = &*body.surface;
     body.surface.check().map_err(|error| refuse(error.to_string()))?;
+    if body.is_dynamic() && mass_properties(&body.surface).volume <= 0.0 {
+        return Err(refuse("it encloses no volume".to_owned()));
+    }
     let shape = if is_convex(&body.surface) {
         hull(vertices)
     } else if body.is_dynamic() {
         let pieces = VHACD::decompose(&VHACDParameters::default(), vertices, triangles, true);
         let hulls = pieces.compute_exact_convex_hulls(vertices, triangles);
-        let parts: Vec<_> = hulls.iter().filter_map(|(points, _)| Some((Frame::IDENTITY, hull(points)?))).collect();
+        let parts: Vec<_> = hulls
+            .iter()
+            .filter_map(|(points, _)| Some((Frame::IDENTITY, hull(points)?)))
+            .collect();
         (!parts.is_empty()).then(|| SharedShape::compound(parts))
     } else {
         let flags = TriMeshFlags::FIX_INTERNAL_EDGES;
@@ -79,7 +85,8 @@ fn primitive(shape: &dyn Shape) -> Option<(Frame, SharedShape)> {
     let radius = 0.5 * size.x;
     let is = |known: &dyn Shape| {
         let around = bounds.grown(0.5 * size.max_element());
-        probes(around).all(|p| (shape.distance(p) - known.distance(p - center)).abs() <= 1e-9 * around.size().max_element())
+        probes(around)
+            .all(|p| (shape.distance(p) - known.distance(p - center)).abs() <= 1e-9 * around.size().max_element())
     };
     // Rapier's cylinders and capsules stand along y.
     let upright = DQuat::from_rotation_arc(DVec3::Y, DVec3::Z);
@@ -87,7 +94,10 @@ fn primitive(shape: &dyn Shape) -> Option<(Frame, SharedShape)> {
     if Sphere::new(radius).is_ok_and(|sphere| is(&sphere)) {
         at(DQuat::IDENTITY, SharedShape::ball(radius))
     } else if Cuboid::new(size).is_ok_and(|cuboid| is(&cuboid)) {
-        at(DQuat::IDENTITY, SharedShape::cuboid(0.5 * size.x, 0.5 * size.y, 0.5 * size.z))
+        at(
+            DQuat::IDENTITY,
+            SharedShape::cuboid(0.5 * size.x, 0.5 * size.y, 0.5 * size.z),
+        )
     } else if Cylinder::new(radius, size.z).is_ok_and(|cylinder| is(&cylinder)) {
         at(upright, SharedShape::cylinder(0.5 * size.z, radius))
     } else if Capsule::new(radius, size.z - size.x).is_ok_and(|capsule| is(&capsule)) {
@@ -120,7 +130,9 @@ fn hull(points: &[DVec3]) -> Option<SharedShape> {
             let (sin, cos) = (golden * f64::from(k)).sin_cos();
             let direction = DVec3::new(cos, sin, 0.0) * (1.0 - z * z).sqrt() + z * DVec3::Z;
             let height = |i: &usize| points[*i].dot(direction);
-            (0..points.len()).max_by(|a, b| height(a).total_cmp(&height(b))).unwrap_or(0)
+            (0..points.len())
+                .max_by(|a, b| height(a).total_cmp(&height(b)))
+                .unwrap_or(0)
         })
         .collect();
     farthest.sort_unstable();
