@@ -100,7 +100,7 @@ fn primitive(shape: &dyn Shape) -> Option<(Frame, SharedShape)> {
         )
     } else if Cylinder::new(radius, size.z).is_ok_and(|cylinder| is(&cylinder)) {
         at(upright, SharedShape::cylinder(0.5 * size.z, radius))
-    } else if Capsule::new(radius, size.z - size.x).is_ok_and(|capsule| is(&capsule)) {
+    } else if Capsule::new(radius, size.z).is_ok_and(|capsule| is(&capsule)) {
         at(upright, SharedShape::capsule_y(0.5 * size.z - radius, radius))
     } else {
         None
@@ -139,4 +139,64 @@ fn hull(points: &[DVec3]) -> Option<SharedShape> {
     farthest.dedup();
     let kept: Vec<DVec3> = farthest.iter().filter_map(|&i| points.get(i).copied()).collect();
     SharedShape::convex_hull(&kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use barchan_geometry::mesh::primitives;
+    use barchan_geometry::shapes::{Cone, HalfSpace, Torus, Transformed};
+    use rapier3d_f64::prelude::ShapeType;
+
+    use super::*;
+
+    fn moved(shape: impl Shape + 'static) -> Transformed {
+        Transformed::new(Arc::new(shape), DVec3::new(1.0, 2.0, 3.0), DQuat::IDENTITY, DVec3::ONE).unwrap()
+    }
+
+    #[test]
+    fn simple_solids_are_recognised_by_their_distance_and_keep_their_place_and_size() {
+        let bounds = |shape: &dyn Shape| {
+            let (frame, found) = primitive(shape).unwrap();
+            let found_bounds = found.compute_aabb(&frame);
+            assert!(found_bounds.mins.abs_diff_eq(shape.bounds().min, 1e-12), "{shape:?}");
+            assert!(found_bounds.maxs.abs_diff_eq(shape.bounds().max, 1e-12), "{shape:?}");
+            found.shape_type()
+        };
+        assert_eq!(bounds(&moved(Sphere::new(0.3).unwrap())), ShapeType::Ball);
+        assert_eq!(
+            bounds(&moved(Cuboid::new(DVec3::new(0.1, 0.2, 0.3)).unwrap())),
+            ShapeType::Cuboid
+        );
+        assert_eq!(bounds(&moved(Cylinder::new(0.1, 0.4).unwrap())), ShapeType::Cylinder);
+        assert_eq!(bounds(&moved(Capsule::new(0.1, 0.4).unwrap())), ShapeType::Capsule);
+        assert!(primitive(&Torus::new(0.5, 0.1).unwrap()).is_none());
+        assert!(primitive(&Cone::new(0.2, 0.1, 0.3).unwrap()).is_none());
+        assert!(primitive(&Cuboid::rounded(DVec3::ONE, 0.1).unwrap()).is_none());
+        let (frame, plane) = half_space(&HalfSpace::new(DVec3::new(0.0, 3.0, 4.0), 2.0).unwrap()).unwrap();
+        assert_eq!(plane.shape_type(), ShapeType::HalfSpace);
+        assert!(frame.translation.abs_diff_eq(DVec3::new(0.0, 1.2, 1.6), 1e-12));
+    }
+
+    #[test]
+    fn balls_and_boxes_fill_their_hulls_and_rings_do_not() {
+        assert!(is_convex(&primitives::icosphere(1.0, 3)));
+        assert!(is_convex(&primitives::cuboid(DVec3::new(1.0, 2.0, 0.1))));
+        assert!(!is_convex(&primitives::torus(1.0, 0.3, 32, 16)));
+    }
+
+    #[test]
+    fn a_hull_of_few_points_keeps_corners_and_most_of_a_ball() {
+        let ball = primitives::icosphere(1.0, 4);
+        let kept = hull(&ball.vertices).unwrap().mass_properties(1.0).mass();
+        let whole = mass_properties(&ball).volume;
+        assert!((0.93..=1.0).contains(&(kept / whole)), "{kept} of {whole}");
+        let size = DVec3::new(1.0, 2.0, 0.1);
+        let kept = hull(&primitives::cuboid(size).vertices)
+            .unwrap()
+            .mass_properties(1.0)
+            .mass();
+        assert!((kept - size.element_product()).abs() < 1e-12, "{kept}");
+    }
 }

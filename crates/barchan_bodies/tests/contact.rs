@@ -10,7 +10,7 @@ use barchan_geometry::mesh::primitives;
 use barchan_geometry::shapes::{Cuboid, Transformed, Union};
 use barchan_world::{Ease, Friction, Key, Keys, Motion, Turn, Wrench};
 use common::*;
-use glam::{DQuat, DVec3};
+use glam::{DMat3, DQuat, DVec3};
 
 const SIDE: f64 = 0.2;
 
@@ -103,6 +103,21 @@ fn static_friction_holds_what_kinetic_friction_would_not() {
         (speed / expected - 1.0).abs() < 0.05,
         "{speed} m/s, expected {expected}"
     );
+}
+
+#[test]
+fn a_ball_rolls_down_a_slope_with_five_sevenths_of_the_pull() {
+    let angle = 20f64.to_radians();
+    let mut slope = ground();
+    slope.pose.rotation = DQuat::from_rotation_y(angle);
+    let mut ball = ball("ball", 0.1, slope.pose.rotation * DVec3::Z * 0.1);
+    let moment = 0.4 * ball.mass_properties.volume * 0.01;
+    ball.mass_properties.inertia = DMat3::from_diagonal(DVec3::splat(moment));
+    let mut world = world(GRAVITY, vec![slope, ball]);
+    let mut dynamics = Dynamics::new(&world).unwrap();
+    run(&mut dynamics, &mut world, 4e-3, 250);
+    let (speed, expected) = (world.bodies[1].twist.linear.length(), 5.0 / 7.0 * 9.81 * angle.sin());
+    assert!((speed / expected - 1.0).abs() < 0.02, "{speed} {expected}");
 }
 
 #[test]
