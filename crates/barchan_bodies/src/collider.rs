@@ -11,8 +11,8 @@ use barchan_geometry::{Aabb, Shape, TriMesh};
 use barchan_world::Body;
 use glam::{DQuat, DVec3};
 use rapier3d_f64::math::Pose as Frame;
-use rapier3d_f64::parry::transformation::vhacd::{VHACD, VHACDParameters};
 use rapier3d_f64::parry::transformation::try_convex_hull;
+use rapier3d_f64::parry::transformation::vhacd::{VHACD, VHACDParameters};
 use rapier3d_f64::prelude::{SharedShape, TriMeshFlags};
 
 use crate::BodiesError;
@@ -37,12 +37,18 @@ pub(crate) fn build(body: &Body) -> Result<(Frame, SharedShape), BodiesError> {
     };
     let TriMesh { vertices, triangles } = &*body.surface;
     body.surface.check().map_err(|error| refuse(error.to_string()))?;
+    if body.is_dynamic() && mass_properties(&body.surface).volume <= 0.0 {
+        return Err(refuse("it encloses no volume".to_owned()));
+    }
     let shape = if is_convex(&body.surface) {
         hull(vertices)
     } else if body.is_dynamic() {
         let pieces = VHACD::decompose(&VHACDParameters::default(), vertices, triangles, true);
         let hulls = pieces.compute_exact_convex_hulls(vertices, triangles);
-        let parts: Vec<_> = hulls.iter().filter_map(|(points, _)| Some((Frame::IDENTITY, hull(points)?))).collect();
+        let parts: Vec<_> = hulls
+            .iter()
+            .filter_map(|(points, _)| Some((Frame::IDENTITY, hull(points)?)))
+            .collect();
         (!parts.is_empty()).then(|| SharedShape::compound(parts))
     } else {
         let flags = TriMeshFlags::FIX_INTERNAL_EDGES;
@@ -79,7 +85,8 @@ fn primitive(shape: &dyn Shape) -> Option<(Frame, SharedShape)> {
     let radius = 0.5 * size.x;
     let is = |known: &dyn Shape| {
         let around = bounds.grown(0.5 * size.max_element());
-        probes(around).all(|p| (shape.distance(p) - known.distance(p - center)).abs() <= 1e-9 * around.size().max_element())
+        probes(around)
+            .all(|p| (shape.distance(p) - known.distance(p - center)).abs() <= 1e-9 * around.size().max_element())
     };
     // Rapier's cylinders and capsules stand along y.
     let upright = DQuat::from_rotation_arc(DVec3::Y, DVec3::Z);
@@ -87,10 +94,13 @@ fn primitive(shape: &dyn Shape) -> Option<(Frame, SharedShape)> {
     if Sphere::new(radius).is_ok_and(|sphere| is(&sphere)) {
         at(DQuat::IDENTITY, SharedShape::ball(radius))
     } else if Cuboid::new(size).is_ok_and(|cuboid| is(&cuboid)) {
-        at(DQuat::IDENTITY, SharedShape::cuboid(0.5 * size.x, 0.5 * size.y, 0.5 * size.z))
+        at(
+            DQuat::IDENTITY,
+            SharedShape::cuboid(0.5 * size.x, 0.5 * size.y, 0.5 * size.z),
+        )
     } else if Cylinder::new(radius, size.z).is_ok_and(|cylinder| is(&cylinder)) {
         at(upright, SharedShape::cylinder(0.5 * size.z, radius))
-    } else if Capsule::new(radius, size.z - size.x).is_ok_and(|capsule| is(&capsule)) {
+    } else if Capsule::new(radius, size.z).is_ok_and(|capsule| is(&capsule)) {
         at(upright, SharedShape::capsule_y(0.5 * size.z - radius, radius))
     } else {
         None
@@ -120,11 +130,73 @@ fn hull(points: &[DVec3]) -> Option<SharedShape> {
             let (sin, cos) = (golden * f64::from(k)).sin_cos();
             let direction = DVec3::new(cos, sin, 0.0) * (1.0 - z * z).sqrt() + z * DVec3::Z;
             let height = |i: &usize| points[*i].dot(direction);
-            (0..points.len()).max_by(|a, b| height(a).total_cmp(&height(b))).unwrap_or(0)
+            (0..points.len())
+                .max_by(|a, b| height(a).total_cmp(&height(b)))
+                .unwrap_or(0)
         })
         .collect();
     farthest.sort_unstable();
     farthest.dedup();
     let kept: Vec<DVec3> = farthest.iter().filter_map(|&i| points.get(i).copied()).collect();
     SharedShape::convex_hull(&kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use barchan_geometry::mesh::primitives;
+    use barchan_geometry::shapes::{Cone, HalfSpace, Torus, Transformed};
+    use rapier3d_f64::prelude::ShapeType;
+
+    use super::*;
+
+    fn moved(shape: impl Shape + 'static) -> Transformed {
+        Transformed::new(Arc::new(shape), DVec3::new(1.0, 2.0, 3.0), DQuat::IDENTITY, DVec3::ONE).unwrap()
+    }
+
+    #[test]
+    fn simple_solids_are_recognised_by_their_distance_and_keep_their_place_and_size() {
+        let bounds = |shape: &dyn Shape| {
+            let (frame, found) = primitive(shape).unwrap();
+            let found_bounds = found.compute_aabb(&frame);
+            assert!(found_bounds.mins.abs_diff_eq(shape.bounds().min, 1e-12), "{shape:?}");
+            assert!(found_bounds.maxs.abs_diff_eq(shape.bounds().max, 1e-12), "{shape:?}");
+            found.shape_type()
+        };
+        assert_eq!(bounds(&moved(Sphere::new(0.3).unwrap())), ShapeType::Ball);
+        assert_eq!(
+            bounds(&moved(Cuboid::new(DVec3::new(0.1, 0.2, 0.3)).unwrap())),
+            ShapeType::Cuboid
+        );
+        assert_eq!(bounds(&moved(Cylinder::new(0.1, 0.4).unwrap())), ShapeType::Cylinder);
+        assert_eq!(bounds(&moved(Capsule::new(0.1, 0.4).unwrap())), ShapeType::Capsule);
+        assert!(primitive(&Torus::new(0.5, 0.1).unwrap()).is_none());
+        assert!(primitive(&Cone::new(0.2, 0.1, 0.3).unwrap()).is_none());
+        assert!(primitive(&Cuboid::rounded(DVec3::ONE, 0.1).unwrap()).is_none());
+        let (frame, plane) = half_space(&HalfSpace::new(DVec3::new(0.0, 3.0, 4.0), 2.0).unwrap()).unwrap();
+        assert_eq!(plane.shape_type(), ShapeType::HalfSpace);
+        assert!(frame.translation.abs_diff_eq(DVec3::new(0.0, 1.2, 1.6), 1e-12));
+    }
+
+    #[test]
+    fn balls_and_boxes_fill_their_hulls_and_rings_do_not() {
+        assert!(is_convex(&primitives::icosphere(1.0, 3)));
+        assert!(is_convex(&primitives::cuboid(DVec3::new(1.0, 2.0, 0.1))));
+        assert!(!is_convex(&primitives::torus(1.0, 0.3, 32, 16)));
+    }
+
+    #[test]
+    fn a_hull_of_few_points_keeps_corners_and_most_of_a_ball() {
+        let ball = primitives::icosphere(1.0, 4);
+        let kept = hull(&ball.vertices).unwrap().mass_properties(1.0).mass();
+        let whole = mass_properties(&ball).volume;
+        assert!((0.93..=1.0).contains(&(kept / whole)), "{kept} of {whole}");
+        let size = DVec3::new(1.0, 2.0, 0.1);
+        let kept = hull(&primitives::cuboid(size).vertices)
+            .unwrap()
+            .mass_properties(1.0)
+            .mass();
+        assert!((kept - size.element_product()).abs() < 1e-12, "{kept}");
+    }
 }

@@ -17,7 +17,7 @@ pub enum BodiesError {
     Inertia {
         /// Which body.
         body: String,
-        /// Its principal moments of inertia [kg m²].
+        /// Its moments of inertia about x, y and z [kg m²].
         moments: [f64; 3],
     },
     /// A velocity or a place that is no number, or a rotation that is none.

@@ -31,8 +31,13 @@ pub(crate) fn build(place: usize, joint: &Joint, bodies: &[Body]) -> Result<Gene
     };
     match joint.kind {
         JointKind::Hinge { axis } => {
-            let axis = axis.try_normalize().ok_or_else(|| refuse(format!("has no axis: {axis}")))?;
-            Ok(held(JointAxesMask::LOCKED_REVOLUTE_AXES, DQuat::from_rotation_arc(DVec3::X, axis)))
+            let axis = axis
+                .try_normalize()
+                .ok_or_else(|| refuse(format!("has no axis: {axis}")))?;
+            Ok(held(
+                JointAxesMask::LOCKED_REVOLUTE_AXES,
+                DQuat::from_rotation_arc(DVec3::X, axis),
+            ))
         }
         JointKind::Ball => Ok(held(JointAxesMask::LOCKED_SPHERICAL_AXES, DQuat::IDENTITY)),
         JointKind::Fixed => Ok(held(JointAxesMask::LOCKED_FIXED_AXES, DQuat::IDENTITY)),

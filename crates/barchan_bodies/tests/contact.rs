@@ -7,10 +7,10 @@ use std::sync::Arc;
 use barchan_bodies::{BodiesError, Dynamics};
 use barchan_geometry::TriMesh;
 use barchan_geometry::mesh::primitives;
-use barchan_geometry::shapes::{Cuboid, Union};
+use barchan_geometry::shapes::{Cuboid, Transformed, Union};
 use barchan_world::{Ease, Friction, Key, Keys, Motion, Turn, Wrench};
 use common::*;
-use glam::{DQuat, DVec3};
+use glam::{DMat3, DQuat, DVec3};
 
 const SIDE: f64 = 0.2;
 
@@ -38,7 +38,10 @@ fn two_bodies_that_collide_keep_their_momentum() {
     let mut dynamics = Dynamics::new(&world).unwrap();
     run(&mut dynamics, &mut world, 2e-3, 250);
     let (p_after, l_after) = total(&world);
-    assert!((momentum(&world.bodies[0]) - first).length() > 1.0, "they missed each other");
+    assert!(
+        (momentum(&world.bodies[0]) - first).length() > 1.0,
+        "they missed each other"
+    );
     assert!((p_after - p).length() < 1e-12 * p.length(), "{p} {p_after}");
     // Rapier turns inertia with the body only at the end of a step.
     assert!((l_after - l).length() < 1e-2 * p.length() * SIDE, "{l} {l_after}");
@@ -77,7 +80,10 @@ fn a_box_stays_on_a_slope_below_the_friction_angle_and_slides_above_it() {
         let steep = critical + 0.15;
         let expected = 9.81 * (steep.sin() - f64::from(mu) * steep.cos());
         let (speed, way) = slide(steep, same(mu));
-        assert!((speed / expected - 1.0).abs() < 0.05, "mu {mu}: {speed} m/s, expected {expected}");
+        assert!(
+            (speed / expected - 1.0).abs() < 0.05,
+            "mu {mu}: {speed} m/s, expected {expected}"
+        );
         assert!((way / (0.5 * expected) - 1.0).abs() < 0.05, "mu {mu}: {way} m");
     }
 }
@@ -93,7 +99,25 @@ fn static_friction_holds_what_kinetic_friction_would_not() {
     let steep = 0.6f64.atan() + 0.15;
     let expected = 9.81 * (steep.sin() - 0.3 * steep.cos());
     let (speed, _) = slide(steep, friction);
-    assert!((speed / expected - 1.0).abs() < 0.05, "{speed} m/s, expected {expected}");
+    assert!(
+        (speed / expected - 1.0).abs() < 0.05,
+        "{speed} m/s, expected {expected}"
+    );
+}
+
+#[test]
+fn a_ball_rolls_down_a_slope_with_five_sevenths_of_the_pull() {
+    let angle = 20f64.to_radians();
+    let mut slope = ground();
+    slope.pose.rotation = DQuat::from_rotation_y(angle);
+    let mut ball = ball("ball", 0.1, slope.pose.rotation * DVec3::Z * 0.1);
+    let moment = 0.4 * ball.mass_properties.volume * 0.01;
+    ball.mass_properties.inertia = DMat3::from_diagonal(DVec3::splat(moment));
+    let mut world = world(GRAVITY, vec![slope, ball]);
+    let mut dynamics = Dynamics::new(&world).unwrap();
+    run(&mut dynamics, &mut world, 4e-3, 250);
+    let (speed, expected) = (world.bodies[1].twist.linear.length(), 5.0 / 7.0 * 9.81 * angle.sin());
+    assert!((speed / expected - 1.0).abs() < 0.02, "{speed} {expected}");
 }
 
 #[test]
@@ -113,7 +137,12 @@ fn friction_of_two_bodies_is_their_geometric_mean() {
 
 /// Heights [m] of a stack of five boxes after five seconds, and the largest way [m] one has slipped aside.
 fn stack(shift: DVec3, dt: f64) -> (Vec<f64>, f64) {
-    let mut floor = cuboid("floor", Motion::Fixed, DVec3::new(4.0, 4.0, 0.2), shift - 0.1 * DVec3::Z);
+    let mut floor = cuboid(
+        "floor",
+        Motion::Fixed,
+        DVec3::new(4.0, 4.0, 0.2),
+        shift - 0.1 * DVec3::Z,
+    );
     floor.pose.rotation = DQuat::from_rotation_z(0.1);
     let mut bodies = vec![floor];
     bodies.extend((0..5).map(|k| crate_at(shift + DVec3::Z * (0.5 + f64::from(k)) * SIDE)));
@@ -131,7 +160,10 @@ fn a_stack_of_five_boxes_stands_here_and_a_kilometre_away() {
         let (near, aside) = stack(DVec3::ZERO, dt);
         for (k, height) in near.iter().enumerate() {
             let expected = (0.5 + k as f64) * SIDE;
-            assert!((height - expected).abs() < 0.01 * SIDE, "box {k} at {height}, not {expected}");
+            assert!(
+                (height - expected).abs() < 0.01 * SIDE,
+                "box {k} at {height}, not {expected}"
+            );
         }
         assert!(aside < 0.01 * SIDE, "slipped by {aside}");
         let (far, _) = stack(DVec3::new(1000.0, -1000.0, 1000.0), dt);
@@ -149,14 +181,23 @@ fn a_lift_carries_a_box_and_the_box_rides_at_its_speed() {
         ease: Ease::Linear,
     };
     let keys = Keys::new(vec![key(0.0, 0.0), key(10.0, 5.0)]).unwrap();
-    let lift = cuboid("lift", Motion::Scripted { parent: None, keys }, DVec3::new(1.0, 1.0, 0.1), DVec3::ZERO);
+    let lift = cuboid(
+        "lift",
+        Motion::Scripted { parent: None, keys },
+        DVec3::new(1.0, 1.0, 0.1),
+        DVec3::ZERO,
+    );
     let cargo = crate_at(DVec3::Z * (0.05 + 0.5 * SIDE));
     let mut world = world(GRAVITY, vec![lift, cargo]);
     let mut dynamics = Dynamics::new(&world).unwrap();
     run(&mut dynamics, &mut world, 4e-3, 500);
     let cargo = &world.bodies[1];
     assert!((cargo.twist.linear.z - 0.5).abs() < 5e-3, "{}", cargo.twist.linear);
-    assert!((cargo.center().z - 1.0 - 0.05 - 0.5 * SIDE).abs() < 5e-3, "{}", cargo.center());
+    assert!(
+        (cargo.center().z - 1.0 - 0.05 - 0.5 * SIDE).abs() < 5e-3,
+        "{}",
+        cargo.center()
+    );
 }
 
 #[test]
@@ -187,12 +228,13 @@ fn bracket() -> (Union, TriMesh) {
     let (long, short) = (DVec3::new(0.6, 0.2, 0.2), DVec3::new(0.2, 0.2, 0.4));
     let corner = DVec3::new(-0.2, 0.0, 0.3);
     let part = |size| Arc::new(Cuboid::new(size).unwrap());
-    let moved = barchan_geometry::shapes::Transformed::new(part(short), corner, DQuat::IDENTITY, 1.0).unwrap();
+    let moved = Transformed::new(part(short), corner, DQuat::IDENTITY, DVec3::ONE).unwrap();
     let mut mesh = primitives::cuboid(long);
     let above = primitives::cuboid(short);
     let first = mesh.vertices.len() as u32;
     mesh.vertices.extend(above.vertices.iter().map(|p| *p + corner));
-    mesh.triangles.extend(above.triangles.iter().map(|t| t.map(|v| v + first)));
+    mesh.triangles
+        .extend(above.triangles.iter().map(|t| t.map(|v| v + first)));
     (Union::new(vec![part(long), Arc::new(moved)], 0.0).unwrap(), mesh)
 }
 
@@ -207,7 +249,11 @@ fn a_ball_comes_to_rest_in_the_corner_of_a_concave_body() {
         let mut dynamics = Dynamics::new(&world).unwrap();
         run(&mut dynamics, &mut world, 4e-3, 500);
         let marble = &world.bodies[2];
-        assert!((marble.center().z - 0.25).abs() < 0.01, "{} fell into the hull's hollow", marble.center());
+        assert!(
+            (marble.center().z - 0.25).abs() < 0.01,
+            "{} fell into the hull's hollow",
+            marble.center()
+        );
         assert!(marble.twist.linear.length() < 0.05);
     }
 }
@@ -224,7 +270,11 @@ fn bodies_are_there_only_from_their_time_until_their_time() {
     run(&mut dynamics, &mut world, 4e-3, 124);
     assert_eq!(height(&world), 0.5 * SIDE, "it fell before it was there");
     run(&mut dynamics, &mut world, 4e-3, 125);
-    assert!((height(&world) - 0.5 * SIDE).abs() < 2e-3, "the door holds it: {}", height(&world));
+    assert!(
+        (height(&world) - 0.5 * SIDE).abs() < 2e-3,
+        "the door holds it: {}",
+        height(&world)
+    );
     run(&mut dynamics, &mut world, 4e-3, 126);
     let fallen = 0.5 * SIDE - height(&world);
     assert!((fallen - 0.5 * 9.81 * 0.25).abs() < 0.03, "{fallen}");
@@ -248,7 +298,10 @@ fn bodies_that_cannot_move_are_refused_by_name() {
     assert!(matches!(refused(&|b| b.density = f64::NAN), BodiesError::Mass { .. }));
     let thin = refused(&|b| b.mass_properties.inertia.y_axis = DVec3::ZERO);
     assert!(matches!(thin, BodiesError::Inertia { body, .. } if body == name));
-    assert!(matches!(refused(&|b| b.pose.position.x = f64::NAN), BodiesError::State { what: "position", .. }));
+    assert!(matches!(
+        refused(&|b| b.pose.position.x = f64::NAN),
+        BodiesError::State { what: "position", .. }
+    ));
     let (solid, _) = bracket();
     let solid = Arc::new(solid);
     let flat = refused(&|b| {

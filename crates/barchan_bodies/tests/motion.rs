@@ -20,8 +20,16 @@ fn a_thrown_body_flies_a_parabola_whatever_the_steps() {
     let t = world.time;
     let expected = DVec3::Z + DVec3::new(3.0, -1.0, 2.0) * t + 0.5 * GRAVITY * t * t;
     let body = &world.bodies[0];
-    assert!(body.center().abs_diff_eq(expected, 1e-12), "{} {expected}", body.center());
-    assert!(body.twist.linear.abs_diff_eq(DVec3::new(3.0, -1.0, 2.0) + GRAVITY * t, 1e-12));
+    assert!(
+        body.center().abs_diff_eq(expected, 1e-12),
+        "{} {expected}",
+        body.center()
+    );
+    assert!(
+        body.twist
+            .linear
+            .abs_diff_eq(DVec3::new(3.0, -1.0, 2.0) + GRAVITY * t, 1e-12)
+    );
 }
 
 #[test]
@@ -56,11 +64,20 @@ fn a_body_spinning_about_its_middle_axis_flips_when_it_should() {
 
 #[test]
 fn an_impulse_at_a_point_changes_momentum_and_angular_momentum_by_just_that() {
-    let mut body = cuboid("box", Motion::Dynamic, DVec3::new(0.1, 0.2, 0.3), DVec3::new(5.0, 1.0, 2.0));
+    let mut body = cuboid(
+        "box",
+        Motion::Dynamic,
+        DVec3::new(0.1, 0.2, 0.3),
+        DVec3::new(5.0, 1.0, 2.0),
+    );
     body.pose.rotation = turned(3);
     body.twist.angular = DVec3::new(2.0, -3.0, 1.0);
     let mut world = world(DVec3::ZERO, vec![body]);
-    let (p, l, c) = (momentum(&world.bodies[0]), spin(&world.bodies[0]), world.bodies[0].center());
+    let (p, l, c) = (
+        momentum(&world.bodies[0]),
+        spin(&world.bodies[0]),
+        world.bodies[0].center(),
+    );
     let (point, impulse) = (c + DVec3::new(0.03, -0.1, 0.2), DVec3::new(1.0, 2.0, -0.5));
     let push = Mobility::of(&world.bodies[0]).impulse_at(point, impulse);
     let mut dynamics = Dynamics::new(&world).unwrap();
@@ -128,7 +145,12 @@ fn boom_stick_and_bucket_follow_their_keys_and_their_points_move_as_they_are_dis
         let mean = 0.5 * (new.velocity_at(to) + new.twist.linear + new.twist.angular.cross(from - old.center()));
         assert!(mean.length() > 0.1);
         // The mean over both ends differs from the chord of the arc in the second order of the turn.
-        assert!(mean.abs_diff_eq((to - from) / dt, 1e-7), "{}: {mean} {}", new.name, (to - from) / dt);
+        assert!(
+            mean.abs_diff_eq((to - from) / dt, 1e-7),
+            "{}: {mean} {}",
+            new.name,
+            (to - from) / dt
+        );
         let mut carried_body = old.clone();
         carried_body.twist = new.twist;
         let carried = carried(&carried_body, dt);

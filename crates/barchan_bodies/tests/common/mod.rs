@@ -45,7 +45,12 @@ pub fn body(name: &str, motion: Motion, shape: Arc<dyn Shape>, surface: TriMesh)
 }
 
 pub fn cuboid(name: &str, motion: Motion, size: DVec3, at: DVec3) -> Body {
-    let mut body = body(name, motion, Arc::new(Cuboid::new(size).unwrap()), primitives::cuboid(size));
+    let mut body = body(
+        name,
+        motion,
+        Arc::new(Cuboid::new(size).unwrap()),
+        primitives::cuboid(size),
+    );
     body.pose.position = at;
     body
 }
