@@ -119,7 +119,7 @@ fn degenerate_triangles_are_dropped_and_named() {
     assert_eq!(loaded.report.degenerate, [2, 13]);
     assert_eq!(loaded.mesh, cube());
     let warnings = loaded.report.warnings();
-    assert_eq!(warnings, ["dropped 2 triangles without area (counted from 0: 2, 13)"]);
+    assert_eq!(warnings, ["dropped 2 degenerate triangles, without area (counted from 0: 2, 13)"]);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn duplicate_triangles_are_dropped_in_whatever_order_their_corners_stand() {
     let warnings = loaded.report.warnings();
     assert_eq!(
         warnings,
-        ["dropped 6 triangles that repeat another (counted from 0: 12, 13, 14, 15, 16, …)"]
+        ["dropped 6 duplicate triangles (counted from 0: 12, 13, 14, 15, 16, …)"]
     );
 }
 
