@@ -27,7 +27,10 @@ type Refusal = (String, Option<String>);
 fn put<'r>(said: &Override<'_>, root: &mut Value<'r>, value: Value<'r>) -> Result<(), Refusal> {
     let parts: Vec<&str> = said.key.split('.').collect();
     if parts.iter().any(|part| part.is_empty()) {
-        return Err((format!("`{}` is no key", said.key), Some("for example `solver.kind=pbd`".into())));
+        return Err((
+            format!("`{}` is no key", said.key),
+            Some("for example `solver.kind=pbd`".into()),
+        ));
     }
     let (last, way) = parts.split_last().expect("a split has at least one part");
     let mut here = root;
@@ -42,7 +45,11 @@ fn put<'r>(said: &Override<'_>, root: &mut Value<'r>, value: Value<'r>) -> Resul
         };
         here = step(here, part, &path, &said.span)?;
         spec = within;
-        path = if path.is_empty() { (*part).to_owned() } else { format!("{path}.{part}") };
+        path = if path.is_empty() {
+            (*part).to_owned()
+        } else {
+            format!("{path}.{part}")
+        };
     }
     set(here, last, &path, said, spec, value)
 }
@@ -125,7 +132,9 @@ fn item(list: &[Value<'_>], part: &str, path: &str) -> Result<usize, Refusal> {
 }
 
 fn name<'v>(item: &'v Value<'_>) -> Option<&'v str> {
-    let DeValue::Table(entries) = item.get_ref() else { return None };
+    let DeValue::Table(entries) = item.get_ref() else {
+        return None;
+    };
     match entries.get("name")?.get_ref() {
         DeValue::String(name) => Some(name),
         _ => None,

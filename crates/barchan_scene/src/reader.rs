@@ -93,7 +93,9 @@ impl<'d> Reader<'d> {
 
     /// What was said beside the text, each with its value: TOML, or a bare word.
     pub(crate) fn overrides(&self) -> impl Iterator<Item = (&Override<'d>, Value<'_>)> {
-        self.overrides.iter().filter_map(|said| Some((said, self.override_value(said)?)))
+        self.overrides
+            .iter()
+            .filter_map(|said| Some((said, self.override_value(said)?)))
     }
 
     fn override_value<'r>(&'r self, said: &'r Override<'d>) -> Option<Value<'r>> {
@@ -434,7 +436,9 @@ impl<'r, 'd> Table<'r, 'd> {
 
     /// The entries of the table: keys with their places, and values.
     pub fn entries(&self) -> impl Iterator<Item = (&'r str, Range<usize>, &'r Value<'d>)> {
-        self.entries.iter().map(|(key, value)| (&**key.get_ref(), key.span(), value))
+        self.entries
+            .iter()
+            .map(|(key, value)| (&**key.get_ref(), key.span(), value))
     }
 
     /// The value of `key`, which is allowed from now on.
