@@ -53,13 +53,13 @@ impl Check<'_, '_> {
     /// Numbers of the bodies, each after its parent.
     fn parents_first(&self, tables: &[&Fields], names: &[&str], parents: &[Option<usize>]) -> Option<Vec<usize>> {
         let mut order = Vec::new();
-        for k in 0..tables.len() {
+        for (k, table) in tables.iter().enumerate() {
             let mut line = vec![k];
             while let Some(parent) = parents[line[line.len() - 1]] {
                 if line.contains(&parent) {
                     let circle: Vec<&str> = line.iter().chain([&parent]).map(|&b| names[b]).collect();
                     let message = format!("a body cannot be its own ancestor: {}", circle.join(" in "));
-                    self.error(tables[k].place("parent"), message, "");
+                    self.error(table.place("parent"), message, "");
                     return None;
                 }
                 line.push(parent);
