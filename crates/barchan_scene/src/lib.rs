@@ -23,7 +23,7 @@
 //! "#;
 //! let (scene, warnings) = parse_scene(&Document::new("scene.toml", text).with("fill.0.radius=0.04")).unwrap();
 //! let world = scene.build().unwrap();
-//! assert!(warnings.is_empty() && world.guides.len() > 200);
+//! assert!(warnings.is_empty() && world.guides.len() > 100);
 //! assert!((world.ledger.filled.kilograms() - 1600.0 * 0.125).abs() < 1.0);
 //!
 //! let wrong = Document::new("scene.toml", text.replace("radius", "raduis"));

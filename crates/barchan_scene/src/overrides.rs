@@ -10,8 +10,43 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::field::TableSpec;
-use crate::reader::{Override, Reader, Value, suggestion};
+use crate::reader::{KEY, Reader, Value, suggestion};
 use crate::tables::SCENE;
+
+/// A key and a value said beside the text.
+#[derive(Debug)]
+pub(crate) struct Override<'d> {
+    /// The key, with dots.
+    pub key: &'d str,
+    /// The whole of it.
+    pub span: Range<usize>,
+    /// Begin of the key.
+    pub begin: usize,
+    /// The value as written; none if there is no equals sign.
+    pub value: Option<&'d str>,
+    /// The value as a document.
+    pub source: String,
+}
+
+impl<'d> Override<'d> {
+    /// From `KEY=VALUE`, which begins at the byte `begin`.
+    pub fn new(assignment: &'d str, begin: usize) -> Self {
+        let (key, value) = match assignment.split_once('=') {
+            Some((key, value)) => (key, Some(value)),
+            None => (assignment, None),
+        };
+        let end = begin + assignment.len();
+        let written = value.map(str::trim_start).unwrap_or_default();
+        let blanks = end - written.len() - KEY.len();
+        Self {
+            key: key.trim(),
+            span: begin..end,
+            begin,
+            value: value.map(str::trim),
+            source: format!("{}{KEY}{written}", " ".repeat(blanks)),
+        }
+    }
+}
 
 /// Puts every override into the scene `root`.
 pub(crate) fn apply<'r>(reader: &'r Reader<'_>, root: &mut Value<'r>) {
