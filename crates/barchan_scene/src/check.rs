@@ -5,15 +5,15 @@ mod sources;
 
 use std::ops::Range;
 
-use barchan_world::{Ease, Friction, MaterialId, Material, Materials, SETTLED_FRACTION};
+use barchan_world::{Ease, Friction, Material, MaterialId, Materials, SETTLED_FRACTION};
 
+use crate::Place;
 use crate::fields::{Fields, look_up};
 use crate::reader::{Reader, Value};
 use crate::scene::{Camera, CameraKey, ContactProperties, Output, Refine, Scene};
 use crate::settings::{PBD, SOLVERS, Settings};
 use crate::shapes::unit;
 use crate::tables::SCENE;
-use crate::Place;
 
 /// Friction where nothing was said, [Sommer22] table of parameters.
 const FRICTION: Friction = Friction {
@@ -27,7 +27,10 @@ const MATERIALS: usize = MaterialId::MAX as usize + 1;
 /// Reads a scene; what is wrong with it is noted. None only if an error was noted.
 pub(crate) fn scene<'d>(reader: &Reader<'d>, value: &Value<'d>) -> Option<Scene> {
     let fields = Fields::read(reader, &SCENE, value)?;
-    let check = Check { reader, fields: &fields };
+    let check = Check {
+        reader,
+        fields: &fields,
+    };
     let (solver, solver_settings) = check.solver();
     let (materials, contacts) = check.materials(&solver);
     let (fills, emitters, sinks) = (
@@ -69,11 +72,13 @@ struct Check<'r, 'd> {
 
 impl Check<'_, '_> {
     fn error(&self, span: Range<usize>, message: impl Into<String>, help: &str) {
-        self.reader.error(span, message, (!help.is_empty()).then(|| help.to_owned()));
+        self.reader
+            .error(span, message, (!help.is_empty()).then(|| help.to_owned()));
     }
 
     fn warn(&self, span: Range<usize>, message: impl Into<String>, help: &str) {
-        self.reader.warn(span, message, (!help.is_empty()).then(|| help.to_owned()));
+        self.reader
+            .warn(span, message, (!help.is_empty()).then(|| help.to_owned()));
     }
 
     /// A place as `scene.toml:3:1`, for those who build.
@@ -87,14 +92,24 @@ impl Check<'_, '_> {
 
     fn solver(&self) -> (String, Settings) {
         let silent = || ("pbd".to_owned(), Settings::defaults(&PBD));
-        let Some(table) = self.fields.table("solver") else { return silent() };
-        let Some(kind) = table.text("kind") else { return silent() };
+        let Some(table) = self.fields.table("solver") else {
+            return silent();
+        };
+        let Some(kind) = table.text("kind") else {
+            return silent();
+        };
         let available: Vec<&str> = SOLVERS.iter().filter(|s| s.1).map(|s| s.0).collect();
         if !available.contains(&kind) {
             let help = format!("available: {}", available.join(", "));
-            self.error(table.place("kind"), format!("solver `{kind}` is not available yet"), &help);
+            self.error(
+                table.place("kind"),
+                format!("solver `{kind}` is not available yet"),
+                &help,
+            );
         }
-        let settings = table.table("pbd").map_or_else(|| Settings::defaults(&PBD), Settings::of_fields);
+        let settings = table
+            .table("pbd")
+            .map_or_else(|| Settings::defaults(&PBD), Settings::of_fields);
         (kind.to_owned(), settings)
     }
 
@@ -103,7 +118,11 @@ impl Check<'_, '_> {
         let mut contacts = Vec::new();
         for (name, item) in self.fields.named("materials").unwrap_or_default() {
             if contacts.len() == MATERIALS {
-                self.error(item.span.clone(), format!("there may be {MATERIALS} materials, this is one more"), "");
+                self.error(
+                    item.span.clone(),
+                    format!("there may be {MATERIALS} materials, this is one more"),
+                    "",
+                );
                 break;
             }
             // A wrong material keeps its place and name, so that nobody else is told it is missing.

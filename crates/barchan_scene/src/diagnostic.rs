@@ -57,7 +57,10 @@ impl Diagnostic {
         let (line, column) = match document.place(self.span.start) {
             Place::Text { line, column } => (line, column),
             Place::Override(assignment) => {
-                let help = self.help.as_ref().map_or(String::new(), |help| format!("\n  = help: {help}"));
+                let help = self
+                    .help
+                    .as_ref()
+                    .map_or(String::new(), |help| format!("\n  = help: {help}"));
                 let shown: String = assignment.chars().map(printable).collect();
                 return format!("{severity}: {}\n  --> --set {shown}{help}", self.message);
             }

@@ -140,7 +140,9 @@ impl Fields {
 
     /// Every value with its key, those that were wrong excepted.
     pub fn values(&self) -> impl Iterator<Item = (&'static str, &Datum)> {
-        self.entries.iter().filter_map(|(key, item)| Some((*key, item.datum.as_ref()?)))
+        self.entries
+            .iter()
+            .filter_map(|(key, item)| Some((*key, item.datum.as_ref()?)))
     }
 
     /// The tables in the list `key`; none at all if the list is missing.
@@ -216,12 +218,7 @@ fn read_kind<'d>(reader: &Reader<'d>, what: &'static str, kind: &'static Kind, v
     }
 }
 
-fn read_list<'d>(
-    reader: &Reader<'d>,
-    what: &'static str,
-    kind: &'static Kind,
-    value: &Value<'d>,
-) -> Option<Vec<Item>> {
+fn read_list<'d>(reader: &Reader<'d>, what: &'static str, kind: &'static Kind, value: &Value<'d>) -> Option<Vec<Item>> {
     let DeValue::Array(list) = value.get_ref() else {
         let help = match kind {
             Kind::Table(_) => Some(format!("write `[[{what}]]` above each of them")),

@@ -10,8 +10,43 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::field::TableSpec;
-use crate::reader::{Override, Reader, Value, suggestion};
+use crate::reader::{KEY, Reader, Value, suggestion};
 use crate::tables::SCENE;
+
+/// A key and a value said beside the text.
+#[derive(Debug)]
+pub(crate) struct Override<'d> {
+    /// The key, with dots.
+    pub key: &'d str,
+    /// The whole of it.
+    pub span: Range<usize>,
+    /// Begin of the key.
+    pub begin: usize,
+    /// The value as written; none if there is no equals sign.
+    pub value: Option<&'d str>,
+    /// The value as a document.
+    pub source: String,
+}
+
+impl<'d> Override<'d> {
+    /// From `KEY=VALUE`, which begins at the byte `begin`.
+    pub fn new(assignment: &'d str, begin: usize) -> Self {
+        let (key, value) = match assignment.split_once('=') {
+            Some((key, value)) => (key, Some(value)),
+            None => (assignment, None),
+        };
+        let end = begin + assignment.len();
+        let written = value.map(str::trim_start).unwrap_or_default();
+        let blanks = end - written.len() - KEY.len();
+        Self {
+            key: key.trim(),
+            span: begin..end,
+            begin,
+            value: value.map(str::trim),
+            source: format!("{}{KEY}{written}", " ".repeat(blanks)),
+        }
+    }
+}
 
 /// Puts every override into the scene `root`.
 pub(crate) fn apply<'r>(reader: &'r Reader<'_>, root: &mut Value<'r>) {
@@ -27,7 +62,10 @@ type Refusal = (String, Option<String>);
 fn put<'r>(said: &Override<'_>, root: &mut Value<'r>, value: Value<'r>) -> Result<(), Refusal> {
     let parts: Vec<&str> = said.key.split('.').collect();
     if parts.iter().any(|part| part.is_empty()) {
-        return Err((format!("`{}` is no key", said.key), Some("for example `solver.kind=pbd`".into())));
+        return Err((
+            format!("`{}` is no key", said.key),
+            Some("for example `solver.kind=pbd`".into()),
+        ));
     }
     let (last, way) = parts.split_last().expect("a split has at least one part");
     let mut here = root;
@@ -42,7 +80,11 @@ fn put<'r>(said: &Override<'_>, root: &mut Value<'r>, value: Value<'r>) -> Resul
         };
         here = step(here, part, &path, &said.span)?;
         spec = within;
-        path = if path.is_empty() { (*part).to_owned() } else { format!("{path}.{part}") };
+        path = if path.is_empty() {
+            (*part).to_owned()
+        } else {
+            format!("{path}.{part}")
+        };
     }
     set(here, last, &path, said, spec, value)
 }
@@ -125,7 +167,9 @@ fn item(list: &[Value<'_>], part: &str, path: &str) -> Result<usize, Refusal> {
 }
 
 fn name<'v>(item: &'v Value<'_>) -> Option<&'v str> {
-    let DeValue::Table(entries) = item.get_ref() else { return None };
+    let DeValue::Table(entries) = item.get_ref() else {
+        return None;
+    };
     match entries.get("name")?.get_ref() {
         DeValue::String(name) => Some(name),
         _ => None,

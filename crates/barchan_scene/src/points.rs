@@ -22,7 +22,12 @@ pub(crate) fn read(path: &Path) -> Result<PointFile, String> {
         "ply" => parse_ply,
         "csv" => parse_csv,
         "xyz" => parse_xyz,
-        _ => return Err(format!("points are read from files that end with {}", ENDINGS.join(", "))),
+        _ => {
+            return Err(format!(
+                "points are read from files that end with {}",
+                ENDINGS.join(", ")
+            ));
+        }
     };
     let bytes = std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     let points = parse(&bytes).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -34,7 +39,11 @@ pub(crate) fn read(path: &Path) -> Result<PointFile, String> {
     }
     let bad = |r: &f64| !(r.is_finite() && *r > 0.0);
     if let Some(at) = points.radii.as_ref().and_then(|radii| radii.iter().position(bad)) {
-        return Err(format!("{}: the radius of point {} is not above zero", path.display(), at + 1));
+        return Err(format!(
+            "{}: the radius of point {} is not above zero",
+            path.display(),
+            at + 1
+        ));
     }
     Ok(points)
 }
@@ -67,7 +76,9 @@ fn parse_csv(bytes: &[u8]) -> Result<PointFile, String> {
     for (number, line) in lines {
         let cells: Vec<&str> = line.split(',').collect();
         let cell = |at: usize| parse_number(cells.get(at).copied(), number);
-        points.positions.push(DVec3::new(cell(axes[0])?, cell(axes[1])?, cell(axes[2])?));
+        points
+            .positions
+            .push(DVec3::new(cell(axes[0])?, cell(axes[1])?, cell(axes[2])?));
         if let (Some(at), Some(radii)) = (radius, &mut points.radii) {
             radii.push(cell(at)?);
         }

@@ -12,6 +12,7 @@ use glam::{DVec2, DVec3};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::overrides::Override;
 use crate::{Diagnostic, Diagnostics, Document, Severity};
 
 /// A TOML value with its place.
@@ -30,23 +31,8 @@ pub struct Reader<'d> {
     found: RefCell<Vec<Diagnostic>>,
 }
 
-/// A key and a value said beside the text.
-#[derive(Debug)]
-pub(crate) struct Override<'d> {
-    /// The key, with dots.
-    pub key: &'d str,
-    /// The whole of it.
-    pub span: Range<usize>,
-    /// Begin of the key.
-    pub begin: usize,
-    /// The value as written; none if there is no equals sign.
-    value: Option<&'d str>,
-    /// The value as a document.
-    source: String,
-}
-
 /// Makes an inline table a document, which TOML reads with comments and blanks around it.
-const KEY: &str = "_=";
+pub(crate) const KEY: &str = "_=";
 
 impl<'d> Reader<'d> {
     /// A reader of `document`, with nothing found yet.
@@ -93,7 +79,9 @@ impl<'d> Reader<'d> {
 
     /// What was said beside the text, each with its value: TOML, or a bare word.
     pub(crate) fn overrides(&self) -> impl Iterator<Item = (&Override<'d>, Value<'_>)> {
-        self.overrides.iter().filter_map(|said| Some((said, self.override_value(said)?)))
+        self.overrides
+            .iter()
+            .filter_map(|said| Some((said, self.override_value(said)?)))
     }
 
     fn override_value<'r>(&'r self, said: &'r Override<'d>) -> Option<Value<'r>> {
@@ -383,25 +371,6 @@ impl<'d> Reader<'d> {
     }
 }
 
-impl<'d> Override<'d> {
-    fn new(assignment: &'d str, begin: usize) -> Self {
-        let (key, value) = match assignment.split_once('=') {
-            Some((key, value)) => (key, Some(value)),
-            None => (assignment, None),
-        };
-        let end = begin + assignment.len();
-        let written = value.map(str::trim_start).unwrap_or_default();
-        let blanks = end - written.len() - KEY.len();
-        Self {
-            key: key.trim(),
-            span: begin..end,
-            begin,
-            value: value.map(str::trim),
-            source: format!("{}{KEY}{written}", " ".repeat(blanks)),
-        }
-    }
-}
-
 /// Where blanks and comments end.
 fn begin_of_content(text: &str) -> usize {
     let mut rest = text.trim_start();
@@ -434,7 +403,9 @@ impl<'r, 'd> Table<'r, 'd> {
 
     /// The entries of the table: keys with their places, and values.
     pub fn entries(&self) -> impl Iterator<Item = (&'r str, Range<usize>, &'r Value<'d>)> {
-        self.entries.iter().map(|(key, value)| (&**key.get_ref(), key.span(), value))
+        self.entries
+            .iter()
+            .map(|(key, value)| (&**key.get_ref(), key.span(), value))
     }
 
     /// The value of `key`, which is allowed from now on.

@@ -104,8 +104,16 @@ fn shape() -> Value {
     let beside = [
         ("at", numbers(3), "where [m]"),
         ("rotate", json!({ "$ref": "#/$defs/turn" }), "how it is turned [deg]"),
-        ("scale", json!({ "anyOf": [{ "type": "number" }, numbers(3)] }), "how much larger [-]"),
-        ("smooth", json!({ "type": "number", "minimum": 0 }), "radius of fillets [m]"),
+        (
+            "scale",
+            json!({ "anyOf": [{ "type": "number" }, numbers(3)] }),
+            "how much larger [-]",
+        ),
+        (
+            "smooth",
+            json!({ "type": "number", "minimum": 0 }),
+            "radius of fillets [m]",
+        ),
     ];
     for (key, mut schema, help) in beside {
         schema["description"] = json!(help);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::field::Kind::{self, Anything, Count, NotNegative, Positive, Table, Word};
+use crate::field::Kind::{Anything, Between, Count, Positive, Table, Word};
 use crate::field::Need::{self, Optional};
 use crate::field::{Field, TableSpec, field};
 use crate::fields::{Datum, Fields};
@@ -30,16 +30,19 @@ pub(crate) const SOLVER: TableSpec = TableSpec {
 pub const PBD: TableSpec = TableSpec {
     name: "solver.pbd",
     fields: &[
-        field("substeps",     Count(1, 10_000),  Need::Count(4),             "least number of steps in a frame"),
-        field("step",         Positive,          Optional,                   "longest step [s], instead of substeps"),
-        field("iterations",   Count(1, 1000),    Need::Count(4),             "contact and friction passes in a step"),
-        field("stabilization_iterations", Count(0, 1000), Need::Count(1),    "passes that undo overlaps before a step"),
-        field("friction",     Word(&["accumulated", "sommer", "macklin"]), Need::Word("accumulated"), "how friction bounds sliding"),
-        field("splitting",    Word(&["mass", "average"]),           Need::Word("mass"),    "how contacts of one guide share its motion"),
-        field("mass_scaling", NotNegative,       Need::Number(0.0),          "how much lighter guides count with height [1/m]; 0 for not at all"),
-        field("rigid",        Word(&["impulse", "shape_matching"]), Need::Word("impulse"), "how dynamic bodies are moved"),
-        field("boundary",     Word(&["field", "particles"]),        Need::Word("field"),   "what guides see of bodies"),
-        field("cfl",          Kind::Between(0.01, 1.0), Need::Number(0.4),   "share of a diameter that a guide may move in a step [-]"),
+        field("step",             Positive,         Need::Number(1.0 / 480.0), "longest step [s]; a frame is cut into equal ones"),
+        field("substeps",         Count(1, 10_000), Optional,                  "least number of steps in a frame, instead of step"),
+        field("iterations",       Count(1, 1000),   Need::Count(2),            "contact and friction passes in a step"),
+        field("stabilization_iterations", Count(0, 1000), Need::Count(1),      "passes that undo overlaps before a step"),
+        field("friction",         Word(&["accumulated", "sommer", "macklin"]), Need::Word("accumulated"), "what bounds friction"),
+        field("splitting",        Word(&["mass", "average"]),           Need::Word("mass"),    "how a guide shares itself among its contacts"),
+        field("memory",           Between(0.0, 1.0),  Need::Number(1.0),       "share of the last step's impulses that a step starts from [-]"),
+        field("mass_scaling",     Between(0.0, 1e6),  Need::Number(0.0),       "how fast masses fall off with height [1/m]; 0 for not at all"),
+        field("relaxation",       Between(0.1, 2.0),  Need::Number(1.0),       "factor on every correction [-]"),
+        field("velocity_clamp",   Between(0.01, 1e3), Need::Number(0.5),       "fastest that a guide may leave a step, in its diameters a step [-]"),
+        field("cfl",              Between(0.01, 0.5), Need::Number(0.4),       "longest way of a guide in a step, of the smallest diameter [-]"),
+        field("rigid",            Word(&["impulse", "shape_matching"]), Need::Word("impulse"), "how dynamic bodies are moved"),
+        field("boundary",         Word(&["field", "particles"]),        Need::Word("field"),   "what guides see of bodies"),
     ],
     exclusive: &[["substeps", "step"]],
 };

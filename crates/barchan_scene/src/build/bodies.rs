@@ -39,18 +39,24 @@ impl Scene {
             world.bodies.push(self.body(plan, &region)?);
         }
         world.place_scripted_bodies(world.time);
-        let poses: Vec<Pose> = (0..world.bodies.len()).map(|k| world.bodies.scripted_pose(k, 0.0)).collect();
+        let poses: Vec<Pose> = (0..world.bodies.len())
+            .map(|k| world.bodies.scripted_pose(k, 0.0))
+            .collect();
         world.joints = self.joints.iter().map(|plan| joint(plan, &poses)).collect();
         Ok(())
     }
 
     /// A box [m] around everything that has an end, with room about it: what is drawn of bodies without one.
     fn region(&self) -> Aabb {
-        let bodies = self.bodies.iter().map(|body| body.shape.whole.bounds()).filter(Aabb::is_finite);
+        let bodies = self
+            .bodies
+            .iter()
+            .map(|body| body.shape.whole.bounds())
+            .filter(Aabb::is_finite);
         let all = bodies.fold(self.guide_bounds(), |all, one| all.union(&one));
         match all.is_empty() {
             true => Aabb::new(DVec3::splat(-1.0), DVec3::ONE),
-            false => all.grown(0.5 * all.size().length()),
+            false => all.grown(0.5 * all.size().length() + 10.0 * self.largest_radius().unwrap_or(0.0)),
         }
     }
 
@@ -80,7 +86,11 @@ impl Scene {
                 (mesh, properties)
             }
             None => {
-                let tolerance = if plan.motion == Motion::Dynamic { DYNAMIC_TOLERANCE } else { STILL_TOLERANCE };
+                let tolerance = if plan.motion == Motion::Dynamic {
+                    DYNAMIC_TOLERANCE
+                } else {
+                    STILL_TOLERANCE
+                };
                 let properties = properties_of(&*visible, tolerance).map_err(fail)?;
                 let surface = surface_of(&*visible, properties.volume).map_err(|source| SceneError::Surface {
                     place: plan.place.clone(),
@@ -132,11 +142,12 @@ impl Scene {
                 seed: self.seed,
                 ..SurfaceSettings::new(smallest)
             };
-            let cover = sample_surface(surface, &**visible, &settings, &|_| {}).map_err(|source| SceneError::Cover {
-                place: plan.place.clone(),
-                body: plan.name.clone(),
-                source,
-            })?;
+            let cover =
+                sample_surface(surface, &**visible, &settings, &|_| {}).map_err(|source| SceneError::Cover {
+                    place: plan.place.clone(),
+                    body: plan.name.clone(),
+                    source,
+                })?;
             return Ok(Boundary::Particles {
                 positions: cover.positions.iter().map(|p| p.as_vec3()).collect(),
                 normals: cover.normals.iter().map(|n| n.as_vec3()).collect(),
@@ -194,10 +205,7 @@ fn properties_of(shape: &dyn Shape, tolerance: f64) -> Result<MassProperties, Ma
 
 /// The surface of a solid of `volume` [m³]: with voxels of 1/48 of its longest side, halved while the surface holds another
 /// volume, so that thin walls are not lost.
-fn surface_of(
-    shape: &dyn Shape,
-    volume: f64,
-) -> Result<TriMesh, barchan_geometry::isosurface::IsosurfaceError> {
+fn surface_of(shape: &dyn Shape, volume: f64) -> Result<TriMesh, barchan_geometry::isosurface::IsosurfaceError> {
     let mut voxel = shape.bounds().size().max_element() / FIRST_VOXELS;
     let mut surface = isosurface(shape, voxel, 0.0, SURFACE_MEMORY)?;
     for _ in 0..HALVINGS {

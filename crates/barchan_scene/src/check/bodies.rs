@@ -12,7 +12,10 @@ impl Check<'_, '_> {
     /// The bodies, parents before their children, else in the order of the text.
     pub(super) fn bodies(&self) -> Vec<BodyPlan> {
         let tables: Vec<&Fields> = self.fields.tables("body").collect();
-        let names: Vec<&str> = tables.iter().map(|table| table.text("name").unwrap_or_default()).collect();
+        let names: Vec<&str> = tables
+            .iter()
+            .map(|table| table.text("name").unwrap_or_default())
+            .collect();
         for (k, name) in names.iter().enumerate() {
             if !name.is_empty() && names[..k].contains(name) {
                 let message = format!("there is a body `{name}` before");
@@ -35,7 +38,11 @@ impl Check<'_, '_> {
         let span = table.written("parent")?;
         let at = look_up(self.reader, "body", table.text("parent")?, names, span.clone())?;
         if table.text("motion") != Some("scripted") {
-            self.error(span.clone(), "only a scripted body has a parent", "set motion = \"scripted\"");
+            self.error(
+                span.clone(),
+                "only a scripted body has a parent",
+                "set motion = \"scripted\"",
+            );
         }
         if tables[at].text("motion") == Some("dynamic") {
             self.error(span, "a dynamic body cannot be a parent", "use a `[[joint]]`");
@@ -46,13 +53,13 @@ impl Check<'_, '_> {
     /// Numbers of the bodies, each after its parent.
     fn parents_first(&self, tables: &[&Fields], names: &[&str], parents: &[Option<usize>]) -> Option<Vec<usize>> {
         let mut order = Vec::new();
-        for k in 0..tables.len() {
+        for (k, table) in tables.iter().enumerate() {
             let mut line = vec![k];
             while let Some(parent) = parents[line[line.len() - 1]] {
                 if line.contains(&parent) {
                     let circle: Vec<&str> = line.iter().chain([&parent]).map(|&b| names[b]).collect();
                     let message = format!("a body cannot be its own ancestor: {}", circle.join(" in "));
-                    self.error(tables[k].place("parent"), message, "");
+                    self.error(table.place("parent"), message, "");
                     return None;
                 }
                 line.push(parent);
@@ -149,7 +156,10 @@ impl Check<'_, '_> {
     }
 
     pub(super) fn joints(&self, bodies: &[BodyPlan]) -> Vec<JointPlan> {
-        self.fields.tables("joint").filter_map(|table| self.joint(table, bodies)).collect()
+        self.fields
+            .tables("joint")
+            .filter_map(|table| self.joint(table, bodies))
+            .collect()
     }
 
     fn joint(&self, table: &Fields, bodies: &[BodyPlan]) -> Option<JointPlan> {
@@ -180,7 +190,11 @@ impl Check<'_, '_> {
             (None, None) => {
                 if table.written("at").is_none() && table.written("anchors").is_none() {
                     let message = "joint must have the key `at` or `anchors`";
-                    self.error(table.span.clone(), message, "add `at = [x, y, z]`: where it holds both bodies [m]");
+                    self.error(
+                        table.span.clone(),
+                        message,
+                        "add `at = [x, y, z]`: where it holds both bodies [m]",
+                    );
                 }
                 return None;
             }
@@ -195,7 +209,11 @@ impl Check<'_, '_> {
         let (a, b) = (find(0), find(1));
         let held = [a?, b?];
         if held[0] == held[1] {
-            self.error(table.place("bodies"), "a joint must connect two bodies, not one with itself", "");
+            self.error(
+                table.place("bodies"),
+                "a joint must connect two bodies, not one with itself",
+                "",
+            );
         } else if held.iter().all(|&k| bodies[k].motion != Motion::Dynamic) {
             let message = "this joint has no effect: none of its bodies is dynamic";
             self.warn(table.place("bodies"), message, "");

@@ -42,7 +42,9 @@ impl Check<'_, '_> {
     }
 
     fn fill(&self, table: &Fields, materials: &Materials, solver: &str) -> Option<Fill> {
-        let material = table.text("material").and_then(|name| self.material_id(name, materials, table.place("material")));
+        let material = table
+            .text("material")
+            .and_then(|name| self.material_id(name, materials, table.place("material")));
         let radii = table.written("radius").map(|_| self.radii(table));
         if let (Some(clump), "pbd") = (table.text("clump"), solver) {
             let message = format!("pbd has no clumps: each {clump} is replaced by the sphere of equal volume");
@@ -52,7 +54,11 @@ impl Check<'_, '_> {
             (Some(_), _) => self.shape_source(table, radii),
             (None, Some(_)) => self.point_source(table, radii),
             (None, None) => {
-                self.error(table.span.clone(), "fill must have the key `shape` or `from`", "add `shape = { ... }`");
+                self.error(
+                    table.span.clone(),
+                    "fill must have the key `shape` or `from`",
+                    "add `shape = { ... }`",
+                );
                 None
             }
         };
@@ -105,7 +111,11 @@ impl Check<'_, '_> {
         let radii = match (file.radii, radii) {
             (Some(radii), said) => {
                 if said.is_some() {
-                    self.warn(table.place("radius"), "`radius` has no effect: the file has its own", "");
+                    self.warn(
+                        table.place("radius"),
+                        "`radius` has no effect: the file has its own",
+                        "",
+                    );
                 }
                 radii
             }
@@ -133,7 +143,9 @@ impl Check<'_, '_> {
     }
 
     fn emitter(&self, table: &Fields, materials: &Materials) -> Option<Emitter> {
-        let material = table.text("material").and_then(|name| self.material_id(name, materials, table.place("material")));
+        let material = table
+            .text("material")
+            .and_then(|name| self.material_id(name, materials, table.place("material")));
         let radii = self.radii(table);
         let placed = table.shape("shape");
         if let (Some(placed), Some(radii)) = (placed, &radii) {
@@ -226,7 +238,11 @@ impl Check<'_, '_> {
             None => vec![1.0; radii.len()],
         };
         if weights.len() != radii.len() {
-            let message = format!("there must be a weight for each radius, got {} for {}", weights.len(), radii.len());
+            let message = format!(
+                "there must be a weight for each radius, got {} for {}",
+                weights.len(),
+                radii.len()
+            );
             self.error(table.place("weights"), message, "");
             return None;
         }

@@ -1,0 +1,177 @@
+use std::fs;
+
+use barchan_geometry::sample::Packing;
+use barchan_scene::{
+    Document, FillSource, JointPlace, JointType, PBD, SCENE, Scene, Settings, built_in, parse_scene, schema,
+};
+use barchan_world::Motion;
+use glam::DVec3;
+
+use crate::wrong::GOOD;
+
+fn parse(text: &str) -> (Scene, Vec<String>) {
+    let (scene, warnings) = parse_scene(&Document::new("scene", text)).unwrap_or_else(|problems| panic!("{problems}"));
+    (scene, warnings.into_iter().map(|warning| warning.message).collect())
+}
+
+#[test]
+fn what_was_not_said_has_the_defaults() {
+    let (scene, warnings) = parse(GOOD);
+    assert!(warnings.is_empty(), "{warnings:?}");
+    assert_eq!((scene.name.as_str(), scene.frame_rate, scene.seed), ("scene", 60.0, 1));
+    assert_eq!(
+        (scene.solver.as_str(), &scene.solver_settings),
+        ("pbd", &Settings::defaults(&PBD))
+    );
+    assert_eq!(scene.gravity, DVec3::new(0.0, 0.0, -9.81));
+    let sand = &scene.materials.all[0];
+    assert_eq!((sand.name.as_str(), sand.grain_density), ("sand", 1600.0 / 0.6));
+    assert_eq!((sand.friction.r#static, sand.friction.kinetic), (0.35, 0.30));
+    assert!(matches!(
+        &scene.fills[0].source,
+        FillSource::Shape {
+            packing: Packing::Dense,
+            ..
+        }
+    ));
+    assert_eq!((scene.settle(), scene.frames()), (0.0, 60));
+    assert!(scene.output.guides && scene.output.grains && scene.output.bodies && !scene.output.compact);
+}
+
+/// What is added to a good scene, and the warnings.
+#[rustfmt::skip]
+const WARNED: &[(&str, &[&str])] = &[
+    ("clump = \"cube\"", &["pbd has no clumps: each cube is replaced by the sphere of equal volume"]),
+    ("[materials.wet]\ndensity = 1\ncohesion = 1\nrestitution = 0.5", &["`cohesion` has no effect with pbd", "`restitution` has no effect with pbd"]),
+    ("[[body]]\nname = \"a\"\nvelocity = [1, 0, 0]\nease = \"smooth\"\nshape = { sphere = { radius = 1 } }",
+        &["`velocity` has no effect on a fixed body", "`ease` has no effect on a fixed body"]),
+    ("[[emitter]]\nmaterial = \"sand\"\nradius = 0.1\nshape = { sphere = { radius = 1 } }\nrate = 1\nstart = 3",
+        &["the emitter starts when the scene is over, at 1 s"]),
+    ("[[body]]\nname = \"a\"\nshape = { sphere = { radius = 1 } }\n[[body]]\nname = \"b\"\nshape = { sphere = { radius = 1 } }\n[[joint]]\nbodies = [\"a\", \"b\"]\nkind = \"ball\"\nat = [0, 0, 0]\nlength = 2",
+        &["this joint has no effect: none of its bodies is dynamic", "`length` has no effect on a ball joint"]),
+    ("[solver.sph]\nanything = 1", &[]),
+];
+
+#[test]
+fn settings_without_effect_are_warned_of() {
+    for (text, expected) in WARNED {
+        assert_eq!(parse(&format!("{GOOD}{text}")).1, *expected, "{text}");
+    }
+    assert_eq!(parse("duration = 1").1, ["the scene has no guides"]);
+}
+
+#[test]
+fn parents_come_before_their_children_and_keys_keep_what_they_do_not_say() {
+    let body = |name: &str, rest: &str| {
+        format!("[[body]]\nname = \"{name}\"\nmotion = \"scripted\"\nshape = {{ sphere = {{ radius = 1 }} }}\n{rest}\n")
+    };
+    let (scene, _) = parse(&format!(
+        "duration = 1\nfill = []\n{}{}{}",
+        body("bucket", "parent = \"stick\"\nkeys = [{ time = 0 }]"),
+        body(
+            "stick",
+            "parent = \"boom\"\nkeys = [{ time = 0, at = [1, 0, 0] }, { time = 1, rotate = [0, 90, 0] }]"
+        ),
+        body("boom", "keys = [{ time = 0 }]"),
+    ));
+    let names: Vec<&str> = scene.bodies.iter().map(|body| body.name.as_str()).collect();
+    assert_eq!(names, ["boom", "stick", "bucket"]);
+    let Motion::Scripted { parent, keys } = &scene.bodies[1].motion else {
+        panic!()
+    };
+    assert_eq!((*parent, keys.pose(1.0).position), (Some(0), DVec3::X));
+    assert!((keys.pose(1.0).rotation * DVec3::Z).abs_diff_eq(DVec3::X, 1e-12));
+}
+
+#[test]
+fn pairs_joints_and_cameras_are_kept() {
+    let (scene, warnings) = parse(&format!(
+        "{GOOD}[materials.steel]\ndensity = 4000\n[[pair]]\nmaterials = [\"steel\", \"sand\"]\nfriction = 0.1\n\
+         [[body]]\nname = \"a\"\nshape = {{ sphere = {{ radius = 1 }} }}\n\
+         [[body]]\nname = \"b\"\nmotion = \"dynamic\"\ndensity = 1\nangular_velocity = [0, 0, 180]\nshape = {{ sphere = {{ radius = 1 }}, at = [3, 0, 0] }}\n\
+         [[joint]]\nbodies = [\"a\", \"b\"]\nkind = \"rope\"\nanchors = [[1, 0, 0], [0, 0, 0]]\ncut = 0.5\n\
+         [[camera]]\nposition = [1, 0, 0]\ntarget = [0, 0, 0]\nkeys = [{{ time = 0 }}, {{ time = 1, fov = 90 }}]\n"
+    ));
+    assert!(warnings.is_empty(), "{warnings:?}");
+    assert_eq!(scene.materials.friction(0, 1).kinetic, 0.1);
+    assert!(
+        scene.bodies[1]
+            .angular_velocity
+            .abs_diff_eq(DVec3::Z * std::f64::consts::PI, 1e-12)
+    );
+    let joint = scene.joints[0];
+    assert_eq!((joint.kind, joint.cut), (JointType::Rope { length: None }, 0.5));
+    assert_eq!(joint.holds, JointPlace::Frames([DVec3::X, DVec3::ZERO]));
+    let key = scene.cameras[0].keys[1];
+    assert_eq!(key.position, DVec3::X);
+    assert!((key.fov - std::f64::consts::FRAC_PI_2).abs() < 1e-12);
+}
+
+#[test]
+fn points_are_read_from_every_kind_of_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let ply = "ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty float y\nproperty float z\n\
+               property float radius\nend_header\n0 0 1 0.1\n3 0 0 0.2\n";
+    let files = [
+        ("a.ply", ply),
+        ("b.csv", "radius, X, y, z\n0.1,0,0,1\n0.2,3,0,0\n"),
+        ("c.xyz", "# two\n0 0 1 0.1\n\n3 0 0 0.2\n"),
+    ];
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text).unwrap();
+        let file = folder.path().join("scene.toml");
+        let text = format!(
+            "duration = 1\n[materials.sand]\ndensity = 1600\n[[fill]]\nmaterial = \"sand\"\nfrom = \"{name}\"\nvelocity = [1, 0, 0]\n"
+        );
+        fs::write(&file, text).unwrap();
+        let (scene, warnings) = parse_scene(&Document::read(&file).unwrap()).unwrap_or_else(|p| panic!("{p}"));
+        assert!(warnings.is_empty());
+        let world = scene.build().unwrap();
+        assert_eq!((world.place(0), world.place(1)), (DVec3::Z, DVec3::X * 3.0), "{name}");
+        assert_eq!((world.guides.radius[1], world.guides.velocity[0].x), (0.2, 1.0));
+        assert!((world.guides.mass[1] / world.settled_mass(0, 0.2) - 1.0).abs() < 1e-6);
+    }
+    for (name, text, expected) in [
+        ("d.csv", "x,y\n1,2\n", "the header has no column `z`"),
+        ("e.xyz", "0 0 1\n0 0 x\n", "line 2: `x` is no number"),
+        ("f.xyz", "0 0 1 0.1\n0 0\n", "line 2 has too few numbers"),
+        (
+            "g.csv",
+            "x,y,z,radius\n1,2,3,-1\n",
+            "the radius of point 1 is not above zero",
+        ),
+        ("h.xyz", "# nothing\n", "holds no points"),
+        ("i.xyz", "1 2 3\n", "the file has no radii"),
+        ("j.xyz", "nan 2 3\n", "point 1 is not finite"),
+    ] {
+        fs::write(folder.path().join(name), text).unwrap();
+        let mut document = Document::new("scene", "duration = 1\n[materials.sand]\ndensity = 1600\n");
+        document.text += &format!("[[fill]]\nmaterial = \"sand\"\nfrom = \"{name}\"\n");
+        document.folder = folder.path().to_path_buf();
+        let problems = parse_scene(&document).unwrap_err().to_string();
+        assert!(
+            problems.contains(expected) && problems.contains("scene:6:8"),
+            "{problems}"
+        );
+    }
+}
+
+#[test]
+fn the_schema_knows_every_key_and_accepts_what_the_reader_accepts() {
+    let schema = schema();
+    for field in SCENE.fields {
+        assert!(schema["properties"][field.key].is_object(), "{}", field.key);
+    }
+    assert_eq!(
+        schema["properties"]["fill"]["items"]["properties"]["packing"]["default"],
+        "dense"
+    );
+    assert_eq!(schema["required"], serde_json::json!(["duration"]));
+    assert_eq!(
+        schema["properties"]["solver"]["properties"]["pbd"]["properties"]["iterations"]["default"],
+        2
+    );
+    let shape = &schema["$defs"]["shape"];
+    assert!(shape["properties"]["half_space"].is_object() && shape["additionalProperties"] == false);
+    assert!(built_in("no such scene").is_none());
+}

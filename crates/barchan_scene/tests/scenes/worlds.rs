@@ -1,0 +1,240 @@
+use std::f64::consts::PI;
+
+use barchan_scene::{Document, Scene, parse_scene};
+use barchan_world::{Boundary, JointKind, Mass, World};
+use glam::{DQuat, DVec3};
+use proptest::prelude::*;
+
+use crate::wrong::{ADDED, GOOD, WHOLE};
+
+fn scene(text: &str) -> Scene {
+    parse_scene(&Document::new("scene", text))
+        .unwrap_or_else(|problems| panic!("{problems}"))
+        .0
+}
+
+fn world(text: &str) -> World {
+    scene(text).build().unwrap_or_else(|error| panic!("{error}"))
+}
+
+const SAND: &str = "duration = 1\n[materials.sand]\ndensity = 1600\n";
+
+fn fill(radius: &str, packing: &str, shape: &str) -> String {
+    format!("[[fill]]\nmaterial = \"sand\"\nradius = {radius}\npacking = \"{packing}\"\nshape = {shape}\n")
+}
+
+#[test]
+fn a_fill_weighs_its_density_times_its_volume_whatever_the_packing() {
+    for (packing, radius) in [("lattice", "0.05"), ("random", "{ min = 0.03, max = 0.06 }")] {
+        let world = world(&format!(
+            "{SAND}{}",
+            fill(radius, packing, "{ sphere = { radius = 0.5 } }")
+        ));
+        let expected = 1600.0 * 4.0 / 3.0 * PI * 0.125;
+        let filled = world.ledger.filled;
+        assert!(
+            (filled.kilograms() / expected - 1.0).abs() < 1e-3,
+            "{packing}: {}",
+            filled.kilograms()
+        );
+        assert_eq!(filled, Mass::sum(world.guides.mass.iter().copied()));
+        let share = |i: usize| f64::from(world.guides.mass[i]) / f64::from(world.guides.radius[i]).powi(3);
+        let shares: Vec<f64> = (0..world.guides.len()).map(share).collect();
+        assert!(shares.iter().all(|s| (s / shares[0] - 1.0).abs() < 1e-5), "{packing}");
+    }
+}
+
+#[test]
+fn ids_count_up_fill_by_fill_and_the_same_scene_makes_the_same_bits() {
+    let text = format!(
+        "{SAND}{}{}",
+        fill("0.1", "random", "{ sphere = { radius = 0.5 } }"),
+        fill("0.1", "random", "{ sphere = { radius = 0.5 }, at = [2, 0, 0] }"),
+    );
+    let one = world(&text);
+    let count = one.guides.len() as u32;
+    assert!(one.guides.id.iter().copied().eq(0..count));
+    assert_eq!(one.next_id, count);
+    assert_eq!(one.guides, world(&text).guides);
+    let other = world(&format!("seed = 2\n{text}"));
+    assert_ne!(one.guides.position, other.guides.position);
+    let split = (0..one.guides.len()).position(|i| one.place(i).x > 1.0).unwrap();
+    assert!((split..one.guides.len()).all(|i| one.place(i).x > 1.0));
+}
+
+#[test]
+fn a_scene_far_away_gets_an_origin_of_its_own_and_the_same_guides() {
+    let near = world(&format!(
+        "{SAND}{}",
+        fill("0.05", "lattice", "{ box = { size = [1, 1, 1] } }")
+    ));
+    let far = world(&format!(
+        "{SAND}{}",
+        fill(
+            "0.05",
+            "lattice",
+            "{ box = { size = [1, 1, 1] }, at = [1000, -2000.25, 4] }"
+        )
+    ));
+    assert_eq!(
+        (near.origin, far.origin),
+        (DVec3::ZERO, DVec3::new(1000.0, -2000.0, 4.0))
+    );
+    assert_eq!(near.guides.len(), far.guides.len());
+    let shift = DVec3::new(1000.0, -2000.25, 4.0);
+    let apart = |i: usize| (near.place(i) + shift).distance(far.place(i));
+    assert!((0..near.guides.len()).all(|i| apart(i) < 1e-6));
+}
+
+#[test]
+fn a_fill_settles_before_time_zero() {
+    let text = format!(
+        "{SAND}{}settle = 0.5\n",
+        fill("0.1", "lattice", "{ sphere = { radius = 0.5 } }")
+    );
+    assert_eq!(world(&text).time, -0.5);
+}
+
+fn body(rest: &str) -> String {
+    format!("{GOOD}[[body]]\nname = \"a\"\n{rest}\n").replace("radius = 0.1\n", "radius = 0.1\npacking = \"lattice\"\n")
+}
+
+#[test]
+fn the_frame_of_a_body_is_where_its_shape_is_put() {
+    let placed = "shape = { box = { size = [0.2, 0.4, 0.6] }, rotate = [0, 0, 90], at = [3, 2, 1] }";
+    for motion in ["fixed", "driven", "dynamic"] {
+        let world = world(&body(&format!("motion = \"{motion}\"\ndensity = 500\n{placed}")));
+        let a = &world.bodies[0];
+        assert_eq!(a.pose.position, DVec3::new(3.0, 2.0, 1.0));
+        assert!(a.pose.rotation.abs_diff_eq(DQuat::from_rotation_z(PI / 2.0), 1e-12));
+        assert!(a.center().abs_diff_eq(DVec3::new(3.0, 2.0, 1.0), 1e-3));
+        assert!((a.mass() - 24.0).abs() < 0.5, "{}", a.mass());
+        // Along its own long axis.
+        assert!((a.shape.distance(DVec3::new(0.0, 0.5, 0.0)) - 0.3).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn the_frame_of_a_scripted_body_is_where_its_keys_say() {
+    let text = "motion = \"scripted\"\nshape = { sphere = { radius = 0.5 }, at = [1, 0, 0] }\nkeys = [{ time = 0, at = [0, 0, 5], rotate = [0, 0, 90] }]";
+    let world = world(&body(text));
+    let a = &world.bodies[0];
+    assert_eq!(a.pose.position, DVec3::Z * 5.0);
+    assert!(
+        a.center().abs_diff_eq(DVec3::new(0.0, 1.0, 5.0), 1e-2),
+        "{}",
+        a.center()
+    );
+    let Boundary::Field(grid) = &a.boundary else { panic!() };
+    assert!((grid.distance(DVec3::X) + 0.5).abs() < 0.05);
+    assert!(grid.voxel() <= 0.05 && grid.band() >= 0.2);
+}
+
+#[test]
+fn the_surface_of_a_thin_shell_is_not_lost() {
+    let shell = "shape = { subtract = [{ sphere = { radius = 2 } }, { sphere = { radius = 1.9 } }] }";
+    let world = world(&body(shell));
+    let a = &world.bodies[0];
+    let volume = 4.0 / 3.0 * PI * (8.0 - 1.9f64.powi(3));
+    assert!(
+        (a.mass_properties.volume / volume - 1.0).abs() < 0.05,
+        "{}",
+        a.mass_properties.volume
+    );
+    let surface = barchan_geometry::mesh::mass_properties(&a.surface).volume;
+    assert!((surface / volume - 1.0).abs() < 0.1, "{surface} not {volume}");
+}
+
+#[test]
+fn a_ground_without_an_end_is_asked_itself_and_drawn_where_the_scene_is() {
+    let world = world(&body("shape = { half_space = { normal = [0, 0, 1], offset = -4 } }"));
+    let ground = &world.bodies[0];
+    let Boundary::Exact(shape) = &ground.boundary else {
+        panic!()
+    };
+    assert_eq!(shape.distance(DVec3::new(1e6, 0.0, 3.0)), 7.0);
+    assert_eq!(ground.mass(), 0.0);
+    let bounds = ground.surface.bounds();
+    assert!((bounds.max.z + 4.0).abs() < 1e-6 && bounds.min.z < -4.5);
+    assert!(bounds.min.x < -1.0 && bounds.max.x > 1.0 && bounds.size().max_element() < 100.0);
+}
+
+#[test]
+fn bodies_can_be_covered_with_particles() {
+    let text = body("shape = { sphere = { radius = 0.5 } }") + "[solver.pbd]\nboundary = \"particles\"\n";
+    let world = world(&text);
+    let Boundary::Particles {
+        positions,
+        normals,
+        radius,
+    } = &world.bodies[0].boundary
+    else {
+        panic!()
+    };
+    assert!((*radius - 0.1).abs() < 1e-6 && positions.len() > 30);
+    for (p, n) in positions.iter().zip(normals.iter()) {
+        assert!((p.length() - 0.4).abs() < 0.01 && n.dot(p.normalize()) > 0.99);
+    }
+}
+
+#[test]
+fn joints_hold_bodies_where_the_world_says() {
+    let two = "shape = { box = { size = [1, 1, 1] }, at = [0, 0, 3], rotate = [0, 0, 90] }\n\
+               [[body]]\nname = \"b\"\nmotion = \"dynamic\"\ndensity = 1\nshape = { sphere = { radius = 0.5 }, at = [2, 0, 3] }\n";
+    let hinge = "[[joint]]\nbodies = [\"a\", \"b\"]\nkind = \"hinge\"\naxis = [2, 0, 0]\nat = [1, 0, 3]\n";
+    let rope = "[[joint]]\nbodies = [\"a\", \"b\"]\nkind = \"rope\"\nanchors = [[0, 0, 0], [0, 0, 0]]\ncut = 2";
+    let world = world(&body(&format!("{two}{hinge}{rope}")));
+    let [hinge, rope] = &world.joints[..] else { panic!() };
+    // The first body is turned, so its own y axis points back along the world's x.
+    assert!(hinge.anchors[0].abs_diff_eq(DVec3::new(0.0, -1.0, 0.0), 1e-12));
+    assert!(hinge.anchors[1].abs_diff_eq(DVec3::new(-1.0, 0.0, 0.0), 1e-12));
+    let JointKind::Hinge { axis } = hinge.kind else {
+        panic!()
+    };
+    assert!(axis.abs_diff_eq(DVec3::new(0.0, -1.0, 0.0), 1e-12));
+    assert_eq!((rope.kind, rope.until), (JointKind::Rope { length: 2.0 }, 2.0));
+}
+
+#[test]
+fn a_fill_with_too_many_guides_is_refused_with_its_place() {
+    let error = scene(&format!(
+        "{SAND}{}",
+        fill("1e-5", "dense", "{ box = { size = [1, 1, 1] } }")
+    ))
+    .build()
+    .unwrap_err();
+    assert!(error.to_string().starts_with("scene:4:1: fill: a radius of"), "{error}");
+}
+
+/// Reads a text with an override; whatever is wrong can be shown.
+fn survives(text: &str, said: &str) {
+    let document = Document::new("scene", text).with(said);
+    if let Err(problems) = parse_scene(&document) {
+        assert!(problems.to_string().contains("error: "));
+    }
+}
+
+fn any_text() -> impl Strategy<Value = String> {
+    let added = ADDED.iter().map(|case| format!("{GOOD}{}", case.0));
+    let whole = WHOLE.iter().map(|case| case.0.to_owned());
+    prop::sample::select(added.chain(whole).collect::<Vec<_>>())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn no_mutation_of_a_scene_makes_it_panic(
+        text in any_text(),
+        cuts in prop::collection::vec((any::<prop::sample::Index>(), 0usize..4, "[-\\[\\]{}=,.0-9\"enül\n]{0,3}"), 0..4),
+        said in "(fill|body|solver|materials|seed|gravity|é)?(\\.(0|1|sand|pbd|shape|radius))?={0,1}[-0-9a-zé{}\\[\\]\"., ]{0,8}",
+    ) {
+        let mut characters: Vec<char> = text.chars().collect();
+        for (at, removed, inserted) in cuts {
+            let start = at.index(characters.len() + 1);
+            let end = (start + removed).min(characters.len());
+            characters.splice(start..end, inserted.chars());
+        }
+        survives(&characters.into_iter().collect::<String>(), &said);
+    }
+}
