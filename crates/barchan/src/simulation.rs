@@ -5,7 +5,7 @@ use std::time::Instant;
 use barchan_scene::{Scene, SceneError};
 use barchan_world::{
     AdvanceError, AdvanceReport, Archive, ArchiveError, BodyState, Column, ColumnRef, Frame, Motion, Solver, Stats, Table,
-    World,
+    Twist, World, Wrench,
 };
 use glam::{DVec3, Vec3};
 use thiserror::Error;
@@ -199,26 +199,32 @@ fn owned(column: ColumnRef) -> Column {
     }
 }
 
-/// Lets guides come to rest before time 0, with every body held where it is at time 0.
+/// Lets guides come to rest from the negative time of a world just built up to time 0. Forces move no body meanwhile.
 fn settle(scene: &Scene, world: &mut World) -> Result<(), SimulationError> {
     let duration = scene.settle();
     if duration <= 0.0 {
+        world.time = 0.0;
         return Ok(());
     }
-    world.place_scripted_bodies(0.0);
-    let held = world.bodies.clone();
-    for body in &mut world.bodies {
+    let held: Vec<Motion> = world.bodies.iter().map(|body| body.motion.clone()).collect();
+    let twists: Vec<Twist> = world.bodies.iter().map(|body| body.twist).collect();
+    for body in world.bodies.iter_mut().filter(|body| body.is_dynamic()) {
         body.motion = Motion::Fixed;
-        body.twist = Default::default();
+        body.twist = Twist::default();
     }
+    world.place_scripted_bodies(-duration);
     let mut solver = registry::solver(scene, world)?;
-    let frame = 1.0 / scene.frame_rate;
-    for _ in 0..(duration / frame).ceil() as u64 {
-        world.time = 0.0;
-        solver.advance(world, frame)?;
+    let frames = (duration * scene.frame_rate).ceil();
+    for k in 0..frames as u64 {
+        world.time = duration * (k as f64 / frames - 1.0);
+        solver.advance(world, duration / frames)?;
     }
     world.time = 0.0;
-    world.bodies = held;
+    for ((body, motion), twist) in world.bodies.iter_mut().zip(held).zip(twists) {
+        body.motion = motion;
+        body.twist = twist;
+        body.wrench = Wrench::default();
+    }
     world.guides.velocity.fill(Vec3::ZERO);
     Ok(())
 }
