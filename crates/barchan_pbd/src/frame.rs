@@ -20,8 +20,10 @@ use crate::laws::mass;
 
 /// A frame that needs more steps than this [-] means nothing any more.
 const MOST_STEPS: f64 = 10_000.0;
-/// Lists allow for at least this motion, of the largest radius [-].
-const LEAST_MARGIN: f64 = 0.2;
+/// What lists allow for, of the largest radius [-], if they may last several steps.
+const LONG_MARGIN: f64 = 0.2;
+/// And if they serve for one step.
+const SHORT_MARGIN: f64 = 0.1;
 
 /// Seconds spent in each stage.
 #[derive(Debug, Default)]
@@ -203,20 +205,28 @@ impl PbdSolver {
         self.spare.is_present.clear();
         self.spare.is_present.extend(present);
         self.fold(world);
-        let fastest = f64::from(found.free).sqrt().max(body);
-        self.margin = (LEAST_MARGIN * f64::from(self.largest)).max(2.2 * fastest);
+        let fastest = f64::from(found.free).sqrt();
+        // Lists of fast guides do not last anyway.
+        let lasts = fastest.max(body) < 0.25 * LONG_MARGIN * f64::from(self.largest);
+        self.margin = if lasts { LONG_MARGIN } else { SHORT_MARGIN } * f64::from(self.largest);
         self.body_travel = body;
-        self.search(world)
+        self.search(world, fastest + body)
     }
 
-    fn search(&mut self, world: &World) -> Result<(), AdvanceError> {
+    /// Finds the pairs near at the end of a step in which guides go as they are expected to, and bodies nearer than that
+    /// and `ways` [m] together.
+    fn search(&mut self, world: &World, ways: f64) -> Result<(), AdvanceError> {
         let rule = ContactRule {
             scale: 1.0 + SLACK,
             margin: self.margin as f32,
         };
         let Guides { position, radius, .. } = &world.guides;
+        let expected = &mut self.spare.vec3;
+        expected.clear();
+        expected.extend(position.iter().zip(&self.columns.free).map(|(p, free)| *p + free.truncate()));
+        self.columns.searched.copy_from_slice(&self.columns.free);
         let reach = rule.reach(self.largest, self.largest).max(f32::MIN_POSITIVE);
-        self.grid.build(position, reach).map_err(search_error)?;
+        self.grid.build(expected, reach).map_err(search_error)?;
         self.lists.find_contacts(&self.grid, radius, rule).map_err(search_error)?;
         let geometry = Geometry {
             guides: &world.guides,
@@ -229,7 +239,7 @@ impl PbdSolver {
         if self.settings.remembers() {
             self.pairs.remember(&self.old_pairs, &self.old);
         }
-        let margin = self.margin;
+        let margin = self.margin + ways;
         let (scene, _, chunks, ..) = self.split(world, Rules::new(&self.settings, 1.0, 1.0));
         scene.find_near(chunks, margin);
         Ok(())
@@ -237,6 +247,7 @@ impl PbdSolver {
 
     /// Adds where guides are since the search to where they were.
     fn fold(&mut self, world: &mut World) {
+        self.columns.searched.fill(Vec4::ZERO);
         for i in 0..world.guides.len() {
             let at = std::mem::replace(&mut self.columns.at[i], Vec4::ZERO).truncate();
             self.columns.total[i] += at;

@@ -13,6 +13,10 @@ pub(crate) struct BodyStep {
     pub from: Pose,
     /// Where it will be at the end if guides do nothing to it.
     pub to: Pose,
+    /// From the world to its frame, at the start and at the end.
+    into: [DMat3; 2],
+    /// A ball around it at the start [m].
+    pub ball: (DVec3, f64),
     /// Its centre of mass then [m].
     pub center: DVec3,
     pub is_present: bool,
@@ -57,6 +61,8 @@ pub(crate) fn drift(pose: Pose, center: DVec3, linear: DVec3, angular: DVec3, st
 impl BodyStep {
     /// The body `k` of `world` over the next `step` [s].
     pub(crate) fn new(world: &World, k: usize, step: f64) -> Self {
+        let ball = world.bodies[k].shape.bounds();
+        let (middle, half) = (ball.center(), 0.5 * ball.size().length());
         let body = &world.bodies[k];
         let center = body.mass_properties.center;
         let to = match body.motion {
@@ -76,6 +82,8 @@ impl BodyStep {
         Self {
             from: body.pose,
             to,
+            into: [body.pose, to].map(|pose| DMat3::from_quat(pose.rotation).transpose()),
+            ball: (body.pose.point(middle), half),
             center: to.point(center),
             is_present: body.is_present(world.time),
             is_dynamic,
@@ -85,6 +93,22 @@ impl BodyStep {
             shift: Vec3::ZERO,
             turn: Vec3::ZERO,
         }
+    }
+
+    /// `place` [m] in its frame at the start.
+    pub(crate) fn local_from(&self, place: DVec3) -> DVec3 {
+        self.into[0] * (place - self.from.position)
+    }
+
+    /// `place` [m] in its frame at the end.
+    pub(crate) fn local_to(&self, place: DVec3) -> DVec3 {
+        self.into[1] * (place - self.to.position)
+    }
+
+    /// Whether `place` [m] is within `reach` [m] of the ball around it; yes if it has no end.
+    pub(crate) fn is_near(&self, place: DVec3, reach: f64) -> bool {
+        let (middle, radius) = self.ball;
+        !(radius.is_finite() && place.distance_squared(middle) > (radius + reach).powi(2))
     }
 
     /// Moves it as `load` does.

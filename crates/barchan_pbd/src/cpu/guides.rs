@@ -20,6 +20,8 @@ pub(crate) struct Columns {
     pub at: Vec<Vec4>,
     /// How far it would go in this step [m].
     pub free: Vec<Vec4>,
+    /// Where it was expected at the end of the step in which its neighbours were searched, since that search [m].
+    pub searched: Vec<Vec4>,
     /// How far it goes in this step [m].
     pub moved: Vec<Vec4>,
     /// How far the stabilisation pushes it in this step [m].
@@ -34,7 +36,7 @@ pub(crate) struct Columns {
 impl Columns {
     /// Columns for `n` guides; those that are carried from step to step are zero.
     pub(crate) fn reset(&mut self, n: usize) {
-        for column in [&mut self.at, &mut self.free, &mut self.moved, &mut self.pushed] {
+        for column in [&mut self.at, &mut self.free, &mut self.searched, &mut self.moved, &mut self.pushed] {
             column.clear();
             column.resize(n, Vec4::ZERO);
         }
@@ -108,7 +110,7 @@ impl Scene<'_> {
                 let place = self.place(i, Vec4::ZERO);
                 let reach = f64::from(self.guides.radius[i]) * f64::from(1.0 + 2.0 * SLACK) + margin;
                 for (b, (body, surface)) in self.bodies.iter().zip(self.surfaces).enumerate() {
-                    if body.is_present && surface.is_near(body.from.local(place), reach) {
+                    if body.is_present && body.is_near(place, reach) && surface.is_near(body.local_from(place), reach) {
                         chunk.near.push((i as u32, b as u32));
                     }
                 }
@@ -156,8 +158,8 @@ impl Scene<'_> {
     fn touch(&self, i: usize, b: u32, at: Vec4, free: Vec4, before: &[Wall], walls: &mut Vec<Wall>) {
         let body = &self.bodies[b as usize];
         let place = self.place(i, at);
-        let from = body.from.local(place);
-        let to = body.to.local(place + free.truncate().as_dvec3());
+        let from = body.local_from(place);
+        let to = body.local_to(place + free.truncate().as_dvec3());
         let radius = self.guides.radius[i];
         let toucher = Toucher {
             guide: i as u32,
@@ -226,7 +228,7 @@ fn walls_of(chunks: &[Chunk], i: u32) -> &[Wall] {
 /// What a pass over guides found.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Extremes {
-    /// Farthest that a guide will be from where it was at the search [m²].
+    /// Farthest that a guide will be from where it was searched for [m²].
     pub since_search: f32,
     /// Longest free way in a step [m²].
     pub free: f32,
@@ -236,17 +238,17 @@ pub(crate) struct Extremes {
 
 /// Speeds guides up by `gravity` [m/s²] and predicts their way in `step` [s].
 pub(crate) fn predict(velocity: &mut [Vec3], columns: &mut Columns, gravity: Vec3, step: f32) -> Extremes {
-    let Columns { at, free, pushed, .. } = columns;
-    let tasks = velocity.par_chunks_mut(CHUNK).zip(at.par_chunks(CHUNK));
+    let Columns { at, free, pushed, searched, .. } = columns;
+    let tasks = velocity.par_chunks_mut(CHUNK).zip(at.par_chunks(CHUNK).zip(searched.par_chunks(CHUNK)));
     let tasks = tasks.zip(free.par_chunks_mut(CHUNK)).zip(pushed.par_chunks_mut(CHUNK));
     tasks
-        .map(|(((velocity, at), free), pushed)| {
+        .map(|(((velocity, (at, searched)), free), pushed)| {
             pushed.fill(Vec4::ZERO);
             let mut found = Extremes { is_finite: true, ..Extremes::default() };
-            for ((velocity, at), free) in velocity.iter_mut().zip(at).zip(free) {
+            for (((velocity, at), searched), free) in velocity.iter_mut().zip(at).zip(searched).zip(free) {
                 *velocity += gravity * step;
                 *free = (*velocity * step).extend(0.0);
-                found.since_search = found.since_search.max((*at + *free).length_squared());
+                found.since_search = found.since_search.max((*at + *free - *searched).length_squared());
                 let squared = free.length_squared();
                 found.free = found.free.max(squared);
                 found.is_finite &= squared.is_finite();

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::CHUNK;
 use super::guides::Chunk;
-use super::pairs::{Base, LANES, Pairs};
+use super::pairs::{LANES, Pairs};
 use super::walls::Wall;
 
 /// A guide that was not there before.
@@ -24,8 +24,9 @@ impl Pairs {
                     if base.reach[l] > 0.0 && i < guides && j < guides {
                         let (low, high) = (i.min(j), i.max(j));
                         let row = before.first[low as usize] as usize..before.first[low as usize + 1] as usize;
-                        let same = row.into_iter().find(|&p| before.other(p) == high);
-                        *impulse = same.map_or(Vec4::ZERO, |p| before.impulse[p]) * if i < j { 1.0 } else { -1.0 };
+                        let start = row.start;
+                        let same = before.others[row].iter().position(|&j| j == high);
+                        *impulse = same.map_or(Vec4::ZERO, |p| before.impulse[start + p]) * if i < j { 1.0 } else { -1.0 };
                     }
                 }
             }
@@ -37,7 +38,7 @@ impl Pairs {
         let (mut ends, mut others, mut impulses) = (Vec::new(), Vec::new(), Vec::new());
         for row in self.first.windows(2) {
             for p in (row[0] as usize..row[1] as usize).filter(|&p| self.impulse[p] != Vec4::ZERO) {
-                others.push(self.other(p));
+                others.push(self.others[p]);
                 impulses.push(self.impulse[p].to_array());
             }
             ends.push(others.len() as u32);
@@ -56,13 +57,9 @@ impl Pairs {
         if !ascending || ends.last().map_or(0, |&e| e as usize) != others.len() || others.len() != impulses.len() {
             return Err(ArchiveError::Ragged { prefix: "pbd.pairs".to_owned() });
         }
-        let mut bases = vec![Base::EMPTY; others.len().div_ceil(LANES)];
-        for (p, &j) in others.iter().enumerate() {
-            bases[p / LANES].j[p % LANES] = j;
-        }
         Ok(Self {
             first: std::iter::once(0).chain(ends).collect(),
-            bases,
+            others,
             impulse: impulses.into_iter().map(Vec4::from_array).collect(),
             ..Self::default()
         })

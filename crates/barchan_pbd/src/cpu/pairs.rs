@@ -72,10 +72,10 @@ pub(crate) struct Pairs {
     /// Guide `i` comes second in the pairs `second[second_first[i]..second_first[i + 1]]`.
     pub second_first: Vec<u32>,
     pub second: Vec<u32>,
+    /// The second guide of each pair.
+    pub others: Vec<u32>,
     /// First block of each chunk of guides, and the end.
     pub blocks: Vec<u32>,
-    /// First of `second` of each chunk, and the end.
-    pub seconds: Vec<u32>,
 }
 
 /// What a pair's base is made of.
@@ -92,35 +92,26 @@ impl Geometry<'_> {
     /// From guide `j` to guide `i`, the nearest image [m].
     fn between(&self, i: usize, j: usize) -> Vec3 {
         let Guides { position, offset, .. } = self.guides;
-        let d = (position[i].as_dvec3() - position[j].as_dvec3()) + (offset[i].as_dvec3() - offset[j].as_dvec3());
+        let d = (position[i] - position[j]) + (offset[i] - offset[j]);
+        if self.periods == DVec3::ZERO {
+            return d;
+        }
         let image = |d: f64, period: f64| if period > 0.0 { d - period * (d / period).round() } else { d };
+        let d = d.as_dvec3();
         DVec3::new(image(d.x, self.periods.x), image(d.y, self.periods.y), image(d.z, self.periods.z)).as_vec3()
     }
 }
 
 impl Pairs {
-    /// The second guide of pair `p`.
-    pub(crate) fn other(&self, p: usize) -> u32 {
-        self.bases[p / LANES].j[p % LANES]
-    }
-
     /// Takes the pairs of `lists`, all without impulse.
     pub(crate) fn build(&mut self, lists: &Lists, geometry: &Geometry<'_>) {
         let n = geometry.guides.len();
         self.first.resize(n + 1, 0);
-        self.second_first.resize(n + 1, 0);
-        self.first[1..]
-            .par_chunks_mut(CHUNK)
-            .zip(self.second_first[1..].par_chunks_mut(CHUNK))
-            .enumerate()
-            .for_each(|(chunk, (first, second))| {
-                for (k, (first, second)) in first.iter_mut().zip(second).enumerate() {
-                    let i = (chunk * CHUNK + k) as u32;
-                    let row = lists.of(i as usize);
-                    *first = row.iter().filter(|&&j| j > i).count() as u32;
-                    *second = row.len() as u32 - *first;
-                }
-            });
+        self.first[1..].par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, first)| {
+            for (i, first) in (chunk * CHUNK..).zip(first) {
+                *first = lists.of(i).iter().filter(|&&j| j as usize > i).count() as u32;
+            }
+        });
         self.sum_counts(n);
         self.bases.clear();
         self.bases.resize(self.blocks.last().map_or(0, |&b| b as usize), Base::EMPTY);
@@ -148,38 +139,45 @@ impl Pairs {
             }
         });
 
-        let (bases, second_first) = (&self.bases, &self.second_first);
-        self.second.resize(second_first[n] as usize, 0);
-        for_each_part(&mut self.second, &self.seconds, &|chunk, seconds| {
-            let start = second_first[chunk * CHUNK] as usize;
-            for i in chunk * CHUNK..n.min((chunk + 1) * CHUNK) {
-                let others = lists.of(i).iter().filter(|&&j| (j as usize) < i);
-                for (at, &j) in (second_first[i] as usize - start..).zip(others) {
-                    let row = first[j as usize] as usize..first[j as usize + 1] as usize;
-                    let same = |&p: &usize| bases[p / LANES].j[p % LANES] == i as u32;
-                    seconds[at] = row.into_iter().find(same).expect("lists are symmetric") as u32;
-                }
-            }
-        });
+        self.others.clear();
+        self.others.extend(self.bases.iter().flat_map(|base| base.j));
+        self.find_seconds(n);
+    }
+
+    /// Finds the pairs that each guide comes second in: a counting sort, in one thread, since it takes less than a pass.
+    fn find_seconds(&mut self, n: usize) {
+        let Self { bases, second, second_first, .. } = self;
+        let pairs = || (0..).zip(bases.iter().flat_map(|b| b.j.iter().zip(&b.reach))).filter(|(_, (_, reach))| **reach > 0.0);
+        second_first.clear();
+        second_first.resize(n + 2, 0);
+        for (_, (&j, _)) in pairs() {
+            second_first[j as usize + 2] += 1;
+        }
+        for i in 2..n + 2 {
+            second_first[i] += second_first[i - 1];
+        }
+        second.resize(second_first[n + 1] as usize, 0);
+        for (p, (&j, _)) in pairs() {
+            let place = &mut second_first[j as usize + 1];
+            second[*place as usize] = p;
+            *place += 1;
+        }
+        second_first.truncate(n + 1);
     }
 
     /// Counts become places, each chunk of guides starting with a new block.
     fn sum_counts(&mut self, n: usize) {
-        (self.first[0], self.second_first[0]) = (0, 0);
+        self.first[0] = 0;
         self.blocks.clear();
-        self.seconds.clear();
         for i in 0..n {
             if i % CHUNK == 0 {
                 self.first[i] = self.first[i].next_multiple_of(LANES as u32);
                 self.blocks.push(self.first[i] / LANES as u32);
-                self.seconds.push(self.second_first[i]);
             }
             self.first[i + 1] += self.first[i];
-            self.second_first[i + 1] += self.second_first[i];
         }
         self.first[n] = self.first[n].next_multiple_of(LANES as u32);
         self.blocks.push(self.first[n] / LANES as u32);
-        self.seconds.push(self.second_first[n]);
     }
 
     /// The sum of what `of_pairs` gives guide `i`, which it gives the other guide with the opposite sign.
