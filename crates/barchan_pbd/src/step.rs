@@ -10,6 +10,7 @@ use crate::cpu::{CHUNK, memory};
 use crate::cpu::pairs::Pairs;
 use crate::cpu::solve::Rules;
 use crate::cpu::surface::Surface;
+use crate::laws::mass;
 use crate::frame::{Clock, Spare};
 use crate::settings::SettingsError;
 use crate::{PbdSettings, RigidMotion};
@@ -134,7 +135,7 @@ impl PbdSolver {
         if self.bodies.iter().any(|b| b.is_dynamic) {
             self.sum_loads();
         }
-        self.pairs.stiffen(&self.columns.weight, rules);
+        self.pairs.stiffen(&self.columns.weight);
         for (number, old) in (0..).zip(&mut self.old) {
             *old = number;
         }
@@ -176,7 +177,7 @@ impl PbdSolver {
             }
         }
         for (body, load) in self.bodies.iter_mut().zip(&self.loads) {
-            body.contacts = load.contacts as f32;
+            body.contacts = mass::shared_by(load.contacts as f32, self.settings.relaxation);
             body.give(load);
         }
     }

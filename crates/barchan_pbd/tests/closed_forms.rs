@@ -114,16 +114,16 @@ fn a_column_of_twenty_stays() {
         world.add_guide(DVec3::new(0.0, 0.0, 0.02 + 0.04 * f64::from(k)), DVec3::ZERO, 0.02, 0.05, 0);
     }
     let mut solver = solver(PbdSettings::default());
-    run(&mut solver, &mut world, 60);
+    run(&mut solver, &mut world, 240);
     let before = places(&world);
-    run(&mut solver, &mut world, 120);
+    run(&mut solver, &mut world, 60);
     let report = solver.advance(&mut world, FRAME).unwrap();
-    assert!(report.max_overlap < 0.02, "{report:?}");
+    assert!(report.max_overlap < 1e-3, "{report:?}");
     for (k, (now, then)) in places(&world).iter().zip(before).enumerate() {
-        assert!(now.distance(then) < 1e-3 * 0.02, "{k}: {now} {then}");
-        assert!((now.z - (0.02 + 0.04 * k as f64)).abs() < 0.04 * 0.02 * 20.0 * 0.05, "{k}: {}", now.z);
+        assert!(now.distance(then) < 0.01 * 0.02, "{k}: {now} {then}");
+        assert!((now.z - (0.02 + 0.04 * k as f64)).abs() < 0.01 * 0.02, "{k}: {}", now.z);
     }
     // The floor carries the column.
     let weight = 20.0 * 0.05 * 9.81;
-    assert!((world.bodies[0].wrench.force.z + weight).abs() < 1e-3 * weight, "{}", world.bodies[0].wrench.force);
+    assert!((world.bodies[0].wrench.force.z + weight).abs() < 0.01 * weight, "{}", world.bodies[0].wrench.force);
 }

@@ -25,7 +25,7 @@ pub(crate) struct BodyStep {
     pub inverse_mass: f32,
     /// 1/inertia in the world [1/(kg m²)], 0 where nothing can turn it.
     pub inverse_inertia: Mat3,
-    /// Contacts with guides [-].
+    /// Contacts with guides that it is shared by [-].
     pub contacts: f32,
     /// What guides moved its centre by in this step [m].
     pub shift: Vec3,

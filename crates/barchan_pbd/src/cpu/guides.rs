@@ -145,7 +145,8 @@ impl Scene<'_> {
                 }
                 let own = &chunk.walls[chunk.first[k] as usize..];
                 chunk.first.push((chunk.first[k] as usize + own.len()) as u32);
-                *weight = self.splitting.weight(inverse_mass[i], pairs.count(i) + own.len() as f32);
+                let contacts = pairs.count(i) + own.len() as f32;
+                *weight = self.splitting.weight(inverse_mass[i], contacts, self.rules.relaxation);
                 let remembered: Vec3 = own.iter().map(|w| w.impulse).sum();
                 *moved = free[i] + (pairs.sum(&pairs.impulse, i) + remembered.extend(0.0)) * weight.response;
             }
@@ -184,7 +185,7 @@ impl Scene<'_> {
                 let i = c * CHUNK + k;
                 let mut sum = pairs.sum(&pairs.push, i);
                 for wall in &mut chunk.walls[chunk.first[k] as usize..chunk.first[k + 1] as usize] {
-                    wall.stabilise(pushed.truncate(), weight[i], self.rules);
+                    wall.stabilise(pushed.truncate(), weight[i]);
                     sum += (wall.normal * wall.push).extend(0.0);
                 }
                 *pushed = sum * weight[i].response;

@@ -17,7 +17,7 @@ pub(crate) struct Rules {
     pub friction: FrictionMode,
     /// Share of old impulses to start from [-], with the change of the time step in it.
     pub memory: f32,
-    /// Factor on stiffness [-].
+    /// Factor on corrections [-].
     pub relaxation: f32,
     /// Whether inherited overlaps are left to the stabilisation.
     pub inherits: bool,
@@ -25,13 +25,14 @@ pub(crate) struct Rules {
 
 impl Rules {
     pub(crate) fn new(settings: &PbdSettings, step: f64, last_step: f64) -> Self {
-        let accumulates = settings.accumulates();
-        let kept = if accumulates && last_step > 0.0 { f64::from(settings.memory) } else { 0.0 };
+        let remembers = settings.remembers();
+        // An impulse in positions' terms goes with the square of the step.
+        let scale = if last_step > 0.0 { (step / last_step).powi(2) as f32 } else { 0.0 };
         Self {
             friction: settings.friction,
-            memory: if kept > 0.0 { (kept * (step / last_step).powi(2)) as f32 } else { 0.0 },
+            memory: if remembers { scale } else { 0.0 },
             relaxation: settings.relaxation,
-            inherits: accumulates && settings.stabilisation > 0,
+            inherits: remembers && settings.stabilisation > 0,
         }
     }
 }
@@ -67,7 +68,7 @@ impl Pairs {
     }
 
     /// Gives each contact its stiffness, and what the stabilisation's first pass pushes.
-    pub(crate) fn stiffen(&mut self, weights: &[Weight], rules: Rules) {
+    pub(crate) fn stiffen(&mut self, weights: &[Weight]) {
         let Self { bases, planes, push, .. } = self;
         let tasks = planes.par_chunks_mut(TASK).zip(bases.par_chunks(TASK)).zip(push.par_chunks_mut(TASK * LANES));
         tasks.for_each(|((planes, bases), push)| {
@@ -80,7 +81,7 @@ impl Pairs {
                 }
                 let mut given = [0.0; LANES];
                 for l in 0..LANES {
-                    plane.stiffness[l] = if active[l] > 0.0 && shares[l] > 0.0 { rules.relaxation / shares[l] } else { 0.0 };
+                    plane.stiffness[l] = if active[l] > 0.0 && shares[l] > 0.0 { 1.0 / shares[l] } else { 0.0 };
                     given[l] = contact::accumulated(0.0, plane.stiffness[l], plane.start[l]);
                 }
                 for l in 0..LANES {

@@ -103,7 +103,7 @@ impl Wall {
         let u = moved - self.carried - body.given(self.arm);
         let n = self.normal;
         let [along, across] =
-            self.inverse_masses.map(|w| rules.relaxation / (weight.share + body.contacts * w).max(f32::MIN_POSITIVE));
+            self.inverse_masses.map(|w| 1.0 / (weight.share + body.contacts * w).max(f32::MIN_POSITIVE));
         let un = n.dot(u);
         let gap = self.gap + un;
         let ut = u - un * n;
@@ -121,8 +121,8 @@ impl Wall {
     }
 
     /// One pass of the stabilisation, with the guide pushed by `pushed` [m] so far. The body stays.
-    pub(crate) fn stabilise(&mut self, pushed: Vec3, weight: Weight, rules: Rules) {
-        let stiffness = rules.relaxation / weight.share.max(f32::MIN_POSITIVE);
+    pub(crate) fn stabilise(&mut self, pushed: Vec3, weight: Weight) {
+        let stiffness = 1.0 / weight.share.max(f32::MIN_POSITIVE);
         self.push = contact::accumulated(self.push, stiffness, self.start + self.normal.dot(pushed));
     }
 
