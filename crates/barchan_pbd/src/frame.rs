@@ -4,18 +4,18 @@ use std::time::Instant;
 
 use barchan_geometry::Aabb;
 use barchan_neighbors::{ContactRule, Grid};
-use barchan_world::{AdvanceError, AdvanceReport, Guides, Motion, Wrench, World, gather, geometric_mean};
+use barchan_world::{AdvanceError, AdvanceReport, Guides, Motion, World, Wrench, gather, geometric_mean};
 use glam::{DVec3, Vec3, Vec4};
 use rayon::prelude::*;
 
 use crate::PbdSolver;
+use crate::cpu::CHUNK;
 use crate::cpu::bodies::{BodyStep, extent};
 use crate::cpu::guides::{Chunk, Extremes};
 use crate::cpu::memory::NEW;
 use crate::cpu::pairs::Geometry;
 use crate::cpu::solve::{Rules, SLACK};
 use crate::cpu::surface::Surface;
-use crate::cpu::CHUNK;
 use crate::laws::mass;
 
 /// A frame that needs more steps than this [-] means nothing any more.
@@ -76,7 +76,11 @@ impl PbdSolver {
     /// Steps that `duration` [s] takes: as many as asked for, and as short as the fastest guide and body need.
     pub(crate) fn plan(&self, world: &World, duration: f64) -> Result<u32, AdvanceError> {
         let velocity = &world.guides.velocity;
-        let fastest = velocity.par_iter().map(|v| v.length_squared()).reduce(|| 0.0, f32::max).sqrt();
+        let fastest = velocity
+            .par_iter()
+            .map(|v| v.length_squared())
+            .reduce(|| 0.0, f32::max)
+            .sqrt();
         if !fastest.is_finite() || velocity.iter().any(|v| !v.is_finite()) {
             return Err(self.not_finite(world));
         }
@@ -88,7 +92,9 @@ impl PbdSolver {
         let allowed = f64::from(self.settings.cfl) * 2.0 * f64::from(smallest);
         let needed = (speed * duration / allowed).ceil();
         if needed > MOST_STEPS {
-            let guide = (0..velocity.len()).find(|&i| velocity[i].length() == fastest).unwrap_or_default();
+            let guide = (0..velocity.len())
+                .find(|&i| velocity[i].length() == fastest)
+                .unwrap_or_default();
             return Err(AdvanceError::Unstable {
                 time: world.time,
                 guide: world.guides.id.get(guide).copied().unwrap_or_default(),
@@ -110,7 +116,8 @@ impl PbdSolver {
         self.columns.reset(n);
         self.weigh_masses(world);
         self.make_surfaces(world);
-        self.chunks.resize_with(n.div_ceil(CHUNK).max(self.chunks.len()), Chunk::default);
+        self.chunks
+            .resize_with(n.div_ceil(CHUNK).max(self.chunks.len()), Chunk::default);
         self.old_chunks.resize_with(self.chunks.len(), Chunk::default);
         self.spare.wrenches.clear();
         self.spare.wrenches.resize(world.bodies.len(), Wrench::default());
@@ -136,10 +143,20 @@ impl PbdSolver {
     /// Puts guides in the order of cells, and finds their numbers in what is remembered.
     fn sort(&mut self, world: &mut World) -> Result<(), AdvanceError> {
         let spare = &mut self.spare;
-        self.grid.build(&world.guides.position, 2.0 * self.largest.max(f32::MIN_POSITIVE)).map_err(search_error)?;
+        self.grid
+            .build(&world.guides.position, 2.0 * self.largest.max(f32::MIN_POSITIVE))
+            .map_err(search_error)?;
         spare.order.clear();
         spare.order.extend_from_slice(self.grid.order());
-        let Guides { id, position, offset, velocity, radius, mass, material } = &mut world.guides;
+        let Guides {
+            id,
+            position,
+            offset,
+            velocity,
+            radius,
+            mass,
+            material,
+        } = &mut world.guides;
         gather(id, &spare.order, &mut spare.u32);
         for column in [position, offset, velocity] {
             gather(column, &spare.order, &mut spare.vec3);
@@ -149,7 +166,12 @@ impl PbdSolver {
         }
         gather(material, &spare.order, &mut spare.u8);
 
-        let ids = id.iter().chain(&self.ids).copied().max().map_or(0, |most| most as usize + 1);
+        let ids = id
+            .iter()
+            .chain(&self.ids)
+            .copied()
+            .max()
+            .map_or(0, |most| most as usize + 1);
         spare.place_of.clear();
         spare.place_of.resize(ids, NEW);
         for (place, &id) in (0..).zip(&self.ids) {
@@ -174,21 +196,39 @@ impl PbdSolver {
 
     fn make_surfaces(&mut self, world: &World) {
         let fits = self.surfaces.len() == world.bodies.len()
-            && self.surfaces.iter().zip(&world.bodies).all(|(s, body)| s.is_of(body, f64::from(self.largest)));
+            && self
+                .surfaces
+                .iter()
+                .zip(&world.bodies)
+                .all(|(s, body)| s.is_of(body, f64::from(self.largest)));
         if !fits {
             let largest = f64::from(self.largest);
-            self.surfaces = world.bodies.iter().map(|body| Surface::new(body, largest, 2.0 * f64::from(SLACK))).collect();
+            self.surfaces = world
+                .bodies
+                .iter()
+                .map(|body| Surface::new(body, largest, 2.0 * f64::from(SLACK)))
+                .collect();
         }
         let guides = guide_bounds(world);
         self.extents.clear();
-        self.extents.extend(self.surfaces.iter().zip(&world.bodies).map(|(s, body)| extent(s, body, guides)));
+        self.extents.extend(
+            self.surfaces
+                .iter()
+                .zip(&world.bodies)
+                .map(|(s, body)| extent(s, body, guides)),
+        );
         let all = &world.materials;
         let materials = 0..all.all.len() as u8;
         self.pair_friction.clear();
-        self.pair_friction.extend(materials.clone().flat_map(|a| materials.clone().map(move |b| all.friction(a, b))));
+        self.pair_friction.extend(
+            materials
+                .clone()
+                .flat_map(|a| materials.clone().map(move |b| all.friction(a, b))),
+        );
         self.body_friction.clear();
         for body in &world.bodies {
-            self.body_friction.extend(all.all.iter().map(|m| geometric_mean(m.friction, body.friction)));
+            self.body_friction
+                .extend(all.all.iter().map(|m| geometric_mean(m.friction, body.friction)));
         }
     }
 
@@ -223,11 +263,18 @@ impl PbdSolver {
         let Guides { position, radius, .. } = &world.guides;
         let expected = &mut self.spare.vec3;
         expected.clear();
-        expected.extend(position.iter().zip(&self.columns.free).map(|(p, free)| *p + free.truncate()));
+        expected.extend(
+            position
+                .iter()
+                .zip(&self.columns.free)
+                .map(|(p, free)| *p + free.truncate()),
+        );
         self.columns.searched.copy_from_slice(&self.columns.free);
         let reach = rule.reach(self.largest, self.largest).max(f32::MIN_POSITIVE);
         self.grid.build(expected, reach).map_err(search_error)?;
-        self.lists.find_contacts(&self.grid, radius, rule).map_err(search_error)?;
+        self.lists
+            .find_contacts(&self.grid, radius, rule)
+            .map_err(search_error)?;
         let geometry = Geometry {
             guides: &world.guides,
             periods: DVec3::from_array(world.periodic.map(|range| range.map_or(0.0, |[low, high]| high - low))),
@@ -258,7 +305,8 @@ impl PbdSolver {
     /// Bodies go where they are told, or where guides and gravity push them.
     pub(crate) fn move_bodies(&mut self, world: &mut World, step: f64) {
         self.impulses.clear();
-        self.impulses.extend(self.loads.iter().map(|load| load.sum * (-1.0 / step)));
+        self.impulses
+            .extend(self.loads.iter().map(|load| load.sum * (-1.0 / step)));
         for (sum, impulse) in self.spare.wrenches.iter_mut().zip(&self.impulses) {
             *sum += *impulse;
         }
@@ -285,7 +333,9 @@ impl PbdSolver {
         self.clock.enter("report");
         let guides = self.pairs.deepest(&self.columns.at);
         let walls = self.chunks.iter().flat_map(|c| &c.walls);
-        let walls = walls.map(|w| -w.start / world.guides.radius[w.guide as usize]).fold(0.0, f32::max);
+        let walls = walls
+            .map(|w| -w.start / world.guides.radius[w.guide as usize])
+            .fold(0.0, f32::max);
         self.fold(world);
         if world.guides.velocity.iter().any(|v| !v.is_finite()) {
             return Err(self.not_finite(world));
@@ -303,8 +353,12 @@ impl PbdSolver {
 
     /// The error of a state that is not finite.
     pub(crate) fn not_finite(&self, world: &World) -> AdvanceError {
-        let Guides { velocity, position, id, .. } = &world.guides;
-        let guide = (0..id.len()).find(|&i| !velocity[i].is_finite() || !position[i].is_finite()).unwrap_or_default();
+        let Guides {
+            velocity, position, id, ..
+        } = &world.guides;
+        let guide = (0..id.len())
+            .find(|&i| !velocity[i].is_finite() || !position[i].is_finite())
+            .unwrap_or_default();
         AdvanceError::Unstable {
             time: world.time,
             guide: id.get(guide).copied().unwrap_or_default(),
@@ -337,14 +391,18 @@ fn body_speed(world: &World, k: usize, duration: f64, extent: f64, steps: f64) -
 /// Around all guides [m].
 fn guide_bounds(world: &World) -> Aabb {
     let Guides { position, .. } = &world.guides;
-    let (low, high) = position.iter().fold((Vec3::MAX, Vec3::MIN), |(low, high), &p| (low.min(p), high.max(p)));
+    let (low, high) = position
+        .iter()
+        .fold((Vec3::MAX, Vec3::MIN), |(low, high), &p| (low.min(p), high.max(p)));
     Aabb::new(world.origin + low.as_dvec3(), world.origin + high.as_dvec3())
 }
 
 /// Brings guides that left a periodic range back into it.
 fn wrap(world: &mut World) {
     for axis in 0..3 {
-        let Some([low, high]) = world.periodic[axis] else { continue };
+        let Some([low, high]) = world.periodic[axis] else {
+            continue;
+        };
         for i in 0..world.guides.len() {
             let place = world.place(i)[axis];
             if !(low..high).contains(&place) {

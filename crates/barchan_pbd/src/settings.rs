@@ -79,7 +79,9 @@ impl PbdSettings {
         match self {
             s if !(s.step > 0.0 && s.step.is_finite()) => refuse("step", s.step, "above 0 s"),
             s if s.iterations == 0 => refuse("iterations", 0.0, "at least 1"),
-            s if !finite(s.mass_scaling, 0.0, 1e6) => refuse("mass_scaling", s.mass_scaling.into(), "0 to 1e6 per metre"),
+            s if !finite(s.mass_scaling, 0.0, 1e6) => {
+                refuse("mass_scaling", s.mass_scaling.into(), "0 to 1e6 per metre")
+            }
             s if !finite(s.cfl, 0.01, 0.5) => refuse("cfl", s.cfl.into(), "0.01 to 0.5"),
             s if !finite(s.relaxation, 0.1, 2.0) => refuse("relaxation", s.relaxation.into(), "0.1 to 2"),
             s if !(s.velocity_clamp >= s.cfl) => refuse("velocity_clamp", s.velocity_clamp.into(), "at least `cfl`"),

@@ -6,12 +6,12 @@ use glam::Vec3;
 
 use crate::cpu::bodies::{BodyStep, Load};
 use crate::cpu::guides::{self, Chunk, Columns, Extremes, Scene};
-use crate::cpu::{CHUNK, memory};
 use crate::cpu::pairs::Pairs;
 use crate::cpu::solve::Rules;
 use crate::cpu::surface::Surface;
-use crate::laws::mass;
+use crate::cpu::{CHUNK, memory};
 use crate::frame::{Clock, Spare};
+use crate::laws::mass;
 use crate::settings::SettingsError;
 use crate::{PbdSettings, RigidMotion};
 
@@ -114,8 +114,14 @@ impl PbdSolver {
     /// Velocities and free ways of guides, poses of bodies at the end of the step.
     fn predict(&mut self, world: &mut World, step: f64) -> Result<Extremes, AdvanceError> {
         self.bodies.clear();
-        self.bodies.extend((0..world.bodies.len()).map(|k| BodyStep::new(world, k, step)));
-        let found = guides::predict(&mut world.guides.velocity, &mut self.columns, world.gravity.as_vec3(), step as f32);
+        self.bodies
+            .extend((0..world.bodies.len()).map(|k| BodyStep::new(world, k, step)));
+        let found = guides::predict(
+            &mut world.guides.velocity,
+            &mut self.columns,
+            world.gravity.as_vec3(),
+            step as f32,
+        );
         match found.is_finite {
             true => Ok(found),
             false => Err(self.not_finite(world)),
@@ -185,7 +191,13 @@ impl PbdSolver {
     fn finish(&mut self, world: &mut World, step: f64) {
         let guides = &mut world.guides;
         let clamp = self.settings.velocity_clamp;
-        guides::finish(&mut guides.velocity, &guides.radius, &mut self.columns, clamp, step as f32);
+        guides::finish(
+            &mut guides.velocity,
+            &guides.radius,
+            &mut self.columns,
+            clamp,
+            step as f32,
+        );
     }
 
     /// What passes over guides need, in parts that can be borrowed at once.
@@ -194,7 +206,14 @@ impl PbdSolver {
         &'a mut self,
         world: &'a World,
         rules: Rules,
-    ) -> (Scene<'a>, &'a mut Columns, &'a mut [Chunk], &'a Pairs, &'a [Chunk], &'a [u32]) {
+    ) -> (
+        Scene<'a>,
+        &'a mut Columns,
+        &'a mut [Chunk],
+        &'a Pairs,
+        &'a [Chunk],
+        &'a [u32],
+    ) {
         let scene = Scene {
             guides: &world.guides,
             origin: world.origin,
@@ -206,7 +225,14 @@ impl PbdSolver {
             keeps_momentum: self.settings.keeps_momentum(),
             rules,
         };
-        (scene, &mut self.columns, &mut self.chunks, &self.pairs, &self.old_chunks, &self.old)
+        (
+            scene,
+            &mut self.columns,
+            &mut self.chunks,
+            &self.pairs,
+            &self.old_chunks,
+            &self.old,
+        )
     }
 }
 

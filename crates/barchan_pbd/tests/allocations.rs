@@ -42,7 +42,13 @@ fn a_warm_frame_allocates_its_report_and_its_steps_nothing() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     let mut world = world(down(), friction(0.35));
     world.bodies = basin(DVec3::new(0.5, 0.5, 0.6), 0.35);
-    fill(&mut world, DVec3::new(-0.25, -0.25, 0.0), DVec3::new(0.25, 0.25, 0.6), 0.025, 0.15);
+    fill(
+        &mut world,
+        DVec3::new(-0.25, -0.25, 0.0),
+        DVec3::new(0.25, 0.25, 0.6),
+        0.025,
+        0.15,
+    );
     let mut solver = solver(PbdSettings::default());
     pool.install(|| {
         run(&mut solver, &mut world, 150);

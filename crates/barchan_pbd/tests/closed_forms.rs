@@ -30,7 +30,11 @@ fn two_guides_meet_head_on_and_keep_their_momentum() {
     let before = momentum(&world);
     let mut solver = solver(PbdSettings::default());
     run(&mut solver, &mut world, 30);
-    assert!((momentum(&world) - before).length() < 1e-8, "{} {before}", momentum(&world));
+    assert!(
+        (momentum(&world) - before).length() < 1e-8,
+        "{} {before}",
+        momentum(&world)
+    );
     // Inelastic: both go on with the common velocity.
     let common = before.x / 0.2;
     for v in &world.guides.velocity {
@@ -52,11 +56,20 @@ fn cloud() -> barchan_world::World {
 
 fn drift(settings: PbdSettings) -> (f64, f64) {
     let mut world = cloud();
-    let scale: f64 = world.guides.velocity.iter().zip(&world.guides.mass).map(|(v, m)| f64::from(v.length() * m)).sum();
+    let scale: f64 = world
+        .guides
+        .velocity
+        .iter()
+        .zip(&world.guides.mass)
+        .map(|(v, m)| f64::from(v.length() * m))
+        .sum();
     let (p, l) = (momentum(&world), angular_momentum(&world));
     let mut solver = solver(settings);
     run(&mut solver, &mut world, 10);
-    ((momentum(&world) - p).length() / scale, (angular_momentum(&world) - l).length() / (0.2 * scale))
+    (
+        (momentum(&world) - p).length() / scale,
+        (angular_momentum(&world) - l).length() / (0.2 * scale),
+    )
 }
 
 #[test]
@@ -78,7 +91,13 @@ fn a_thousand_guides_keep_momentum_and_angular_momentum_to_rounding() {
 }
 
 fn slide(degrees: f64, frames: u32) -> f64 {
-    let mut world = world(down(), barchan_world::Friction { r#static: 0.5, kinetic: 0.4 });
+    let mut world = world(
+        down(),
+        barchan_world::Friction {
+            r#static: 0.5,
+            kinetic: 0.4,
+        },
+    );
     let angle = degrees.to_radians();
     let normal = DVec3::new(angle.sin(), 0.0, angle.cos());
     let mut plane = floor(0.0);
@@ -111,7 +130,13 @@ fn a_column_of_twenty_stays() {
     let mut world = world(down(), friction(0.3));
     world.bodies.push(floor(0.3));
     for k in 0..20 {
-        world.add_guide(DVec3::new(0.0, 0.0, 0.02 + 0.04 * f64::from(k)), DVec3::ZERO, 0.02, 0.05, 0);
+        world.add_guide(
+            DVec3::new(0.0, 0.0, 0.02 + 0.04 * f64::from(k)),
+            DVec3::ZERO,
+            0.02,
+            0.05,
+            0,
+        );
     }
     let mut solver = solver(PbdSettings::default());
     run(&mut solver, &mut world, 240);
@@ -125,5 +150,9 @@ fn a_column_of_twenty_stays() {
     }
     // The floor carries the column.
     let weight = 20.0 * 0.05 * 9.81;
-    assert!((world.bodies[0].wrench.force.z + weight).abs() < 0.01 * weight, "{}", world.bodies[0].wrench.force);
+    assert!(
+        (world.bodies[0].wrench.force.z + weight).abs() < 0.01 * weight,
+        "{}",
+        world.bodies[0].wrench.force
+    );
 }

@@ -11,10 +11,21 @@ use support::*;
 fn heap() -> World {
     let mut world = world(down(), friction(0.35));
     world.bodies = basin(DVec3::new(0.6, 0.6, 0.6), 0.35);
-    let mut block = body("block", std::sync::Arc::new(barchan_geometry::shapes::Cuboid::new(DVec3::splat(0.1)).unwrap()), Motion::Dynamic, 0.3);
+    let mut block = body(
+        "block",
+        std::sync::Arc::new(barchan_geometry::shapes::Cuboid::new(DVec3::splat(0.1)).unwrap()),
+        Motion::Dynamic,
+        0.3,
+    );
     block.pose.position = DVec3::new(0.0, 0.0, 0.8);
     world.bodies.push(block);
-    fill(&mut world, DVec3::new(-0.25, -0.25, 0.0), DVec3::new(0.25, 0.25, 0.6), 0.025, 0.15);
+    fill(
+        &mut world,
+        DVec3::new(-0.25, -0.25, 0.0),
+        DVec3::new(0.25, 0.25, 0.6),
+        0.025,
+        0.15,
+    );
     world
 }
 
@@ -65,8 +76,16 @@ fn settled(mut world: World) -> (f64, f64) {
     run(&mut solver, &mut world, 180);
     let guides = &world.guides;
     let mass: f64 = guides.mass.iter().map(|m| f64::from(*m)).sum();
-    let height = (0..guides.len()).map(|i| (world.place(i) - origin).dot(up) * f64::from(guides.mass[i])).sum::<f64>() / mass;
-    let energy = guides.velocity.iter().zip(&guides.mass).map(|(v, m)| f64::from(0.5 * m * v.length_squared())).sum();
+    let height = (0..guides.len())
+        .map(|i| (world.place(i) - origin).dot(up) * f64::from(guides.mass[i]))
+        .sum::<f64>()
+        / mass;
+    let energy = guides
+        .velocity
+        .iter()
+        .zip(&guides.mass)
+        .map(|(v, m)| f64::from(0.5 * m * v.length_squared()))
+        .sum();
     (height, energy)
 }
 
@@ -75,7 +94,10 @@ fn a_heap_shifted_turned_or_given_in_another_order_settles_the_same() {
     let (height, energy) = settled(heap());
     assert!(energy < 0.01, "{energy}");
     let same = |what: &str, (other, energy): (f64, f64)| {
-        assert!((other - height).abs() < 0.03 * height && energy < 0.01, "{what}: {other} {height} {energy}");
+        assert!(
+            (other - height).abs() < 0.03 * height && energy < 0.01,
+            "{what}: {other} {height} {energy}"
+        );
     };
 
     let shift = DVec3::new(1000.0, -2000.0, 300.0);
@@ -133,7 +155,13 @@ fn a_flow_through_a_periodic_box_keeps_guides_apart_and_inside() {
     let mut world = world(DVec3::new(2.0, 0.0, -9.0), friction(0.1));
     world.bodies.push(floor(0.1));
     world.periodic = [Some([0.0, 0.5]), Some([-0.1, 0.3]), None];
-    fill(&mut world, DVec3::new(0.0, -0.1, 0.0), DVec3::new(0.5, 0.3, 0.3), 0.02, 0.05);
+    fill(
+        &mut world,
+        DVec3::new(0.0, -0.1, 0.0),
+        DVec3::new(0.5, 0.3, 0.3),
+        0.02,
+        0.05,
+    );
     let mut solver = solver(PbdSettings::default());
     run(&mut solver, &mut world, 60);
     let report = solver.advance(&mut world, FRAME).unwrap();

@@ -139,7 +139,11 @@ impl BodyStep {
     /// Farthest that any of its points within `extent` [m] of its centre goes in the step [m].
     pub(crate) fn travel(&self, center: DVec3, extent: f64) -> f64 {
         let angle = self.from.rotation.angle_between(self.to.rotation);
-        let turned = if angle > 1e-9 { 2.0 * (0.5 * angle).sin() * extent } else { 0.0 };
+        let turned = if angle > 1e-9 {
+            2.0 * (0.5 * angle).sin() * extent
+        } else {
+            0.0
+        };
         self.from.point(center).distance(self.to.point(center)) + turned
     }
 }

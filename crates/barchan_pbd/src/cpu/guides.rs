@@ -36,7 +36,13 @@ pub(crate) struct Columns {
 impl Columns {
     /// Columns for `n` guides; those that are carried from step to step are zero.
     pub(crate) fn reset(&mut self, n: usize) {
-        for column in [&mut self.at, &mut self.free, &mut self.searched, &mut self.moved, &mut self.pushed] {
+        for column in [
+            &mut self.at,
+            &mut self.free,
+            &mut self.searched,
+            &mut self.moved,
+            &mut self.pushed,
+        ] {
             column.clear();
             column.resize(n, Vec4::ZERO);
         }
@@ -99,7 +105,11 @@ impl Scene<'_> {
 
     /// Momentum that guide `i` really gets, of an impulse [-]: 1 unless masses are scaled or corrections averaged.
     fn momentum_factor(&self, i: usize, weight: Weight) -> f32 {
-        if self.keeps_momentum { 1.0 } else { weight.response * self.guides.mass[i] }
+        if self.keeps_momentum {
+            1.0
+        } else {
+            weight.response * self.guides.mass[i]
+        }
     }
 
     /// Finds which guides are near which bodies: near enough to touch within `margin` [m] of motion.
@@ -128,31 +138,45 @@ impl Scene<'_> {
         old: &[u32],
         pairs: &Pairs,
     ) {
-        let Columns { at, free, moved, inverse_mass, weight, .. } = columns;
+        let Columns {
+            at,
+            free,
+            moved,
+            inverse_mass,
+            weight,
+            ..
+        } = columns;
         let (at, free, inverse_mass) = (&*at, &*free, &*inverse_mass);
         let columns = moved.par_chunks_mut(CHUNK).zip(weight.par_chunks_mut(CHUNK));
-        columns.zip(chunks).enumerate().for_each(|(c, ((moved, weight), chunk))| {
-            let mut near = 0;
-            chunk.walls.clear();
-            chunk.first.clear();
-            chunk.first.push(0);
-            for (k, (moved, weight)) in moved.iter_mut().zip(weight.iter_mut()).enumerate() {
-                let i = c * CHUNK + k;
-                while let Some(&(_, b)) = chunk.near.get(near).filter(|&&(guide, _)| guide as usize == i) {
-                    let walls_before = if self.rules.memory > 0.0 { walls_of(before, old[i]) } else { &[] };
-                    self.touch(i, b, at[i], free[i], walls_before, &mut chunk.walls);
-                    near += 1;
+        columns
+            .zip(chunks)
+            .enumerate()
+            .for_each(|(c, ((moved, weight), chunk))| {
+                let mut near = 0;
+                chunk.walls.clear();
+                chunk.first.clear();
+                chunk.first.push(0);
+                for (k, (moved, weight)) in moved.iter_mut().zip(weight.iter_mut()).enumerate() {
+                    let i = c * CHUNK + k;
+                    while let Some(&(_, b)) = chunk.near.get(near).filter(|&&(guide, _)| guide as usize == i) {
+                        let walls_before = if self.rules.memory > 0.0 {
+                            walls_of(before, old[i])
+                        } else {
+                            &[]
+                        };
+                        self.touch(i, b, at[i], free[i], walls_before, &mut chunk.walls);
+                        near += 1;
+                    }
+                    let own = &chunk.walls[chunk.first[k] as usize..];
+                    chunk.first.push((chunk.first[k] as usize + own.len()) as u32);
+                    let contacts = pairs.count(i) + own.len() as f32;
+                    *weight = self.splitting.weight(inverse_mass[i], contacts, self.rules.relaxation);
+                    let remembered: Vec3 = own.iter().map(|w| w.impulse).sum();
+                    *moved = free[i] + (pairs.sum(&pairs.impulse, i) + remembered.extend(0.0)) * weight.response;
                 }
-                let own = &chunk.walls[chunk.first[k] as usize..];
-                chunk.first.push((chunk.first[k] as usize + own.len()) as u32);
-                let contacts = pairs.count(i) + own.len() as f32;
-                *weight = self.splitting.weight(inverse_mass[i], contacts, self.rules.relaxation);
-                let remembered: Vec3 = own.iter().map(|w| w.impulse).sum();
-                *moved = free[i] + (pairs.sum(&pairs.impulse, i) + remembered.extend(0.0)) * weight.response;
-            }
-            let factor = |i: usize| self.momentum_factor(i, weight[i - c * CHUNK]);
-            chunk.sum_loads(self.bodies.len(), factor);
-        });
+                let factor = |i: usize| self.momentum_factor(i, weight[i - c * CHUNK]);
+                chunk.sum_loads(self.bodies.len(), factor);
+            });
     }
 
     /// Adds the planes of body `b` that guide `i` may touch in this step.
@@ -180,17 +204,21 @@ impl Scene<'_> {
     pub(crate) fn push(&self, columns: &mut Columns, chunks: &mut [Chunk], pairs: &Pairs) {
         let Columns { pushed, weight, .. } = columns;
         let weight = &*weight;
-        pushed.par_chunks_mut(CHUNK).zip(chunks).enumerate().for_each(|(c, (pushed, chunk))| {
-            for (k, pushed) in pushed.iter_mut().enumerate() {
-                let i = c * CHUNK + k;
-                let mut sum = pairs.sum(&pairs.push, i);
-                for wall in &mut chunk.walls[chunk.first[k] as usize..chunk.first[k + 1] as usize] {
-                    wall.stabilise(pushed.truncate(), weight[i]);
-                    sum += (wall.normal * wall.push).extend(0.0);
+        pushed
+            .par_chunks_mut(CHUNK)
+            .zip(chunks)
+            .enumerate()
+            .for_each(|(c, (pushed, chunk))| {
+                for (k, pushed) in pushed.iter_mut().enumerate() {
+                    let i = c * CHUNK + k;
+                    let mut sum = pairs.sum(&pairs.push, i);
+                    for wall in &mut chunk.walls[chunk.first[k] as usize..chunk.first[k + 1] as usize] {
+                        wall.stabilise(pushed.truncate(), weight[i]);
+                        sum += (wall.normal * wall.push).extend(0.0);
+                    }
+                    *pushed = sum * weight[i].response;
                 }
-                *pushed = sum * weight[i].response;
-            }
-        });
+            });
     }
 
     /// Lets the gaps to bodies know how the stabilisation moved guides.
@@ -202,28 +230,41 @@ impl Scene<'_> {
 
     /// One pass over the contacts with bodies, then the sum of all impulses on each guide.
     pub(crate) fn gather(&self, columns: &mut Columns, chunks: &mut [Chunk], pairs: &Pairs, loads: bool) {
-        let Columns { moved, free, weight, .. } = columns;
+        let Columns {
+            moved, free, weight, ..
+        } = columns;
         let (free, weight) = (&*free, &*weight);
-        moved.par_chunks_mut(CHUNK).zip(chunks).enumerate().for_each(|(c, (moved, chunk))| {
-            for (k, moved) in moved.iter_mut().enumerate() {
-                let i = c * CHUNK + k;
-                let mut sum = pairs.sum(&pairs.impulse, i);
-                for wall in &mut chunk.walls[chunk.first[k] as usize..chunk.first[k + 1] as usize] {
-                    wall.solve(moved.truncate(), weight[i], &self.bodies[wall.body as usize], self.rules);
-                    sum += wall.impulse.extend(0.0);
+        moved
+            .par_chunks_mut(CHUNK)
+            .zip(chunks)
+            .enumerate()
+            .for_each(|(c, (moved, chunk))| {
+                for (k, moved) in moved.iter_mut().enumerate() {
+                    let i = c * CHUNK + k;
+                    let mut sum = pairs.sum(&pairs.impulse, i);
+                    for wall in &mut chunk.walls[chunk.first[k] as usize..chunk.first[k + 1] as usize] {
+                        wall.solve(
+                            moved.truncate(),
+                            weight[i],
+                            &self.bodies[wall.body as usize],
+                            self.rules,
+                        );
+                        sum += wall.impulse.extend(0.0);
+                    }
+                    *moved = free[i] + sum * weight[i].response;
                 }
-                *moved = free[i] + sum * weight[i].response;
-            }
-            if loads {
-                chunk.sum_loads(self.bodies.len(), |i| self.momentum_factor(i, weight[i]));
-            }
-        });
+                if loads {
+                    chunk.sum_loads(self.bodies.len(), |i| self.momentum_factor(i, weight[i]));
+                }
+            });
     }
 }
 
 /// The walls that guide number `i` of the last step had.
 fn walls_of(chunks: &[Chunk], i: u32) -> &[Wall] {
-    chunks.get(i as usize / CHUNK).map_or(&[], |chunk| chunk.walls_of(i as usize % CHUNK))
+    chunks
+        .get(i as usize / CHUNK)
+        .map_or(&[], |chunk| chunk.walls_of(i as usize % CHUNK))
 }
 
 /// What a pass over guides found.
@@ -239,13 +280,24 @@ pub(crate) struct Extremes {
 
 /// Speeds guides up by `gravity` [m/s²] and predicts their way in `step` [s].
 pub(crate) fn predict(velocity: &mut [Vec3], columns: &mut Columns, gravity: Vec3, step: f32) -> Extremes {
-    let Columns { at, free, pushed, searched, .. } = columns;
-    let tasks = velocity.par_chunks_mut(CHUNK).zip(at.par_chunks(CHUNK).zip(searched.par_chunks(CHUNK)));
+    let Columns {
+        at,
+        free,
+        pushed,
+        searched,
+        ..
+    } = columns;
+    let tasks = velocity
+        .par_chunks_mut(CHUNK)
+        .zip(at.par_chunks(CHUNK).zip(searched.par_chunks(CHUNK)));
     let tasks = tasks.zip(free.par_chunks_mut(CHUNK)).zip(pushed.par_chunks_mut(CHUNK));
     tasks
         .map(|(((velocity, (at, searched)), free), pushed)| {
             pushed.fill(Vec4::ZERO);
-            let mut found = Extremes { is_finite: true, ..Extremes::default() };
+            let mut found = Extremes {
+                is_finite: true,
+                ..Extremes::default()
+            };
             for (((velocity, at), searched), free) in velocity.iter_mut().zip(at).zip(searched).zip(free) {
                 *velocity += gravity * step;
                 *free = (*velocity * step).extend(0.0);
@@ -257,7 +309,10 @@ pub(crate) fn predict(velocity: &mut [Vec3], columns: &mut Columns, gravity: Vec
             found
         })
         .reduce(
-            || Extremes { is_finite: true, ..Extremes::default() },
+            || Extremes {
+                is_finite: true,
+                ..Extremes::default()
+            },
             |a, b| Extremes {
                 since_search: a.since_search.max(b.since_search),
                 free: a.free.max(b.free),
@@ -270,12 +325,16 @@ pub(crate) fn predict(velocity: &mut [Vec3], columns: &mut Columns, gravity: Vec
 pub(crate) fn finish(velocity: &mut [Vec3], radius: &[f32], columns: &mut Columns, clamp: f32, step: f32) {
     let Columns { at, moved, pushed, .. } = columns;
     let (inverse, moved, pushed) = (1.0 / step, &*moved, &*pushed);
-    velocity.par_chunks_mut(CHUNK).zip(at.par_chunks_mut(CHUNK)).enumerate().for_each(|(c, (velocity, at))| {
-        for (k, (velocity, at)) in velocity.iter_mut().zip(at).enumerate() {
-            let i = c * CHUNK + k;
-            let way = moved[i].truncate().clamp_length_max(clamp * 2.0 * radius[i]);
-            *velocity = way * inverse;
-            *at += way.extend(0.0) + pushed[i].truncate().extend(0.0);
-        }
-    });
+    velocity
+        .par_chunks_mut(CHUNK)
+        .zip(at.par_chunks_mut(CHUNK))
+        .enumerate()
+        .for_each(|(c, (velocity, at))| {
+            for (k, (velocity, at)) in velocity.iter_mut().zip(at).enumerate() {
+                let i = c * CHUNK + k;
+                let way = moved[i].truncate().clamp_length_max(clamp * 2.0 * radius[i]);
+                *velocity = way * inverse;
+                *at += way.extend(0.0) + pushed[i].truncate().extend(0.0);
+            }
+        });
 }

@@ -96,9 +96,20 @@ impl Geometry<'_> {
         if self.periods == DVec3::ZERO {
             return d;
         }
-        let image = |d: f64, period: f64| if period > 0.0 { d - period * (d / period).round() } else { d };
+        let image = |d: f64, period: f64| {
+            if period > 0.0 {
+                d - period * (d / period).round()
+            } else {
+                d
+            }
+        };
         let d = d.as_dvec3();
-        DVec3::new(image(d.x, self.periods.x), image(d.y, self.periods.y), image(d.z, self.periods.z)).as_vec3()
+        DVec3::new(
+            image(d.x, self.periods.x),
+            image(d.y, self.periods.y),
+            image(d.z, self.periods.z),
+        )
+        .as_vec3()
     }
 }
 
@@ -107,14 +118,18 @@ impl Pairs {
     pub(crate) fn build(&mut self, lists: &Lists, geometry: &Geometry<'_>) {
         let n = geometry.guides.len();
         self.first.resize(n + 1, 0);
-        self.first[1..].par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, first)| {
-            for (i, first) in (chunk * CHUNK..).zip(first) {
-                *first = lists.of(i).iter().filter(|&&j| j as usize > i).count() as u32;
-            }
-        });
+        self.first[1..]
+            .par_chunks_mut(CHUNK)
+            .enumerate()
+            .for_each(|(chunk, first)| {
+                for (i, first) in (chunk * CHUNK..).zip(first) {
+                    *first = lists.of(i).iter().filter(|&&j| j as usize > i).count() as u32;
+                }
+            });
         self.sum_counts(n);
         self.bases.clear();
-        self.bases.resize(self.blocks.last().map_or(0, |&b| b as usize), Base::EMPTY);
+        self.bases
+            .resize(self.blocks.last().map_or(0, |&b| b as usize), Base::EMPTY);
         let pairs = self.bases.len() * LANES;
         self.planes.resize(self.bases.len(), Plane::default());
         self.push.resize(pairs, Vec4::ZERO);
@@ -146,8 +161,17 @@ impl Pairs {
 
     /// Finds the pairs that each guide comes second in: a counting sort, in one thread, since it takes less than a pass.
     fn find_seconds(&mut self, n: usize) {
-        let Self { bases, second, second_first, .. } = self;
-        let pairs = || (0..).zip(bases.iter().flat_map(|b| b.j.iter().zip(&b.reach))).filter(|(_, (_, reach))| **reach > 0.0);
+        let Self {
+            bases,
+            second,
+            second_first,
+            ..
+        } = self;
+        let pairs = || {
+            (0..)
+                .zip(bases.iter().flat_map(|b| b.j.iter().zip(&b.reach)))
+                .filter(|(_, (_, reach))| **reach > 0.0)
+        };
         second_first.clear();
         second_first.resize(n + 2, 0);
         for (_, (&j, _)) in pairs() {

@@ -27,7 +27,11 @@ impl Rules {
     pub(crate) fn new(settings: &PbdSettings, step: f64, last_step: f64) -> Self {
         let remembers = settings.remembers();
         // An impulse in positions' terms goes with the square of the step.
-        let scale = if last_step > 0.0 { (step / last_step).powi(2) as f32 } else { 0.0 };
+        let scale = if last_step > 0.0 {
+            (step / last_step).powi(2) as f32
+        } else {
+            0.0
+        };
         Self {
             friction: settings.friction,
             memory: if remembers { scale } else { 0.0 },
@@ -55,12 +59,23 @@ impl Pairs {
     /// Makes each pair a plane for the step. `at` [m] is where guides are since the search, `free` [m] how far they
     /// would go in the step. The normal is that of the start, which keeps angular momentum; the gap is exact for the free motion.
     pub(crate) fn place_planes(&mut self, at: &[Vec4], free: &[Vec4], rules: Rules) {
-        let Self { bases, planes, impulse, push, .. } = self;
+        let Self {
+            bases,
+            planes,
+            impulse,
+            push,
+            ..
+        } = self;
         let tasks = planes.par_chunks_mut(TASK).zip(bases.par_chunks(TASK));
-        let pairs = impulse.par_chunks_mut(TASK * LANES).zip(push.par_chunks_mut(TASK * LANES));
+        let pairs = impulse
+            .par_chunks_mut(TASK * LANES)
+            .zip(push.par_chunks_mut(TASK * LANES));
         tasks.zip(pairs).for_each(|((planes, bases), (impulse, push))| {
-            for (((plane, base), impulse), push) in
-                planes.iter_mut().zip(bases).zip(impulse.as_chunks_mut().0).zip(push.as_chunks_mut().0)
+            for (((plane, base), impulse), push) in planes
+                .iter_mut()
+                .zip(bases)
+                .zip(impulse.as_chunks_mut().0)
+                .zip(push.as_chunks_mut().0)
             {
                 place_block(plane, base, impulse, push, at, free, rules);
             }
@@ -69,8 +84,13 @@ impl Pairs {
 
     /// Gives each contact its stiffness, and what the stabilisation's first pass pushes.
     pub(crate) fn stiffen(&mut self, weights: &[Weight]) {
-        let Self { bases, planes, push, .. } = self;
-        let tasks = planes.par_chunks_mut(TASK).zip(bases.par_chunks(TASK)).zip(push.par_chunks_mut(TASK * LANES));
+        let Self {
+            bases, planes, push, ..
+        } = self;
+        let tasks = planes
+            .par_chunks_mut(TASK)
+            .zip(bases.par_chunks(TASK))
+            .zip(push.par_chunks_mut(TASK * LANES));
         tasks.for_each(|((planes, bases), push)| {
             for ((plane, base), push) in planes.iter_mut().zip(bases).zip(push.as_chunks_mut::<LANES>().0) {
                 let mut shares = [1.0; LANES];
@@ -81,7 +101,11 @@ impl Pairs {
                 }
                 let mut given = [0.0; LANES];
                 for l in 0..LANES {
-                    plane.stiffness[l] = if active[l] > 0.0 && shares[l] > 0.0 { 1.0 / shares[l] } else { 0.0 };
+                    plane.stiffness[l] = if active[l] > 0.0 && shares[l] > 0.0 {
+                        1.0 / shares[l]
+                    } else {
+                        0.0
+                    };
                     given[l] = contact::accumulated(0.0, plane.stiffness[l], plane.start[l]);
                 }
                 for l in 0..LANES {
@@ -93,8 +117,13 @@ impl Pairs {
 
     /// A further pass of the stabilisation, with guides pushed by `pushed` [m] so far.
     pub(crate) fn push_again(&mut self, pushed: &[Vec4]) {
-        let Self { bases, planes, push, .. } = self;
-        let tasks = planes.par_chunks(TASK).zip(bases.par_chunks(TASK)).zip(push.par_chunks_mut(TASK * LANES));
+        let Self {
+            bases, planes, push, ..
+        } = self;
+        let tasks = planes
+            .par_chunks(TASK)
+            .zip(bases.par_chunks(TASK))
+            .zip(push.par_chunks_mut(TASK * LANES));
         tasks.for_each(|((planes, bases), push)| {
             for ((plane, base), push) in planes.iter().zip(bases).zip(push.as_chunks_mut::<LANES>().0) {
                 let [x, y, z] = differences(base, pushed);
@@ -134,8 +163,13 @@ impl Pairs {
     }
 
     fn solve_with(&mut self, moved: &[Vec4], law: &(impl Fn(&Plane, &Base, &[Lane; 3], &mut [Lane; 3]) + Sync)) {
-        let Self { bases, planes, impulse, .. } = self;
-        let tasks = planes.par_chunks(TASK).zip(bases.par_chunks(TASK)).zip(impulse.par_chunks_mut(TASK * LANES));
+        let Self {
+            bases, planes, impulse, ..
+        } = self;
+        let tasks = planes
+            .par_chunks(TASK)
+            .zip(bases.par_chunks(TASK))
+            .zip(impulse.par_chunks_mut(TASK * LANES));
         tasks.for_each(|((planes, bases), impulse)| {
             for ((plane, base), impulse) in planes.iter().zip(bases).zip(impulse.as_chunks_mut::<LANES>().0) {
                 let u = differences(base, moved);
@@ -161,7 +195,9 @@ impl Pairs {
             deepest
         };
         let chunks = self.bases.par_chunks(TASK);
-        chunks.map(|bases| bases.iter().map(overlap).fold(0.0, f32::max)).reduce(|| 0.0, f32::max)
+        chunks
+            .map(|bases| bases.iter().map(overlap).fold(0.0, f32::max))
+            .reduce(|| 0.0, f32::max)
     }
 }
 
@@ -229,7 +265,12 @@ fn solve_accumulated(plane: &Plane, base: &Base, u: &[Lane; 3], p: &mut [Lane; 3
         let tx = p[0][l] - k * u[0][l] - off * nx;
         let ty = p[1][l] - k * u[1][l] - off * ny;
         let tz = p[2][l] - k * u[2][l] - off * nz;
-        let f = friction::coulomb(tx * tx + ty * ty + tz * tz, normal, base.mu_static[l], base.mu_kinetic[l]);
+        let f = friction::coulomb(
+            tx * tx + ty * ty + tz * tz,
+            normal,
+            base.mu_static[l],
+            base.mu_kinetic[l],
+        );
         p[0][l] = normal * nx + f * tx;
         p[1][l] = normal * ny + f * ty;
         p[2][l] = normal * nz + f * tz;
@@ -246,7 +287,12 @@ fn solve_printed(plane: &Plane, base: &Base, u: &[Lane; 3], p: &mut [Lane; 3], l
         let normal = contact::printed(0.0, k, gap);
         let (tx, ty, tz) = (u[0][l] - along * nx, u[1][l] - along * ny, u[2][l] - along * nz);
         let squared = tx * tx + ty * ty + tz * tz;
-        let f = friction::of_length(squared, length(base.reach[l], gap), base.mu_static[l], base.mu_kinetic[l]);
+        let f = friction::of_length(
+            squared,
+            length(base.reach[l], gap),
+            base.mu_static[l],
+            base.mu_kinetic[l],
+        );
         let rub = if gap < 0.0 { -k * f } else { 0.0 };
         p[0][l] += normal * nx + rub * tx;
         p[1][l] += normal * ny + rub * ty;

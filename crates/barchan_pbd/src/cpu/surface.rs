@@ -46,7 +46,10 @@ impl Surface {
                 let mut grid = Grid::new();
                 let reach = (f64::from(*radius) + largest * (1.0 + slack)) as f32;
                 grid.build(positions, reach).expect("boundary particles are finite");
-                (Aabb::of_points(positions.iter().map(|p| p.as_dvec3())), Some((grid, f64::from(*radius))))
+                (
+                    Aabb::of_points(positions.iter().map(|p| p.as_dvec3())),
+                    Some((grid, f64::from(*radius))),
+                )
             }
         };
         Self {
@@ -72,7 +75,10 @@ impl Surface {
 
     /// Farthest that the body reaches from `center` [m], or infinity.
     pub(crate) fn extent(&self, center: DVec3) -> f64 {
-        (self.bounds.max - center).abs().max((self.bounds.min - center).abs()).length()
+        (self.bounds.max - center)
+            .abs()
+            .max((self.bounds.min - center).abs())
+            .length()
     }
 
     /// Whether the surface may be within `reach` [m] of `p` [m].
