@@ -238,13 +238,20 @@ impl PbdSolver {
         let body = (0..self.bodies.len()).map(moving).fold(0.0, f64::max);
         self.body_travel += body;
         let present = self.bodies.iter().map(|b| b.is_present);
+        let is_same = present.clone().eq(self.spare.is_present.iter().copied());
         let holds = f64::from(found.since_search).sqrt().max(self.body_travel) <= 0.5 * self.margin;
-        if holds && present.clone().eq(self.spare.is_present.iter().copied()) {
+        if holds && is_same {
             return Ok(());
         }
+        // Bodies have gone all but the last way already; their ways do not bring nearer what comes anew.
+        let gone = if is_same {
+            (self.body_travel - body) as f32
+        } else {
+            f32::INFINITY
+        };
         self.spare.is_present.clear();
         self.spare.is_present.extend(present);
-        self.fold(world);
+        self.fold(world, gone);
         let fastest = f64::from(found.free).sqrt();
         // Lists of fast guides do not last anyway.
         let lasts = fastest.max(body) < 0.25 * LONG_MARGIN * f64::from(self.largest);
@@ -287,17 +294,18 @@ impl PbdSolver {
             self.pairs.remember(&self.old_pairs, &self.old);
         }
         let margin = self.margin + ways;
-        let (scene, _, chunks, ..) = self.split(world, Rules::new(&self.settings, 1.0, 1.0));
-        scene.find_near(chunks, margin);
+        let (scene, columns, chunks, ..) = self.split(world, Rules::new(&self.settings, 1.0, 1.0));
+        scene.find_near(chunks, &mut columns.clear, margin);
         Ok(())
     }
 
-    /// Adds where guides are since the search to where they were.
-    fn fold(&mut self, world: &mut World) {
+    /// Adds where guides are since the search to where they were. Bodies went `bodies_gone` [m] since.
+    fn fold(&mut self, world: &mut World, bodies_gone: f32) {
         self.columns.searched.fill(Vec4::ZERO);
         for i in 0..world.guides.len() {
             let at = std::mem::replace(&mut self.columns.at[i], Vec4::ZERO).truncate();
             self.columns.total[i] += at;
+            self.columns.clear[i] -= at.length() + bodies_gone;
             world.guides.displace(i, at);
         }
     }
@@ -336,7 +344,7 @@ impl PbdSolver {
         let walls = walls
             .map(|w| -w.start / world.guides.radius[w.guide as usize])
             .fold(0.0, f32::max);
-        self.fold(world);
+        self.fold(world, 0.0);
         if world.guides.velocity.iter().any(|v| !v.is_finite()) {
             return Err(self.not_finite(world));
         }

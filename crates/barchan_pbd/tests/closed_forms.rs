@@ -2,7 +2,7 @@
 
 mod support;
 
-use barchan_pbd::{PbdSettings, Splitting};
+use barchan_pbd::{FrictionMode, PbdSettings, Splitting};
 use barchan_world::Solver;
 use glam::DVec3;
 use support::*;
@@ -155,4 +155,62 @@ fn a_column_of_twenty_stays() {
         "{}",
         world.bodies[0].wrench.force
     );
+}
+
+/// Mean speed [m/s] down a slope of 30 degrees after a second, of a layer with friction 0.35 and these settings.
+fn speed_on_a_slope(settings: PbdSettings) -> f32 {
+    let mut world = world(down(), friction(0.35));
+    let angle = 30f64.to_radians();
+    world.gravity = DVec3::new(9.81 * angle.sin(), 0.0, -9.81 * angle.cos());
+    world.periodic = [Some([0.0, 0.48]), Some([0.0, 0.48]), None];
+    world.bodies.push(floor(0.35));
+    fill(&mut world, DVec3::ZERO, DVec3::new(0.48, 0.48, 0.2), 0.02, 0.0);
+    let mut solver = solver(settings);
+    run(&mut solver, &mut world, 60);
+    let report = solver.advance(&mut world, FRAME).unwrap();
+    assert!(report.max_overlap < 0.5, "{report:?}");
+    // What moves, not what is stored: stabilised stacks differ in the two.
+    let ways: f32 = solver.frame_displacement().iter().map(|d| d.x).sum();
+    ways / FRAME as f32 / world.guides.len() as f32
+}
+
+#[test]
+fn friction_by_size_holds_what_coulomb_friction_lets_slide() {
+    // tan 30 degrees is 0.58: more than 0.35 can hold.
+    let coulomb = speed_on_a_slope(PbdSettings::default());
+    let closed_form = 9.81 * (30f32.to_radians().sin() - 0.35 * 30f32.to_radians().cos()) * 61.0 / 60.0;
+    assert!((coulomb - closed_form).abs() < 0.15 * closed_form, "{coulomb} {closed_form}");
+    let macklin = speed_on_a_slope(PbdSettings {
+        friction: FrictionMode::Macklin,
+        ..PbdSettings::paper()
+    });
+    assert!(macklin > 1.0, "{macklin}");
+    let sommer = speed_on_a_slope(PbdSettings::paper());
+    assert!(sommer < 0.25 * coulomb, "{sommer} {coulomb}");
+}
+
+#[test]
+fn masses_that_fall_with_height_stiffen_a_column() {
+    let height = |mass_scaling: f32| {
+        let mut world = world(down(), friction(0.3));
+        world.bodies.push(floor(0.3));
+        for k in 0..20 {
+            world.add_guide(
+                DVec3::new(0.0, 0.0, 0.02 + 0.04 * f64::from(k)),
+                DVec3::ZERO,
+                0.02,
+                0.05,
+                0,
+            );
+        }
+        let mut solver = solver(PbdSettings {
+            splitting: Splitting::Mass,
+            mass_scaling,
+            ..PbdSettings::paper()
+        });
+        run(&mut solver, &mut world, 60);
+        places(&world)[19].z
+    };
+    let (plain, scaled) = (height(0.0), height(20.0));
+    assert!(scaled > plain + 0.01, "{plain} {scaled}");
 }

@@ -105,10 +105,14 @@ impl BodyStep {
         self.into[1] * (place - self.to.position)
     }
 
-    /// Whether `place` [m] is within `reach` [m] of the ball around it; yes if it has no end.
-    pub(crate) fn is_near(&self, place: DVec3, reach: f64) -> bool {
+    /// No more than the distance [m] from `place` [m] to the ball around it; less than 0 inside, or if it has no end.
+    pub(crate) fn clearance(&self, place: DVec3) -> f64 {
         let (middle, radius) = self.ball;
-        !(radius.is_finite() && place.distance_squared(middle) > (radius + reach).powi(2))
+        if radius.is_finite() {
+            place.distance(middle) - radius
+        } else {
+            -1.0
+        }
     }
 
     /// Moves it as `load` does.

@@ -31,6 +31,8 @@ pub(crate) struct Columns {
     pub weight: Vec<Weight>,
     /// How far it went in this frame [m].
     pub total: Vec<Vec3>,
+    /// No body is nearer than this [m].
+    pub clear: Vec<f32>,
 }
 
 impl Columns {
@@ -50,6 +52,8 @@ impl Columns {
         self.weight.resize(n, Weight::default());
         self.total.clear();
         self.total.resize(n, Vec3::ZERO);
+        self.clear.clear();
+        self.clear.resize(n, f32::NEG_INFINITY);
     }
 }
 
@@ -112,20 +116,38 @@ impl Scene<'_> {
         }
     }
 
-    /// Finds which guides are near which bodies: near enough to touch within `margin` [m] of motion.
-    pub(crate) fn find_near(&self, chunks: &mut [Chunk], margin: f64) {
-        chunks.par_iter_mut().enumerate().for_each(|(c, chunk)| {
-            chunk.near.clear();
-            for i in c * CHUNK..self.guides.len().min((c + 1) * CHUNK) {
-                let place = self.place(i, Vec4::ZERO);
-                let reach = f64::from(self.guides.radius[i]) * f64::from(1.0 + 2.0 * SLACK) + margin;
-                for (b, (body, surface)) in self.bodies.iter().zip(self.surfaces).enumerate() {
-                    if body.is_present && body.is_near(place, reach) && surface.is_near(body.local_from(place), reach) {
-                        chunk.near.push((i as u32, b as u32));
+    /// Finds which guides are near which bodies: near enough to touch within `margin` [m] of motion. A guide that was farther
+    /// away than it and bodies went since is not asked again.
+    pub(crate) fn find_near(&self, chunks: &mut [Chunk], clear: &mut [f32], margin: f64) {
+        clear
+            .par_chunks_mut(CHUNK)
+            .zip(chunks)
+            .enumerate()
+            .for_each(|(c, (clear, chunk))| {
+                chunk.near.clear();
+                for (i, clear) in (c * CHUNK..).zip(clear) {
+                    let reach = f64::from(self.guides.radius[i]) * f64::from(1.0 + 2.0 * SLACK) + margin;
+                    if f64::from(*clear) > reach {
+                        continue;
                     }
+                    let place = self.place(i, Vec4::ZERO);
+                    let mut nearest = f64::MAX;
+                    for (b, (body, surface)) in self.bodies.iter().zip(self.surfaces).enumerate() {
+                        if !body.is_present {
+                            continue;
+                        }
+                        let mut clearance = body.clearance(place);
+                        if clearance < reach {
+                            clearance = surface.clearance(body.local_from(place));
+                        }
+                        if clearance < reach {
+                            chunk.near.push((i as u32, b as u32));
+                        }
+                        nearest = nearest.min(clearance);
+                    }
+                    *clear = nearest as f32;
                 }
-            }
-        });
+            });
     }
 
     /// Finds the contacts with bodies, counts all contacts, weighs guides, and starts from the remembered impulses.
@@ -169,10 +191,11 @@ impl Scene<'_> {
                     }
                     let own = &chunk.walls[chunk.first[k] as usize..];
                     chunk.first.push((chunk.first[k] as usize + own.len()) as u32);
-                    let contacts = pairs.count(i) + own.len() as f32;
+                    let sum = pairs.sum_and_count(i);
+                    let contacts = sum.w + own.len() as f32;
                     *weight = self.splitting.weight(inverse_mass[i], contacts, self.rules.relaxation);
                     let remembered: Vec3 = own.iter().map(|w| w.impulse).sum();
-                    *moved = free[i] + (pairs.sum(&pairs.impulse, i) + remembered.extend(0.0)) * weight.response;
+                    *moved = free[i] + (sum + remembered.extend(0.0)) * weight.response;
                 }
                 let factor = |i: usize| self.momentum_factor(i, weight[i - c * CHUNK]);
                 chunk.sum_loads(self.bodies.len(), factor);

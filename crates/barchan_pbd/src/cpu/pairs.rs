@@ -215,12 +215,72 @@ impl Pairs {
         sum
     }
 
-    /// Number of contacts that guide `i` has with others [-], as `place_planes` left them in `push`.
+    /// The sum of the impulses on guide `i`, and in the last place the number of its contacts [-] as `place_planes` left
+    /// them.
     #[inline(always)]
-    pub(crate) fn count(&self, i: usize) -> f32 {
-        let own = &self.push[self.first[i] as usize..self.first[i + 1] as usize];
-        let own: f32 = own.iter().map(|p| p.w).sum();
-        let second = &self.second[self.second_first[i] as usize..self.second_first[i + 1] as usize];
-        second.iter().fold(own, |sum, &p| sum + self.push[p as usize].w)
+    pub(crate) fn sum_and_count(&self, i: usize) -> Vec4 {
+        let own = &self.impulse[self.first[i] as usize..self.first[i + 1] as usize];
+        let mut sum = own.iter().fold(Vec4::ZERO, |sum, &p| sum + p);
+        for &p in &self.second[self.second_first[i] as usize..self.second_first[i + 1] as usize] {
+            sum += self.impulse[p as usize] * Vec4::new(-1.0, -1.0, -1.0, 1.0);
+        }
+        sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use barchan_neighbors::{ContactRule, Grid, jittered_lattice};
+    use barchan_world::Guide;
+
+    #[test]
+    fn every_pair_is_there_once_and_both_of_its_guides_know_it() {
+        let mut guides = Guides::default();
+        for (id, position) in (0..).zip(jittered_lattice(2000, 0.04, 0.4, 3)) {
+            guides.push(Guide {
+                id,
+                position,
+                radius: 0.015 + 0.001 * (id % 7) as f32,
+                ..Guide::default()
+            });
+        }
+        let rule = ContactRule {
+            scale: 1.0,
+            margin: 0.004,
+        };
+        let (mut grid, mut lists, mut pairs) = (Grid::new(), Lists::new(), Pairs::default());
+        grid.build(&guides.position, rule.largest_reach(&guides.radius).unwrap())
+            .unwrap();
+        lists.find_contacts(&grid, &guides.radius, rule).unwrap();
+        let friction = [Friction {
+            r#static: 0.5,
+            kinetic: 0.4,
+        }];
+        let geometry = Geometry {
+            guides: &guides,
+            periods: DVec3::ZERO,
+            friction: &friction,
+            materials: 1,
+        };
+        pairs.build(&lists, &geometry);
+        let mut expected = 0;
+        for i in 0..guides.len() {
+            for j in i + 1..guides.len() {
+                let reach = rule.reach(guides.radius[i], guides.radius[j]);
+                let near = (guides.position[i] - guides.position[j]).length_squared() < reach * reach;
+                let own = pairs.first[i] as usize..pairs.first[i + 1] as usize;
+                let of_pair = |&p: &usize| pairs.others[p] == j as u32 && pairs.bases[p / LANES].reach[p % LANES] > 0.0;
+                let found: Vec<usize> = own.filter(of_pair).collect();
+                assert_eq!(found.len(), usize::from(near), "{i} {j}");
+                if let [p] = found[..] {
+                    let second = &pairs.second[pairs.second_first[j] as usize..pairs.second_first[j + 1] as usize];
+                    assert_eq!(second.iter().filter(|&&q| q as usize == p).count(), 1);
+                    assert_eq!(pairs.bases[p / LANES].i[p % LANES], i as u32);
+                    expected += 1;
+                }
+            }
+        }
+        assert_eq!(pairs.second.len(), expected);
     }
 }

@@ -81,16 +81,13 @@ impl Surface {
             .length()
     }
 
-    /// Whether the surface may be within `reach` [m] of `p` [m].
-    pub(crate) fn is_near(&self, p: DVec3, reach: f64) -> bool {
-        let own = self.particles.as_ref().map_or(0.0, |(_, radius)| *radius);
-        if !self.bounds.grown(reach + own).contains(p) {
-            return false;
-        }
+    /// No more than the distance [m] from `p` [m] to the surface; less than 0 inside.
+    pub(crate) fn clearance(&self, p: DVec3) -> f64 {
+        let to_bounds = (p - p.clamp(self.bounds.min, self.bounds.max)).length();
         match &self.boundary {
-            Boundary::Field(grid) => grid.distance(p) < reach,
-            Boundary::Exact(shape) => shape.distance(p) < reach,
-            Boundary::Particles { .. } => true,
+            Boundary::Field(grid) => grid.distance(p).max(to_bounds),
+            Boundary::Exact(shape) => shape.distance(p).max(to_bounds),
+            Boundary::Particles { radius, .. } => to_bounds - f64::from(*radius),
         }
     }
 
