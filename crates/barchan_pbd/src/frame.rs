@@ -293,9 +293,9 @@ impl PbdSolver {
         if self.settings.remembers() {
             self.pairs.remember(&self.old_pairs, &self.old);
         }
-        let margin = self.margin + ways;
-        let (scene, columns, chunks, ..) = self.split(world, Rules::new(&self.settings, 1.0, 1.0));
-        scene.find_near(chunks, &mut columns.clear, margin);
+        let (margin, rules) = (self.margin + ways, Rules::new(&self.settings, 1.0, 1.0));
+        let parts = self.split(world, rules);
+        parts.scene.find_near(parts.chunks, &mut parts.columns.clear, margin);
         Ok(())
     }
 
@@ -311,24 +311,14 @@ impl PbdSolver {
     }
 
     /// Bodies go where they are told, or where guides and gravity push them.
-    pub(crate) fn move_bodies(&mut self, world: &mut World, step: f64) {
+    pub(crate) fn move_bodies(&mut self, world: &mut World, step: f64) -> Result<(), AdvanceError> {
         self.impulses.clear();
         self.impulses
             .extend(self.loads.iter().map(|load| load.sum * (-1.0 / step)));
         for (sum, impulse) in self.spare.wrenches.iter_mut().zip(&self.impulses) {
             *sum += *impulse;
         }
-        for (body, moved) in world.bodies.iter_mut().zip(&self.bodies) {
-            if let Motion::Scripted { .. } = body.motion {
-                let center = body.mass_properties.center;
-                body.twist.linear = (moved.to.point(center) - moved.from.point(center)) / step;
-                body.twist.angular = (moved.to.rotation * moved.from.rotation.inverse()).to_scaled_axis() / step;
-            }
-            if !body.is_dynamic() {
-                body.pose = moved.to;
-            }
-        }
-        self.motion.step(world, &self.impulses, step);
+        self.motion.step(world, &self.impulses, step)
     }
 
     /// Leaves the world as it is at the end of the frame, and says how it went.

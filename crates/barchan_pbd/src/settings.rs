@@ -75,16 +75,18 @@ impl PbdSettings {
     /// Whether every value can be.
     pub(crate) fn check(&self) -> Result<(), SettingsError> {
         let refuse = |name, value: f64, allowed| Err(SettingsError { name, value, allowed });
-        let finite = |x: f32, low: f32, high: f32| (low..=high).contains(&x);
+        let within = |x: f32, low: f32, high: f32| (low..=high).contains(&x);
         match self {
             s if !(s.step > 0.0 && s.step.is_finite()) => refuse("step", s.step, "above 0 s"),
             s if s.iterations == 0 => refuse("iterations", 0.0, "at least 1"),
-            s if !finite(s.mass_scaling, 0.0, 1e6) => {
+            s if !within(s.mass_scaling, 0.0, 1e6) => {
                 refuse("mass_scaling", s.mass_scaling.into(), "0 to 1e6 per metre")
             }
-            s if !finite(s.cfl, 0.01, 0.5) => refuse("cfl", s.cfl.into(), "0.01 to 0.5"),
-            s if !finite(s.relaxation, 0.1, 2.0) => refuse("relaxation", s.relaxation.into(), "0.1 to 2"),
-            s if !(s.velocity_clamp >= s.cfl) => refuse("velocity_clamp", s.velocity_clamp.into(), "at least `cfl`"),
+            s if !within(s.cfl, 0.01, 0.5) => refuse("cfl", s.cfl.into(), "0.01 to 0.5"),
+            s if !within(s.relaxation, 0.1, 2.0) => refuse("relaxation", s.relaxation.into(), "0.1 to 2"),
+            s if !within(s.velocity_clamp, s.cfl, f32::INFINITY) => {
+                refuse("velocity_clamp", s.velocity_clamp.into(), "at least `cfl`")
+            }
             _ => Ok(()),
         }
     }
@@ -120,4 +122,25 @@ pub enum Splitting {
     Mass,
     /// By averaging corrections, as printed. Momentum is not kept.
     Average,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_that_cannot_be_are_refused_by_name() {
+        let wrong = |change: &dyn Fn(&mut PbdSettings)| {
+            let mut settings = PbdSettings::default();
+            change(&mut settings);
+            settings.check().unwrap_err().to_string()
+        };
+        assert!(wrong(&|s| s.step = f64::NAN).contains("`step`"));
+        assert!(wrong(&|s| s.iterations = 0).contains("`iterations`"));
+        assert!(wrong(&|s| s.mass_scaling = -1.0).contains("`mass_scaling`"));
+        assert!(wrong(&|s| s.cfl = 0.9).contains("0.01 to 0.5, got 0.8"));
+        assert!(wrong(&|s| s.relaxation = f32::NAN).contains("`relaxation`"));
+        assert!(wrong(&|s| s.velocity_clamp = 0.1).contains("`velocity_clamp`"));
+        assert_eq!(PbdSettings::paper().check(), Ok(()));
+    }
 }

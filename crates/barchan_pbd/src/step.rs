@@ -48,8 +48,18 @@ pub struct PbdSolver {
     pub(crate) spare: Spare,
 }
 
+/// The scene that a pass over guides sees, and what it changes.
+pub(crate) struct Parts<'a> {
+    pub scene: Scene<'a>,
+    pub columns: &'a mut Columns,
+    pub chunks: &'a mut [Chunk],
+    pairs: &'a Pairs,
+    old_chunks: &'a [Chunk],
+    old: &'a [u32],
+}
+
 impl PbdSolver {
-    /// A solver for any world, whose dynamic bodies `motion` moves.
+    /// A solver for any world, whose bodies `motion` moves.
     pub fn new(settings: PbdSettings, motion: Box<dyn RigidMotion>) -> Result<Self, SettingsError> {
         settings.check()?;
         Ok(Self {
@@ -106,7 +116,7 @@ impl PbdSolver {
         self.clock.enter("finish");
         self.finish(world, step);
         self.clock.enter("bodies");
-        self.move_bodies(world, step);
+        self.move_bodies(world, step)?;
         self.last_step = step;
         Ok(())
     }
@@ -136,8 +146,10 @@ impl PbdSolver {
             chunk.walls.clear();
             chunk.loads.clear();
         }
-        let (scene, columns, chunks, pairs, old_chunks, old) = self.split(world, rules);
-        scene.weigh(columns, chunks, old_chunks, old, pairs);
+        let parts = self.split(world, rules);
+        parts
+            .scene
+            .weigh(parts.columns, parts.chunks, parts.old_chunks, parts.old, parts.pairs);
         if self.bodies.iter().any(|b| b.is_dynamic) {
             self.sum_loads();
         }
@@ -153,21 +165,21 @@ impl PbdSolver {
             if pass > 0 {
                 self.pairs.push_again(&self.columns.pushed);
             }
-            let (scene, columns, chunks, pairs, ..) = self.split(world, rules);
-            scene.push(columns, chunks, pairs);
+            let parts = self.split(world, rules);
+            parts.scene.push(parts.columns, parts.chunks, parts.pairs);
         }
         if !rules.inherits && self.settings.stabilisation > 0 {
             self.pairs.shift_gaps(&self.columns.pushed);
-            let (scene, columns, chunks, ..) = self.split(world, rules);
-            scene.shift_gaps(columns, chunks);
+            let parts = self.split(world, rules);
+            parts.scene.shift_gaps(parts.columns, parts.chunks);
         }
     }
 
     /// Sums impulses on guides and bodies.
     fn gather(&mut self, world: &World, rules: Rules, is_last: bool) {
         let loads = is_last || self.bodies.iter().any(|b| b.is_dynamic);
-        let (scene, columns, chunks, pairs, ..) = self.split(world, rules);
-        scene.gather(columns, chunks, pairs, loads);
+        let parts = self.split(world, rules);
+        parts.scene.gather(parts.columns, parts.chunks, parts.pairs, loads);
         if loads {
             self.sum_loads();
         }
@@ -201,19 +213,7 @@ impl PbdSolver {
     }
 
     /// What passes over guides need, in parts that can be borrowed at once.
-    #[allow(clippy::type_complexity)]
-    pub(crate) fn split<'a>(
-        &'a mut self,
-        world: &'a World,
-        rules: Rules,
-    ) -> (
-        Scene<'a>,
-        &'a mut Columns,
-        &'a mut [Chunk],
-        &'a Pairs,
-        &'a [Chunk],
-        &'a [u32],
-    ) {
+    pub(crate) fn split<'a>(&'a mut self, world: &'a World, rules: Rules) -> Parts<'a> {
         let scene = Scene {
             guides: &world.guides,
             origin: world.origin,
@@ -225,14 +225,14 @@ impl PbdSolver {
             keeps_momentum: self.settings.keeps_momentum(),
             rules,
         };
-        (
+        Parts {
             scene,
-            &mut self.columns,
-            &mut self.chunks,
-            &self.pairs,
-            &self.old_chunks,
-            &self.old,
-        )
+            columns: &mut self.columns,
+            chunks: &mut self.chunks,
+            pairs: &self.pairs,
+            old_chunks: &self.old_chunks,
+            old: &self.old,
+        }
     }
 }
 

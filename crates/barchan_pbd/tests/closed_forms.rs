@@ -179,7 +179,10 @@ fn friction_by_size_holds_what_coulomb_friction_lets_slide() {
     // tan 30 degrees is 0.58: more than 0.35 can hold.
     let coulomb = speed_on_a_slope(PbdSettings::default());
     let closed_form = 9.81 * (30f32.to_radians().sin() - 0.35 * 30f32.to_radians().cos()) * 61.0 / 60.0;
-    assert!((coulomb - closed_form).abs() < 0.15 * closed_form, "{coulomb} {closed_form}");
+    assert!(
+        (coulomb - closed_form).abs() < 0.15 * closed_form,
+        "{coulomb} {closed_form}"
+    );
     let macklin = speed_on_a_slope(PbdSettings {
         friction: FrictionMode::Macklin,
         ..PbdSettings::paper()

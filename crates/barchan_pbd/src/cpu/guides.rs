@@ -223,7 +223,7 @@ impl Scene<'_> {
         });
     }
 
-    /// Sums what the stabilisation pushes each guide; `again` if the walls are to push once more first.
+    /// One pass of the stabilisation over bodies, then the sum of what pushes each guide.
     pub(crate) fn push(&self, columns: &mut Columns, chunks: &mut [Chunk], pairs: &Pairs) {
         let Columns { pushed, weight, .. } = columns;
         let weight = &*weight;

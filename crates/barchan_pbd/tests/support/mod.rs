@@ -160,8 +160,8 @@ pub fn bits(world: &World) -> Vec<u32> {
         ];
         bits.extend(
             vectors
-                .iter()
-                .flat_map(|v| v.to_array())
+                .into_iter()
+                .flat_map(<[f64; 3]>::from)
                 .flat_map(|x| [x.to_bits() as u32, (x.to_bits() >> 32) as u32]),
         );
     }
