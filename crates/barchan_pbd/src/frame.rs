@@ -251,18 +251,19 @@ impl PbdSolver {
         };
         self.spare.is_present.clear();
         self.spare.is_present.extend(present);
+        self.clock.enter("fold");
         self.fold(world, gone);
+        self.clock.enter("search");
         let fastest = f64::from(found.free).sqrt();
         // Lists of fast guides do not last anyway.
         let lasts = fastest.max(body) < 0.25 * LONG_MARGIN * f64::from(self.largest);
         self.margin = if lasts { LONG_MARGIN } else { SHORT_MARGIN } * f64::from(self.largest);
         self.body_travel = body;
-        self.search(world, fastest + body)
+        self.search(world)
     }
 
-    /// Finds the pairs near at the end of a step in which guides go as they are expected to, and bodies nearer than that
-    /// and `ways` [m] together.
-    fn search(&mut self, world: &World, ways: f64) -> Result<(), AdvanceError> {
+    /// Finds the pairs that are near at the end of a step in which guides go as they are expected to, and the bodies.
+    fn search(&mut self, world: &World) -> Result<(), AdvanceError> {
         let rule = ContactRule {
             scale: 1.0 + SLACK,
             margin: self.margin as f32,
@@ -282,6 +283,7 @@ impl PbdSolver {
         self.lists
             .find_contacts(&self.grid, radius, rule)
             .map_err(search_error)?;
+        self.clock.enter("pairs");
         let geometry = Geometry {
             guides: &world.guides,
             periods: DVec3::from_array(world.periodic.map(|range| range.map_or(0.0, |[low, high]| high - low))),
@@ -290,12 +292,14 @@ impl PbdSolver {
         };
         std::mem::swap(&mut self.pairs, &mut self.old_pairs);
         self.pairs.build(&self.lists, &geometry);
+        self.clock.enter("remember");
         if self.settings.remembers() {
             self.pairs.remember(&self.old_pairs, &self.old);
         }
-        let (margin, rules) = (self.margin + ways, Rules::new(&self.settings, 1.0, 1.0));
+        self.clock.enter("near bodies");
+        let (margin, rules) = (self.margin + self.body_travel, Rules::new(&self.settings, 1.0, 1.0));
         let parts = self.split(world, rules);
-        parts.scene.find_near(parts.chunks, &mut parts.columns.clear, margin);
+        parts.scene.find_near(parts.chunks, parts.columns, margin);
         Ok(())
     }
 

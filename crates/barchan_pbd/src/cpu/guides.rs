@@ -116,9 +116,11 @@ impl Scene<'_> {
         }
     }
 
-    /// Finds which guides are near which bodies: near enough to touch within `margin` [m] of motion. A guide that was farther
-    /// away than it and bodies went since is not asked again.
-    pub(crate) fn find_near(&self, chunks: &mut [Chunk], clear: &mut [f32], margin: f64) {
+    /// Finds which guides are near which bodies: near enough to touch on their way in this step, or within `margin` [m] of it.
+    /// A guide that was farther away than it and bodies went since is not asked again.
+    pub(crate) fn find_near(&self, chunks: &mut [Chunk], columns: &mut Columns, margin: f64) {
+        let Columns { clear, free, .. } = columns;
+        let free = &*free;
         clear
             .par_chunks_mut(CHUNK)
             .zip(chunks)
@@ -126,7 +128,8 @@ impl Scene<'_> {
             .for_each(|(c, (clear, chunk))| {
                 chunk.near.clear();
                 for (i, clear) in (c * CHUNK..).zip(clear) {
-                    let reach = f64::from(self.guides.radius[i]) * f64::from(1.0 + 2.0 * SLACK) + margin;
+                    let felt = f64::from((1.0 + 2.0 * SLACK) * self.guides.radius[i] + free[i].length());
+                    let reach = felt + margin;
                     if f64::from(*clear) > reach {
                         continue;
                     }

@@ -11,6 +11,9 @@ use super::{CHUNK, for_each_part};
 pub(crate) const LANES: usize = 8;
 pub(crate) type Lane = [f32; LANES];
 
+/// In place of a guide's number: no pair here.
+const PADDING: u32 = u32::MAX;
+
 /// What a block of pairs is from one search to the next.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
@@ -72,7 +75,7 @@ pub(crate) struct Pairs {
     /// Guide `i` comes second in the pairs `second[second_first[i]..second_first[i + 1]]`.
     pub second_first: Vec<u32>,
     pub second: Vec<u32>,
-    /// The second guide of each pair.
+    /// The second guide of each pair, or [`PADDING`].
     pub others: Vec<u32>,
     /// First block of each chunk of guides, and the end.
     pub blocks: Vec<u32>,
@@ -127,18 +130,21 @@ impl Pairs {
                 }
             });
         self.sum_counts(n);
-        self.bases.clear();
         self.bases
             .resize(self.blocks.last().map_or(0, |&b| b as usize), Base::EMPTY);
         let pairs = self.bases.len() * LANES;
         self.planes.resize(self.bases.len(), Plane::default());
         self.push.resize(pairs, Vec4::ZERO);
-        self.impulse.clear();
         self.impulse.resize(pairs, Vec4::ZERO);
+        self.impulse
+            .par_chunks_mut(CHUNK * LANES)
+            .for_each(|impulse| impulse.fill(Vec4::ZERO));
+        self.others.resize(pairs, PADDING);
 
         let first = &self.first;
         for_each_part(&mut self.bases, &self.blocks, &|chunk, bases| {
             let start = first[chunk * CHUNK] as usize;
+            bases.fill(Base::EMPTY);
             for i in chunk * CHUNK..n.min((chunk + 1) * CHUNK) {
                 let others = lists.of(i).iter().filter(|&&j| j as usize > i);
                 for (p, &j) in (first[i] as usize - start..).zip(others) {
@@ -154,34 +160,35 @@ impl Pairs {
             }
         });
 
-        self.others.clear();
-        self.others.extend(self.bases.iter().flat_map(|base| base.j));
+        self.others
+            .par_chunks_mut(CHUNK * LANES)
+            .zip(self.bases.par_chunks(CHUNK))
+            .for_each(|(others, bases)| {
+                for (others, base) in others.as_chunks_mut::<LANES>().0.iter_mut().zip(bases) {
+                    *others = std::array::from_fn(|l| if base.reach[l] > 0.0 { base.j[l] } else { PADDING });
+                }
+            });
         self.find_seconds(n);
     }
 
     /// Finds the pairs that each guide comes second in: a counting sort, in one thread, since it takes less than a pass.
     fn find_seconds(&mut self, n: usize) {
         let Self {
-            bases,
+            others,
             second,
             second_first,
             ..
         } = self;
-        let pairs = || {
-            (0..)
-                .zip(bases.iter().flat_map(|b| b.j.iter().zip(&b.reach)))
-                .filter(|(_, (_, reach))| **reach > 0.0)
-        };
         second_first.clear();
         second_first.resize(n + 2, 0);
-        for (_, (&j, _)) in pairs() {
+        for &j in others.iter().filter(|&&j| j != PADDING) {
             second_first[j as usize + 2] += 1;
         }
         for i in 2..n + 2 {
             second_first[i] += second_first[i - 1];
         }
         second.resize(second_first[n + 1] as usize, 0);
-        for (p, (&j, _)) in pairs() {
+        for (p, &j) in (0..).zip(&*others).filter(|(_, j)| **j != PADDING) {
             let place = &mut second_first[j as usize + 1];
             second[*place as usize] = p;
             *place += 1;
@@ -270,7 +277,7 @@ mod tests {
                 let reach = rule.reach(guides.radius[i], guides.radius[j]);
                 let near = (guides.position[i] - guides.position[j]).length_squared() < reach * reach;
                 let own = pairs.first[i] as usize..pairs.first[i + 1] as usize;
-                let of_pair = |&p: &usize| pairs.others[p] == j as u32 && pairs.bases[p / LANES].reach[p % LANES] > 0.0;
+                let of_pair = |&p: &usize| pairs.others[p] == j as u32;
                 let found: Vec<usize> = own.filter(of_pair).collect();
                 assert_eq!(found.len(), usize::from(near), "{i} {j}");
                 if let [p] = found[..] {
