@@ -1,5 +1,6 @@
 //! Every solver by name: the one place where solvers and scenes meet.
 
+use barchan_bodies::Dynamics;
 use barchan_pbd::{FrictionMode, PbdSettings, PbdSolver, Splitting};
 use barchan_scene::{Scene, Settings};
 use barchan_world::{Solver, World};
@@ -46,8 +47,8 @@ pub fn solver(scene: &Scene, world: &World) -> Result<Box<dyn Solver>, SolverErr
 fn pbd(scene: &Scene, world: &World) -> Result<Box<dyn Solver>, SolverError> {
     let refused = |reason: String| SolverError::Refused { name: "pbd", reason };
     let settings = pbd_settings(&scene.solver_settings, scene.frame_rate);
-    let _ = world;
-    let solver = PbdSolver::new(settings, Box::new(barchan_pbd::FreeBodies)).map_err(|error| refused(error.to_string()))?;
+    let bodies = Dynamics::new(world).map_err(|error| refused(error.to_string()))?;
+    let solver = PbdSolver::new(settings, Box::new(bodies)).map_err(|error| refused(error.to_string()))?;
     Ok(Box::new(solver))
 }
 
@@ -70,8 +71,10 @@ fn pbd_settings(given: &Settings, frame_rate: f64) -> PbdSettings {
             Some("average") => Splitting::Average,
             _ => Splitting::Mass,
         },
+        memory: given.flag("memory").unwrap_or(defaults.memory),
         mass_scaling: number("mass_scaling", defaults.mass_scaling),
         cfl: number("cfl", defaults.cfl),
-        ..defaults
+        relaxation: number("relaxation", defaults.relaxation),
+        velocity_clamp: number("velocity_clamp", defaults.velocity_clamp),
     }
 }

@@ -26,13 +26,22 @@ fn main() {
         },
         _ => PbdSettings::default(),
     };
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().expect("one pool");
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build_global()
+        .expect("one pool");
     // A dam in a basin, twice as long as the dam: it breaks and flows.
     let radius = 0.025;
     let side = (guides as f64).cbrt() * 2.0 * radius * 1.1;
     let mut world = world(down(), friction(0.35));
     world.bodies = basin(DVec3::new(2.0 * side, side + 0.01, 2.0 * side), 0.35);
-    fill(&mut world, DVec3::new(-side, -0.5 * side, 0.0), DVec3::new(0.0, 0.5 * side, 1.03 * side), radius, 0.1);
+    fill(
+        &mut world,
+        DVec3::new(-side, -0.5 * side, 0.0),
+        DVec3::new(0.0, 0.5 * side, 1.03 * side),
+        radius,
+        0.1,
+    );
     let mut solver = solver(settings);
     let mut stages: Vec<(&str, f64)> = Vec::new();
     let (mut steps, mut deepest, mut best) = (0, 0.0f32, f64::INFINITY);

@@ -4,24 +4,26 @@ use std::time::Instant;
 
 use barchan_geometry::Aabb;
 use barchan_neighbors::{ContactRule, Grid};
-use barchan_world::{AdvanceError, AdvanceReport, Guides, Motion, Wrench, World, gather, geometric_mean};
+use barchan_world::{AdvanceError, AdvanceReport, Guides, Motion, World, Wrench, gather, geometric_mean};
 use glam::{DVec3, Vec3, Vec4};
 use rayon::prelude::*;
 
 use crate::PbdSolver;
+use crate::cpu::CHUNK;
 use crate::cpu::bodies::{BodyStep, extent};
 use crate::cpu::guides::{Chunk, Extremes};
 use crate::cpu::memory::NEW;
 use crate::cpu::pairs::Geometry;
 use crate::cpu::solve::{Rules, SLACK};
 use crate::cpu::surface::Surface;
-use crate::cpu::CHUNK;
 use crate::laws::mass;
 
 /// A frame that needs more steps than this [-] means nothing any more.
 const MOST_STEPS: f64 = 10_000.0;
-/// Lists allow for at least this motion, of the largest radius [-].
-const LEAST_MARGIN: f64 = 0.2;
+/// What lists allow for, of the largest radius [-], if they may last several steps.
+const LONG_MARGIN: f64 = 0.2;
+/// And if they serve for one step.
+const SHORT_MARGIN: f64 = 0.1;
 
 /// Seconds spent in each stage.
 #[derive(Debug, Default)]
@@ -74,7 +76,11 @@ impl PbdSolver {
     /// Steps that `duration` [s] takes: as many as asked for, and as short as the fastest guide and body need.
     pub(crate) fn plan(&self, world: &World, duration: f64) -> Result<u32, AdvanceError> {
         let velocity = &world.guides.velocity;
-        let fastest = velocity.par_iter().map(|v| v.length_squared()).reduce(|| 0.0, f32::max).sqrt();
+        let fastest = velocity
+            .par_iter()
+            .map(|v| v.length_squared())
+            .reduce(|| 0.0, f32::max)
+            .sqrt();
         if !fastest.is_finite() || velocity.iter().any(|v| !v.is_finite()) {
             return Err(self.not_finite(world));
         }
@@ -86,7 +92,9 @@ impl PbdSolver {
         let allowed = f64::from(self.settings.cfl) * 2.0 * f64::from(smallest);
         let needed = (speed * duration / allowed).ceil();
         if needed > MOST_STEPS {
-            let guide = (0..velocity.len()).find(|&i| velocity[i].length() == fastest).unwrap_or_default();
+            let guide = (0..velocity.len())
+                .find(|&i| velocity[i].length() == fastest)
+                .unwrap_or_default();
             return Err(AdvanceError::Unstable {
                 time: world.time,
                 guide: world.guides.id.get(guide).copied().unwrap_or_default(),
@@ -108,7 +116,8 @@ impl PbdSolver {
         self.columns.reset(n);
         self.weigh_masses(world);
         self.make_surfaces(world);
-        self.chunks.resize_with(n.div_ceil(CHUNK).max(self.chunks.len()), Chunk::default);
+        self.chunks
+            .resize_with(n.div_ceil(CHUNK).max(self.chunks.len()), Chunk::default);
         self.old_chunks.resize_with(self.chunks.len(), Chunk::default);
         self.spare.wrenches.clear();
         self.spare.wrenches.resize(world.bodies.len(), Wrench::default());
@@ -134,10 +143,20 @@ impl PbdSolver {
     /// Puts guides in the order of cells, and finds their numbers in what is remembered.
     fn sort(&mut self, world: &mut World) -> Result<(), AdvanceError> {
         let spare = &mut self.spare;
-        self.grid.build(&world.guides.position, 2.0 * self.largest.max(f32::MIN_POSITIVE)).map_err(search_error)?;
+        self.grid
+            .build(&world.guides.position, 2.0 * self.largest.max(f32::MIN_POSITIVE))
+            .map_err(search_error)?;
         spare.order.clear();
         spare.order.extend_from_slice(self.grid.order());
-        let Guides { id, position, offset, velocity, radius, mass, material } = &mut world.guides;
+        let Guides {
+            id,
+            position,
+            offset,
+            velocity,
+            radius,
+            mass,
+            material,
+        } = &mut world.guides;
         gather(id, &spare.order, &mut spare.u32);
         for column in [position, offset, velocity] {
             gather(column, &spare.order, &mut spare.vec3);
@@ -147,7 +166,12 @@ impl PbdSolver {
         }
         gather(material, &spare.order, &mut spare.u8);
 
-        let ids = id.iter().chain(&self.ids).copied().max().map_or(0, |most| most as usize + 1);
+        let ids = id
+            .iter()
+            .chain(&self.ids)
+            .copied()
+            .max()
+            .map_or(0, |most| most as usize + 1);
         spare.place_of.clear();
         spare.place_of.resize(ids, NEW);
         for (place, &id) in (0..).zip(&self.ids) {
@@ -172,21 +196,39 @@ impl PbdSolver {
 
     fn make_surfaces(&mut self, world: &World) {
         let fits = self.surfaces.len() == world.bodies.len()
-            && self.surfaces.iter().zip(&world.bodies).all(|(s, body)| s.is_of(body, f64::from(self.largest)));
+            && self
+                .surfaces
+                .iter()
+                .zip(&world.bodies)
+                .all(|(s, body)| s.is_of(body, f64::from(self.largest)));
         if !fits {
             let largest = f64::from(self.largest);
-            self.surfaces = world.bodies.iter().map(|body| Surface::new(body, largest, 2.0 * f64::from(SLACK))).collect();
+            self.surfaces = world
+                .bodies
+                .iter()
+                .map(|body| Surface::new(body, largest, 2.0 * f64::from(SLACK)))
+                .collect();
         }
         let guides = guide_bounds(world);
         self.extents.clear();
-        self.extents.extend(self.surfaces.iter().zip(&world.bodies).map(|(s, body)| extent(s, body, guides)));
+        self.extents.extend(
+            self.surfaces
+                .iter()
+                .zip(&world.bodies)
+                .map(|(s, body)| extent(s, body, guides)),
+        );
         let all = &world.materials;
         let materials = 0..all.all.len() as u8;
         self.pair_friction.clear();
-        self.pair_friction.extend(materials.clone().flat_map(|a| materials.clone().map(move |b| all.friction(a, b))));
+        self.pair_friction.extend(
+            materials
+                .clone()
+                .flat_map(|a| materials.clone().map(move |b| all.friction(a, b))),
+        );
         self.body_friction.clear();
         for body in &world.bodies {
-            self.body_friction.extend(all.all.iter().map(|m| geometric_mean(m.friction, body.friction)));
+            self.body_friction
+                .extend(all.all.iter().map(|m| geometric_mean(m.friction, body.friction)));
         }
     }
 
@@ -196,28 +238,52 @@ impl PbdSolver {
         let body = (0..self.bodies.len()).map(moving).fold(0.0, f64::max);
         self.body_travel += body;
         let present = self.bodies.iter().map(|b| b.is_present);
+        let is_same = present.clone().eq(self.spare.is_present.iter().copied());
         let holds = f64::from(found.since_search).sqrt().max(self.body_travel) <= 0.5 * self.margin;
-        if holds && present.clone().eq(self.spare.is_present.iter().copied()) {
+        if holds && is_same {
             return Ok(());
         }
+        // Bodies have gone all but the last way already; their ways do not bring nearer what comes anew.
+        let gone = if is_same {
+            (self.body_travel - body) as f32
+        } else {
+            f32::INFINITY
+        };
         self.spare.is_present.clear();
         self.spare.is_present.extend(present);
-        self.fold(world);
-        let fastest = f64::from(found.free).sqrt().max(body);
-        self.margin = (LEAST_MARGIN * f64::from(self.largest)).max(2.2 * fastest);
+        self.clock.enter("fold");
+        self.fold(world, gone);
+        self.clock.enter("search");
+        let fastest = f64::from(found.free).sqrt();
+        // Lists of fast guides do not last anyway.
+        let lasts = fastest.max(body) < 0.25 * LONG_MARGIN * f64::from(self.largest);
+        self.margin = if lasts { LONG_MARGIN } else { SHORT_MARGIN } * f64::from(self.largest);
         self.body_travel = body;
         self.search(world)
     }
 
+    /// Finds the pairs that are near at the end of a step in which guides go as they are expected to, and the bodies.
     fn search(&mut self, world: &World) -> Result<(), AdvanceError> {
         let rule = ContactRule {
             scale: 1.0 + SLACK,
             margin: self.margin as f32,
         };
         let Guides { position, radius, .. } = &world.guides;
+        let expected = &mut self.spare.vec3;
+        expected.clear();
+        expected.extend(
+            position
+                .iter()
+                .zip(&self.columns.free)
+                .map(|(p, free)| *p + free.truncate()),
+        );
+        self.columns.searched.copy_from_slice(&self.columns.free);
         let reach = rule.reach(self.largest, self.largest).max(f32::MIN_POSITIVE);
-        self.grid.build(position, reach).map_err(search_error)?;
-        self.lists.find_contacts(&self.grid, radius, rule).map_err(search_error)?;
+        self.grid.build(expected, reach).map_err(search_error)?;
+        self.lists
+            .find_contacts(&self.grid, radius, rule)
+            .map_err(search_error)?;
+        self.clock.enter("pairs");
         let geometry = Geometry {
             guides: &world.guides,
             periods: DVec3::from_array(world.periodic.map(|range| range.map_or(0.0, |[low, high]| high - low))),
@@ -226,42 +292,37 @@ impl PbdSolver {
         };
         std::mem::swap(&mut self.pairs, &mut self.old_pairs);
         self.pairs.build(&self.lists, &geometry);
+        self.clock.enter("remember");
         if self.settings.remembers() {
             self.pairs.remember(&self.old_pairs, &self.old);
         }
-        let margin = self.margin;
-        let (scene, _, chunks, ..) = self.split(world, Rules::new(&self.settings, 1.0, 1.0));
-        scene.find_near(chunks, margin);
+        self.clock.enter("near bodies");
+        let (margin, rules) = (self.margin + self.body_travel, Rules::new(&self.settings, 1.0, 1.0));
+        let parts = self.split(world, rules);
+        parts.scene.find_near(parts.chunks, parts.columns, margin);
         Ok(())
     }
 
-    /// Adds where guides are since the search to where they were.
-    fn fold(&mut self, world: &mut World) {
+    /// Adds where guides are since the search to where they were. Bodies went `bodies_gone` [m] since.
+    fn fold(&mut self, world: &mut World, bodies_gone: f32) {
+        self.columns.searched.fill(Vec4::ZERO);
         for i in 0..world.guides.len() {
             let at = std::mem::replace(&mut self.columns.at[i], Vec4::ZERO).truncate();
             self.columns.total[i] += at;
+            self.columns.clear[i] -= at.length() + bodies_gone;
             world.guides.displace(i, at);
         }
     }
 
     /// Bodies go where they are told, or where guides and gravity push them.
-    pub(crate) fn move_bodies(&mut self, world: &mut World, step: f64) {
+    pub(crate) fn move_bodies(&mut self, world: &mut World, step: f64) -> Result<(), AdvanceError> {
         self.impulses.clear();
-        self.impulses.extend(self.loads.iter().map(|load| load.sum * (-1.0 / step)));
+        self.impulses
+            .extend(self.loads.iter().map(|load| load.sum * (-1.0 / step)));
         for (sum, impulse) in self.spare.wrenches.iter_mut().zip(&self.impulses) {
             *sum += *impulse;
         }
-        for (body, moved) in world.bodies.iter_mut().zip(&self.bodies) {
-            if let Motion::Scripted { .. } = body.motion {
-                let center = body.mass_properties.center;
-                body.twist.linear = (moved.to.point(center) - moved.from.point(center)) / step;
-                body.twist.angular = (moved.to.rotation * moved.from.rotation.inverse()).to_scaled_axis() / step;
-            }
-            if !body.is_dynamic() {
-                body.pose = moved.to;
-            }
-        }
-        self.motion.step(world, &self.impulses, step);
+        self.motion.step(world, &self.impulses, step)
     }
 
     /// Leaves the world as it is at the end of the frame, and says how it went.
@@ -274,8 +335,10 @@ impl PbdSolver {
         self.clock.enter("report");
         let guides = self.pairs.deepest(&self.columns.at);
         let walls = self.chunks.iter().flat_map(|c| &c.walls);
-        let walls = walls.map(|w| -w.start / world.guides.radius[w.guide as usize]).fold(0.0, f32::max);
-        self.fold(world);
+        let walls = walls
+            .map(|w| -w.start / world.guides.radius[w.guide as usize])
+            .fold(0.0, f32::max);
+        self.fold(world, 0.0);
         if world.guides.velocity.iter().any(|v| !v.is_finite()) {
             return Err(self.not_finite(world));
         }
@@ -292,8 +355,12 @@ impl PbdSolver {
 
     /// The error of a state that is not finite.
     pub(crate) fn not_finite(&self, world: &World) -> AdvanceError {
-        let Guides { velocity, position, id, .. } = &world.guides;
-        let guide = (0..id.len()).find(|&i| !velocity[i].is_finite() || !position[i].is_finite()).unwrap_or_default();
+        let Guides {
+            velocity, position, id, ..
+        } = &world.guides;
+        let guide = (0..id.len())
+            .find(|&i| !velocity[i].is_finite() || !position[i].is_finite())
+            .unwrap_or_default();
         AdvanceError::Unstable {
             time: world.time,
             guide: id.get(guide).copied().unwrap_or_default(),
@@ -326,14 +393,18 @@ fn body_speed(world: &World, k: usize, duration: f64, extent: f64, steps: f64) -
 /// Around all guides [m].
 fn guide_bounds(world: &World) -> Aabb {
     let Guides { position, .. } = &world.guides;
-    let (low, high) = position.iter().fold((Vec3::MAX, Vec3::MIN), |(low, high), &p| (low.min(p), high.max(p)));
+    let (low, high) = position
+        .iter()
+        .fold((Vec3::MAX, Vec3::MIN), |(low, high), &p| (low.min(p), high.max(p)));
     Aabb::new(world.origin + low.as_dvec3(), world.origin + high.as_dvec3())
 }
 
 /// Brings guides that left a periodic range back into it.
 fn wrap(world: &mut World) {
     for axis in 0..3 {
-        let Some([low, high]) = world.periodic[axis] else { continue };
+        let Some([low, high]) = world.periodic[axis] else {
+            continue;
+        };
         for i in 0..world.guides.len() {
             let place = world.place(i)[axis];
             if !(low..high).contains(&place) {

@@ -27,13 +27,14 @@ pub struct PbdSettings {
     pub friction: FrictionMode,
     /// How a guide shares itself among its contacts.
     pub splitting: Splitting,
-    /// Share of the last step's impulses that a step starts from [-], 0 to 1. Only with accumulated friction.
-    pub memory: f32,
+    /// Whether a step starts from the impulses of the last one: what carries deep heaps with few passes. Only with
+    /// accumulated friction. Inherited overlaps are then left to the stabilisation alone.
+    pub memory: bool,
     /// Masses fall off with height at this rate [1/m]; 0 turns it off. It steadies stacks and breaks Newton's third law.
     pub mass_scaling: f32,
     /// Longest way of a guide relative to guides and bodies in a step, of the smallest diameter [-].
     pub cfl: f32,
-    /// Factor on every correction [-], 1 to 2.
+    /// Factor on every correction [-]. More than 1 is faster, and needs two passes at least to be calm.
     pub relaxation: f32,
     /// Fastest that a guide may leave a step, in its diameters a step [-].
     pub velocity_clamp: f32,
@@ -47,10 +48,10 @@ impl Default for PbdSettings {
             stabilisation: 1,
             friction: FrictionMode::Accumulated,
             splitting: Splitting::Mass,
-            memory: 1.0,
+            memory: true,
             mass_scaling: 0.0,
             cfl: 0.4,
-            relaxation: 1.0,
+            relaxation: 1.5,
             velocity_clamp: 0.5,
         }
     }
@@ -65,7 +66,8 @@ impl PbdSettings {
             stabilisation: 1,
             friction: FrictionMode::Sommer,
             splitting: Splitting::Average,
-            memory: 0.0,
+            memory: false,
+            relaxation: 1.0,
             ..Self::default()
         }
     }
@@ -73,32 +75,30 @@ impl PbdSettings {
     /// Whether every value can be.
     pub(crate) fn check(&self) -> Result<(), SettingsError> {
         let refuse = |name, value: f64, allowed| Err(SettingsError { name, value, allowed });
-        let finite = |x: f32, low: f32, high: f32| (low..=high).contains(&x);
+        let within = |x: f32, low: f32, high: f32| (low..=high).contains(&x);
         match self {
             s if !(s.step > 0.0 && s.step.is_finite()) => refuse("step", s.step, "above 0 s"),
             s if s.iterations == 0 => refuse("iterations", 0.0, "at least 1"),
-            s if !finite(s.memory, 0.0, 1.0) => refuse("memory", s.memory.into(), "0 to 1"),
-            s if !finite(s.mass_scaling, 0.0, 1e6) => refuse("mass_scaling", s.mass_scaling.into(), "0 to 1e6 per metre"),
-            s if !finite(s.cfl, 0.01, 0.5) => refuse("cfl", s.cfl.into(), "0.01 to 0.5"),
-            s if !finite(s.relaxation, 0.1, 2.0) => refuse("relaxation", s.relaxation.into(), "0.1 to 2"),
-            s if !(s.velocity_clamp >= s.cfl) => refuse("velocity_clamp", s.velocity_clamp.into(), "at least `cfl`"),
+            s if !within(s.mass_scaling, 0.0, 1e6) => {
+                refuse("mass_scaling", s.mass_scaling.into(), "0 to 1e6 per metre")
+            }
+            s if !within(s.cfl, 0.01, 0.5) => refuse("cfl", s.cfl.into(), "0.01 to 0.5"),
+            s if !within(s.relaxation, 0.1, 2.0) => refuse("relaxation", s.relaxation.into(), "0.1 to 2"),
+            s if !within(s.velocity_clamp, s.cfl, f32::INFINITY) => {
+                refuse("velocity_clamp", s.velocity_clamp.into(), "at least `cfl`")
+            }
             _ => Ok(()),
         }
     }
 
     /// Whether contacts start from the impulses that they had.
     pub(crate) fn remembers(&self) -> bool {
-        self.accumulates() && self.memory > 0.0
+        self.friction == FrictionMode::Accumulated && self.memory
     }
 
     /// Whether the two guides of a contact get opposite momenta.
     pub(crate) fn keeps_momentum(&self) -> bool {
         self.splitting == Splitting::Mass && self.mass_scaling == 0.0
-    }
-
-    /// Whether contacts keep their impulses and leave inherited overlaps to the stabilisation.
-    pub(crate) fn accumulates(&self) -> bool {
-        self.friction == FrictionMode::Accumulated
     }
 }
 
@@ -122,4 +122,25 @@ pub enum Splitting {
     Mass,
     /// By averaging corrections, as printed. Momentum is not kept.
     Average,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_that_cannot_be_are_refused_by_name() {
+        let wrong = |change: &dyn Fn(&mut PbdSettings)| {
+            let mut settings = PbdSettings::default();
+            change(&mut settings);
+            settings.check().unwrap_err().to_string()
+        };
+        assert!(wrong(&|s| s.step = f64::NAN).contains("`step`"));
+        assert!(wrong(&|s| s.iterations = 0).contains("`iterations`"));
+        assert!(wrong(&|s| s.mass_scaling = -1.0).contains("`mass_scaling`"));
+        assert!(wrong(&|s| s.cfl = 0.9).contains("0.01 to 0.5, got 0.8"));
+        assert!(wrong(&|s| s.relaxation = f32::NAN).contains("`relaxation`"));
+        assert!(wrong(&|s| s.velocity_clamp = 0.1).contains("`velocity_clamp`"));
+        assert_eq!(PbdSettings::paper().check(), Ok(()));
+    }
 }

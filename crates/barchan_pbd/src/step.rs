@@ -6,11 +6,12 @@ use glam::Vec3;
 
 use crate::cpu::bodies::{BodyStep, Load};
 use crate::cpu::guides::{self, Chunk, Columns, Extremes, Scene};
-use crate::cpu::{CHUNK, memory};
 use crate::cpu::pairs::Pairs;
 use crate::cpu::solve::Rules;
 use crate::cpu::surface::Surface;
+use crate::cpu::{CHUNK, memory};
 use crate::frame::{Clock, Spare};
+use crate::laws::mass;
 use crate::settings::SettingsError;
 use crate::{PbdSettings, RigidMotion};
 
@@ -47,8 +48,18 @@ pub struct PbdSolver {
     pub(crate) spare: Spare,
 }
 
+/// The scene that a pass over guides sees, and what it changes.
+pub(crate) struct Parts<'a> {
+    pub scene: Scene<'a>,
+    pub columns: &'a mut Columns,
+    pub chunks: &'a mut [Chunk],
+    pairs: &'a Pairs,
+    old_chunks: &'a [Chunk],
+    old: &'a [u32],
+}
+
 impl PbdSolver {
-    /// A solver for any world, whose dynamic bodies `motion` moves.
+    /// A solver for any world, whose bodies `motion` moves.
     pub fn new(settings: PbdSettings, motion: Box<dyn RigidMotion>) -> Result<Self, SettingsError> {
         settings.check()?;
         Ok(Self {
@@ -105,7 +116,7 @@ impl PbdSolver {
         self.clock.enter("finish");
         self.finish(world, step);
         self.clock.enter("bodies");
-        self.move_bodies(world, step);
+        self.move_bodies(world, step)?;
         self.last_step = step;
         Ok(())
     }
@@ -113,8 +124,14 @@ impl PbdSolver {
     /// Velocities and free ways of guides, poses of bodies at the end of the step.
     fn predict(&mut self, world: &mut World, step: f64) -> Result<Extremes, AdvanceError> {
         self.bodies.clear();
-        self.bodies.extend((0..world.bodies.len()).map(|k| BodyStep::new(world, k, step)));
-        let found = guides::predict(&mut world.guides.velocity, &mut self.columns, world.gravity.as_vec3(), step as f32);
+        self.bodies
+            .extend((0..world.bodies.len()).map(|k| BodyStep::new(world, k, step)));
+        let found = guides::predict(
+            &mut world.guides.velocity,
+            &mut self.columns,
+            world.gravity.as_vec3(),
+            step as f32,
+        );
         match found.is_finite {
             true => Ok(found),
             false => Err(self.not_finite(world)),
@@ -129,12 +146,14 @@ impl PbdSolver {
             chunk.walls.clear();
             chunk.loads.clear();
         }
-        let (scene, columns, chunks, pairs, old_chunks, old) = self.split(world, rules);
-        scene.weigh(columns, chunks, old_chunks, old, pairs);
+        let parts = self.split(world, rules);
+        parts
+            .scene
+            .weigh(parts.columns, parts.chunks, parts.old_chunks, parts.old, parts.pairs);
         if self.bodies.iter().any(|b| b.is_dynamic) {
             self.sum_loads();
         }
-        self.pairs.stiffen(&self.columns.weight, rules);
+        self.pairs.stiffen(&self.columns.weight);
         for (number, old) in (0..).zip(&mut self.old) {
             *old = number;
         }
@@ -146,21 +165,21 @@ impl PbdSolver {
             if pass > 0 {
                 self.pairs.push_again(&self.columns.pushed);
             }
-            let (scene, columns, chunks, pairs, ..) = self.split(world, rules);
-            scene.push(columns, chunks, pairs);
+            let parts = self.split(world, rules);
+            parts.scene.push(parts.columns, parts.chunks, parts.pairs);
         }
         if !rules.inherits && self.settings.stabilisation > 0 {
             self.pairs.shift_gaps(&self.columns.pushed);
-            let (scene, columns, chunks, ..) = self.split(world, rules);
-            scene.shift_gaps(columns, chunks);
+            let parts = self.split(world, rules);
+            parts.scene.shift_gaps(parts.columns, parts.chunks);
         }
     }
 
     /// Sums impulses on guides and bodies.
     fn gather(&mut self, world: &World, rules: Rules, is_last: bool) {
         let loads = is_last || self.bodies.iter().any(|b| b.is_dynamic);
-        let (scene, columns, chunks, pairs, ..) = self.split(world, rules);
-        scene.gather(columns, chunks, pairs, loads);
+        let parts = self.split(world, rules);
+        parts.scene.gather(parts.columns, parts.chunks, parts.pairs, loads);
         if loads {
             self.sum_loads();
         }
@@ -176,7 +195,7 @@ impl PbdSolver {
             }
         }
         for (body, load) in self.bodies.iter_mut().zip(&self.loads) {
-            body.contacts = load.contacts as f32;
+            body.contacts = mass::shared_by(load.contacts as f32, self.settings.relaxation);
             body.give(load);
         }
     }
@@ -184,16 +203,17 @@ impl PbdSolver {
     fn finish(&mut self, world: &mut World, step: f64) {
         let guides = &mut world.guides;
         let clamp = self.settings.velocity_clamp;
-        guides::finish(&mut guides.velocity, &guides.radius, &mut self.columns, clamp, step as f32);
+        guides::finish(
+            &mut guides.velocity,
+            &guides.radius,
+            &mut self.columns,
+            clamp,
+            step as f32,
+        );
     }
 
     /// What passes over guides need, in parts that can be borrowed at once.
-    #[allow(clippy::type_complexity)]
-    pub(crate) fn split<'a>(
-        &'a mut self,
-        world: &'a World,
-        rules: Rules,
-    ) -> (Scene<'a>, &'a mut Columns, &'a mut [Chunk], &'a Pairs, &'a [Chunk], &'a [u32]) {
+    pub(crate) fn split<'a>(&'a mut self, world: &'a World, rules: Rules) -> Parts<'a> {
         let scene = Scene {
             guides: &world.guides,
             origin: world.origin,
@@ -205,7 +225,14 @@ impl PbdSolver {
             keeps_momentum: self.settings.keeps_momentum(),
             rules,
         };
-        (scene, &mut self.columns, &mut self.chunks, &self.pairs, &self.old_chunks, &self.old)
+        Parts {
+            scene,
+            columns: &mut self.columns,
+            chunks: &mut self.chunks,
+            pairs: &self.pairs,
+            old_chunks: &self.old_chunks,
+            old: &self.old,
+        }
     }
 }
 

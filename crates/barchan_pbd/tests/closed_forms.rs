@@ -2,7 +2,7 @@
 
 mod support;
 
-use barchan_pbd::{PbdSettings, Splitting};
+use barchan_pbd::{FrictionMode, PbdSettings, Splitting};
 use barchan_world::Solver;
 use glam::DVec3;
 use support::*;
@@ -30,7 +30,11 @@ fn two_guides_meet_head_on_and_keep_their_momentum() {
     let before = momentum(&world);
     let mut solver = solver(PbdSettings::default());
     run(&mut solver, &mut world, 30);
-    assert!((momentum(&world) - before).length() < 1e-8, "{} {before}", momentum(&world));
+    assert!(
+        (momentum(&world) - before).length() < 1e-8,
+        "{} {before}",
+        momentum(&world)
+    );
     // Inelastic: both go on with the common velocity.
     let common = before.x / 0.2;
     for v in &world.guides.velocity {
@@ -52,11 +56,20 @@ fn cloud() -> barchan_world::World {
 
 fn drift(settings: PbdSettings) -> (f64, f64) {
     let mut world = cloud();
-    let scale: f64 = world.guides.velocity.iter().zip(&world.guides.mass).map(|(v, m)| f64::from(v.length() * m)).sum();
+    let scale: f64 = world
+        .guides
+        .velocity
+        .iter()
+        .zip(&world.guides.mass)
+        .map(|(v, m)| f64::from(v.length() * m))
+        .sum();
     let (p, l) = (momentum(&world), angular_momentum(&world));
     let mut solver = solver(settings);
     run(&mut solver, &mut world, 10);
-    ((momentum(&world) - p).length() / scale, (angular_momentum(&world) - l).length() / (0.2 * scale))
+    (
+        (momentum(&world) - p).length() / scale,
+        (angular_momentum(&world) - l).length() / (0.2 * scale),
+    )
 }
 
 #[test]
@@ -78,7 +91,13 @@ fn a_thousand_guides_keep_momentum_and_angular_momentum_to_rounding() {
 }
 
 fn slide(degrees: f64, frames: u32) -> f64 {
-    let mut world = world(down(), barchan_world::Friction { r#static: 0.5, kinetic: 0.4 });
+    let mut world = world(
+        down(),
+        barchan_world::Friction {
+            r#static: 0.5,
+            kinetic: 0.4,
+        },
+    );
     let angle = degrees.to_radians();
     let normal = DVec3::new(angle.sin(), 0.0, angle.cos());
     let mut plane = floor(0.0);
@@ -111,19 +130,90 @@ fn a_column_of_twenty_stays() {
     let mut world = world(down(), friction(0.3));
     world.bodies.push(floor(0.3));
     for k in 0..20 {
-        world.add_guide(DVec3::new(0.0, 0.0, 0.02 + 0.04 * f64::from(k)), DVec3::ZERO, 0.02, 0.05, 0);
+        world.add_guide(
+            DVec3::new(0.0, 0.0, 0.02 + 0.04 * f64::from(k)),
+            DVec3::ZERO,
+            0.02,
+            0.05,
+            0,
+        );
     }
     let mut solver = solver(PbdSettings::default());
-    run(&mut solver, &mut world, 60);
+    run(&mut solver, &mut world, 240);
     let before = places(&world);
-    run(&mut solver, &mut world, 120);
+    run(&mut solver, &mut world, 60);
     let report = solver.advance(&mut world, FRAME).unwrap();
-    assert!(report.max_overlap < 0.02, "{report:?}");
+    assert!(report.max_overlap < 1e-3, "{report:?}");
     for (k, (now, then)) in places(&world).iter().zip(before).enumerate() {
-        assert!(now.distance(then) < 1e-3 * 0.02, "{k}: {now} {then}");
-        assert!((now.z - (0.02 + 0.04 * k as f64)).abs() < 0.04 * 0.02 * 20.0 * 0.05, "{k}: {}", now.z);
+        assert!(now.distance(then) < 0.01 * 0.02, "{k}: {now} {then}");
+        assert!((now.z - (0.02 + 0.04 * k as f64)).abs() < 0.01 * 0.02, "{k}: {}", now.z);
     }
     // The floor carries the column.
     let weight = 20.0 * 0.05 * 9.81;
-    assert!((world.bodies[0].wrench.force.z + weight).abs() < 1e-3 * weight, "{}", world.bodies[0].wrench.force);
+    assert!(
+        (world.bodies[0].wrench.force.z + weight).abs() < 0.01 * weight,
+        "{}",
+        world.bodies[0].wrench.force
+    );
+}
+
+/// Mean speed [m/s] down a slope of 30 degrees after a second, of a layer with friction 0.35 and these settings.
+fn speed_on_a_slope(settings: PbdSettings) -> f32 {
+    let mut world = world(down(), friction(0.35));
+    let angle = 30f64.to_radians();
+    world.gravity = DVec3::new(9.81 * angle.sin(), 0.0, -9.81 * angle.cos());
+    world.periodic = [Some([0.0, 0.48]), Some([0.0, 0.48]), None];
+    world.bodies.push(floor(0.35));
+    fill(&mut world, DVec3::ZERO, DVec3::new(0.48, 0.48, 0.2), 0.02, 0.0);
+    let mut solver = solver(settings);
+    run(&mut solver, &mut world, 60);
+    let report = solver.advance(&mut world, FRAME).unwrap();
+    assert!(report.max_overlap < 0.5, "{report:?}");
+    // What moves, not what is stored: stabilised stacks differ in the two.
+    let ways: f32 = solver.frame_displacement().iter().map(|d| d.x).sum();
+    ways / FRAME as f32 / world.guides.len() as f32
+}
+
+#[test]
+fn friction_by_size_holds_what_coulomb_friction_lets_slide() {
+    // tan 30 degrees is 0.58: more than 0.35 can hold.
+    let coulomb = speed_on_a_slope(PbdSettings::default());
+    let closed_form = 9.81 * (30f32.to_radians().sin() - 0.35 * 30f32.to_radians().cos()) * 61.0 / 60.0;
+    assert!(
+        (coulomb - closed_form).abs() < 0.15 * closed_form,
+        "{coulomb} {closed_form}"
+    );
+    let macklin = speed_on_a_slope(PbdSettings {
+        friction: FrictionMode::Macklin,
+        ..PbdSettings::paper()
+    });
+    assert!(macklin > 1.0, "{macklin}");
+    let sommer = speed_on_a_slope(PbdSettings::paper());
+    assert!(sommer < 0.25 * coulomb, "{sommer} {coulomb}");
+}
+
+#[test]
+fn masses_that_fall_with_height_stiffen_a_column() {
+    let height = |mass_scaling: f32| {
+        let mut world = world(down(), friction(0.3));
+        world.bodies.push(floor(0.3));
+        for k in 0..20 {
+            world.add_guide(
+                DVec3::new(0.0, 0.0, 0.02 + 0.04 * f64::from(k)),
+                DVec3::ZERO,
+                0.02,
+                0.05,
+                0,
+            );
+        }
+        let mut solver = solver(PbdSettings {
+            splitting: Splitting::Mass,
+            mass_scaling,
+            ..PbdSettings::paper()
+        });
+        run(&mut solver, &mut world, 60);
+        places(&world)[19].z
+    };
+    let (plain, scaled) = (height(0.0), height(20.0));
+    assert!(scaled > plain + 0.01, "{plain} {scaled}");
 }

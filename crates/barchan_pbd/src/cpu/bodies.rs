@@ -13,6 +13,10 @@ pub(crate) struct BodyStep {
     pub from: Pose,
     /// Where it will be at the end if guides do nothing to it.
     pub to: Pose,
+    /// From the world to its frame, at the start and at the end.
+    into: [DMat3; 2],
+    /// A ball around it at the start [m].
+    pub ball: (DVec3, f64),
     /// Its centre of mass then [m].
     pub center: DVec3,
     pub is_present: bool,
@@ -21,7 +25,7 @@ pub(crate) struct BodyStep {
     pub inverse_mass: f32,
     /// 1/inertia in the world [1/(kg m²)], 0 where nothing can turn it.
     pub inverse_inertia: Mat3,
-    /// Contacts with guides [-].
+    /// Contacts with guides that it is shared by [-].
     pub contacts: f32,
     /// What guides moved its centre by in this step [m].
     pub shift: Vec3,
@@ -57,6 +61,8 @@ pub(crate) fn drift(pose: Pose, center: DVec3, linear: DVec3, angular: DVec3, st
 impl BodyStep {
     /// The body `k` of `world` over the next `step` [s].
     pub(crate) fn new(world: &World, k: usize, step: f64) -> Self {
+        let ball = world.bodies[k].shape.bounds();
+        let (middle, half) = (ball.center(), 0.5 * ball.size().length());
         let body = &world.bodies[k];
         let center = body.mass_properties.center;
         let to = match body.motion {
@@ -76,6 +82,8 @@ impl BodyStep {
         Self {
             from: body.pose,
             to,
+            into: [body.pose, to].map(|pose| DMat3::from_quat(pose.rotation).transpose()),
+            ball: (body.pose.point(middle), half),
             center: to.point(center),
             is_present: body.is_present(world.time),
             is_dynamic,
@@ -84,6 +92,26 @@ impl BodyStep {
             contacts: 0.0,
             shift: Vec3::ZERO,
             turn: Vec3::ZERO,
+        }
+    }
+
+    /// `place` [m] in its frame at the start.
+    pub(crate) fn local_from(&self, place: DVec3) -> DVec3 {
+        self.into[0] * (place - self.from.position)
+    }
+
+    /// `place` [m] in its frame at the end.
+    pub(crate) fn local_to(&self, place: DVec3) -> DVec3 {
+        self.into[1] * (place - self.to.position)
+    }
+
+    /// No more than the distance [m] from `place` [m] to the ball around it; less than 0 inside, or if it has no end.
+    pub(crate) fn clearance(&self, place: DVec3) -> f64 {
+        let (middle, radius) = self.ball;
+        if radius.is_finite() {
+            place.distance(middle) - radius
+        } else {
+            -1.0
         }
     }
 
@@ -115,7 +143,11 @@ impl BodyStep {
     /// Farthest that any of its points within `extent` [m] of its centre goes in the step [m].
     pub(crate) fn travel(&self, center: DVec3, extent: f64) -> f64 {
         let angle = self.from.rotation.angle_between(self.to.rotation);
-        let turned = if angle > 1e-9 { 2.0 * (0.5 * angle).sin() * extent } else { 0.0 };
+        let turned = if angle > 1e-9 {
+            2.0 * (0.5 * angle).sin() * extent
+        } else {
+            0.0
+        };
         self.from.point(center).distance(self.to.point(center)) + turned
     }
 }

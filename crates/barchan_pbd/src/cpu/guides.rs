@@ -20,6 +20,8 @@ pub(crate) struct Columns {
     pub at: Vec<Vec4>,
     /// How far it would go in this step [m].
     pub free: Vec<Vec4>,
+    /// Where it was expected at the end of the step in which its neighbours were searched, since that search [m].
+    pub searched: Vec<Vec4>,
     /// How far it goes in this step [m].
     pub moved: Vec<Vec4>,
     /// How far the stabilisation pushes it in this step [m].
@@ -29,12 +31,20 @@ pub(crate) struct Columns {
     pub weight: Vec<Weight>,
     /// How far it went in this frame [m].
     pub total: Vec<Vec3>,
+    /// No body is nearer than this [m].
+    pub clear: Vec<f32>,
 }
 
 impl Columns {
     /// Columns for `n` guides; those that are carried from step to step are zero.
     pub(crate) fn reset(&mut self, n: usize) {
-        for column in [&mut self.at, &mut self.free, &mut self.moved, &mut self.pushed] {
+        for column in [
+            &mut self.at,
+            &mut self.free,
+            &mut self.searched,
+            &mut self.moved,
+            &mut self.pushed,
+        ] {
             column.clear();
             column.resize(n, Vec4::ZERO);
         }
@@ -42,6 +52,8 @@ impl Columns {
         self.weight.resize(n, Weight::default());
         self.total.clear();
         self.total.resize(n, Vec3::ZERO);
+        self.clear.clear();
+        self.clear.resize(n, f32::NEG_INFINITY);
     }
 }
 
@@ -97,23 +109,48 @@ impl Scene<'_> {
 
     /// Momentum that guide `i` really gets, of an impulse [-]: 1 unless masses are scaled or corrections averaged.
     fn momentum_factor(&self, i: usize, weight: Weight) -> f32 {
-        if self.keeps_momentum { 1.0 } else { weight.response * self.guides.mass[i] }
+        if self.keeps_momentum {
+            1.0
+        } else {
+            weight.response * self.guides.mass[i]
+        }
     }
 
-    /// Finds which guides are near which bodies: near enough to touch within `margin` [m] of motion.
-    pub(crate) fn find_near(&self, chunks: &mut [Chunk], margin: f64) {
-        chunks.par_iter_mut().enumerate().for_each(|(c, chunk)| {
-            chunk.near.clear();
-            for i in c * CHUNK..self.guides.len().min((c + 1) * CHUNK) {
-                let place = self.place(i, Vec4::ZERO);
-                let reach = f64::from(self.guides.radius[i]) * f64::from(1.0 + 2.0 * SLACK) + margin;
-                for (b, (body, surface)) in self.bodies.iter().zip(self.surfaces).enumerate() {
-                    if body.is_present && surface.is_near(body.from.local(place), reach) {
-                        chunk.near.push((i as u32, b as u32));
+    /// Finds which guides are near which bodies: near enough to touch on their way in this step, or within `margin` [m] of it.
+    /// A guide that was farther away than it and bodies went since is not asked again.
+    pub(crate) fn find_near(&self, chunks: &mut [Chunk], columns: &mut Columns, margin: f64) {
+        let Columns { clear, free, .. } = columns;
+        let free = &*free;
+        clear
+            .par_chunks_mut(CHUNK)
+            .zip(chunks)
+            .enumerate()
+            .for_each(|(c, (clear, chunk))| {
+                chunk.near.clear();
+                for (i, clear) in (c * CHUNK..).zip(clear) {
+                    let felt = f64::from((1.0 + 2.0 * SLACK) * self.guides.radius[i] + free[i].length());
+                    let reach = felt + margin;
+                    if f64::from(*clear) > reach {
+                        continue;
                     }
+                    let place = self.place(i, Vec4::ZERO);
+                    let mut nearest = f64::MAX;
+                    for (b, (body, surface)) in self.bodies.iter().zip(self.surfaces).enumerate() {
+                        if !body.is_present {
+                            continue;
+                        }
+                        let mut clearance = body.clearance(place);
+                        if clearance < reach {
+                            clearance = surface.clearance(body.local_from(place));
+                        }
+                        if clearance < reach {
+                            chunk.near.push((i as u32, b as u32));
+                        }
+                        nearest = nearest.min(clearance);
+                    }
+                    *clear = nearest as f32;
                 }
-            }
-        });
+            });
     }
 
     /// Finds the contacts with bodies, counts all contacts, weighs guides, and starts from the remembered impulses.
@@ -126,38 +163,54 @@ impl Scene<'_> {
         old: &[u32],
         pairs: &Pairs,
     ) {
-        let Columns { at, free, moved, inverse_mass, weight, .. } = columns;
+        let Columns {
+            at,
+            free,
+            moved,
+            inverse_mass,
+            weight,
+            ..
+        } = columns;
         let (at, free, inverse_mass) = (&*at, &*free, &*inverse_mass);
         let columns = moved.par_chunks_mut(CHUNK).zip(weight.par_chunks_mut(CHUNK));
-        columns.zip(chunks).enumerate().for_each(|(c, ((moved, weight), chunk))| {
-            let mut near = 0;
-            chunk.walls.clear();
-            chunk.first.clear();
-            chunk.first.push(0);
-            for (k, (moved, weight)) in moved.iter_mut().zip(weight.iter_mut()).enumerate() {
-                let i = c * CHUNK + k;
-                while let Some(&(_, b)) = chunk.near.get(near).filter(|&&(guide, _)| guide as usize == i) {
-                    let walls_before = if self.rules.memory > 0.0 { walls_of(before, old[i]) } else { &[] };
-                    self.touch(i, b, at[i], free[i], walls_before, &mut chunk.walls);
-                    near += 1;
+        columns
+            .zip(chunks)
+            .enumerate()
+            .for_each(|(c, ((moved, weight), chunk))| {
+                let mut near = 0;
+                chunk.walls.clear();
+                chunk.first.clear();
+                chunk.first.push(0);
+                for (k, (moved, weight)) in moved.iter_mut().zip(weight.iter_mut()).enumerate() {
+                    let i = c * CHUNK + k;
+                    while let Some(&(_, b)) = chunk.near.get(near).filter(|&&(guide, _)| guide as usize == i) {
+                        let walls_before = if self.rules.memory > 0.0 {
+                            walls_of(before, old[i])
+                        } else {
+                            &[]
+                        };
+                        self.touch(i, b, at[i], free[i], walls_before, &mut chunk.walls);
+                        near += 1;
+                    }
+                    let own = &chunk.walls[chunk.first[k] as usize..];
+                    chunk.first.push((chunk.first[k] as usize + own.len()) as u32);
+                    let sum = pairs.sum_and_count(i);
+                    let contacts = sum.w + own.len() as f32;
+                    *weight = self.splitting.weight(inverse_mass[i], contacts, self.rules.relaxation);
+                    let remembered: Vec3 = own.iter().map(|w| w.impulse).sum();
+                    *moved = free[i] + (sum + remembered.extend(0.0)) * weight.response;
                 }
-                let own = &chunk.walls[chunk.first[k] as usize..];
-                chunk.first.push((chunk.first[k] as usize + own.len()) as u32);
-                *weight = self.splitting.weight(inverse_mass[i], pairs.count(i) + own.len() as f32);
-                let remembered: Vec3 = own.iter().map(|w| w.impulse).sum();
-                *moved = free[i] + (pairs.sum(&pairs.impulse, i) + remembered.extend(0.0)) * weight.response;
-            }
-            let factor = |i: usize| self.momentum_factor(i, weight[i - c * CHUNK]);
-            chunk.sum_loads(self.bodies.len(), factor);
-        });
+                let factor = |i: usize| self.momentum_factor(i, weight[i - c * CHUNK]);
+                chunk.sum_loads(self.bodies.len(), factor);
+            });
     }
 
     /// Adds the planes of body `b` that guide `i` may touch in this step.
     fn touch(&self, i: usize, b: u32, at: Vec4, free: Vec4, before: &[Wall], walls: &mut Vec<Wall>) {
         let body = &self.bodies[b as usize];
         let place = self.place(i, at);
-        let from = body.from.local(place);
-        let to = body.to.local(place + free.truncate().as_dvec3());
+        let from = body.local_from(place);
+        let to = body.local_to(place + free.truncate().as_dvec3());
         let radius = self.guides.radius[i];
         let toucher = Toucher {
             guide: i as u32,
@@ -173,21 +226,25 @@ impl Scene<'_> {
         });
     }
 
-    /// Sums what the stabilisation pushes each guide; `again` if the walls are to push once more first.
+    /// One pass of the stabilisation over bodies, then the sum of what pushes each guide.
     pub(crate) fn push(&self, columns: &mut Columns, chunks: &mut [Chunk], pairs: &Pairs) {
         let Columns { pushed, weight, .. } = columns;
         let weight = &*weight;
-        pushed.par_chunks_mut(CHUNK).zip(chunks).enumerate().for_each(|(c, (pushed, chunk))| {
-            for (k, pushed) in pushed.iter_mut().enumerate() {
-                let i = c * CHUNK + k;
-                let mut sum = pairs.sum(&pairs.push, i);
-                for wall in &mut chunk.walls[chunk.first[k] as usize..chunk.first[k + 1] as usize] {
-                    wall.stabilise(pushed.truncate(), weight[i], self.rules);
-                    sum += (wall.normal * wall.push).extend(0.0);
+        pushed
+            .par_chunks_mut(CHUNK)
+            .zip(chunks)
+            .enumerate()
+            .for_each(|(c, (pushed, chunk))| {
+                for (k, pushed) in pushed.iter_mut().enumerate() {
+                    let i = c * CHUNK + k;
+                    let mut sum = pairs.sum(&pairs.push, i);
+                    for wall in &mut chunk.walls[chunk.first[k] as usize..chunk.first[k + 1] as usize] {
+                        wall.stabilise(pushed.truncate(), weight[i]);
+                        sum += (wall.normal * wall.push).extend(0.0);
+                    }
+                    *pushed = sum * weight[i].response;
                 }
-                *pushed = sum * weight[i].response;
-            }
-        });
+            });
     }
 
     /// Lets the gaps to bodies know how the stabilisation moved guides.
@@ -199,34 +256,47 @@ impl Scene<'_> {
 
     /// One pass over the contacts with bodies, then the sum of all impulses on each guide.
     pub(crate) fn gather(&self, columns: &mut Columns, chunks: &mut [Chunk], pairs: &Pairs, loads: bool) {
-        let Columns { moved, free, weight, .. } = columns;
+        let Columns {
+            moved, free, weight, ..
+        } = columns;
         let (free, weight) = (&*free, &*weight);
-        moved.par_chunks_mut(CHUNK).zip(chunks).enumerate().for_each(|(c, (moved, chunk))| {
-            for (k, moved) in moved.iter_mut().enumerate() {
-                let i = c * CHUNK + k;
-                let mut sum = pairs.sum(&pairs.impulse, i);
-                for wall in &mut chunk.walls[chunk.first[k] as usize..chunk.first[k + 1] as usize] {
-                    wall.solve(moved.truncate(), weight[i], &self.bodies[wall.body as usize], self.rules);
-                    sum += wall.impulse.extend(0.0);
+        moved
+            .par_chunks_mut(CHUNK)
+            .zip(chunks)
+            .enumerate()
+            .for_each(|(c, (moved, chunk))| {
+                for (k, moved) in moved.iter_mut().enumerate() {
+                    let i = c * CHUNK + k;
+                    let mut sum = pairs.sum(&pairs.impulse, i);
+                    for wall in &mut chunk.walls[chunk.first[k] as usize..chunk.first[k + 1] as usize] {
+                        wall.solve(
+                            moved.truncate(),
+                            weight[i],
+                            &self.bodies[wall.body as usize],
+                            self.rules,
+                        );
+                        sum += wall.impulse.extend(0.0);
+                    }
+                    *moved = free[i] + sum * weight[i].response;
                 }
-                *moved = free[i] + sum * weight[i].response;
-            }
-            if loads {
-                chunk.sum_loads(self.bodies.len(), |i| self.momentum_factor(i, weight[i]));
-            }
-        });
+                if loads {
+                    chunk.sum_loads(self.bodies.len(), |i| self.momentum_factor(i, weight[i]));
+                }
+            });
     }
 }
 
 /// The walls that guide number `i` of the last step had.
 fn walls_of(chunks: &[Chunk], i: u32) -> &[Wall] {
-    chunks.get(i as usize / CHUNK).map_or(&[], |chunk| chunk.walls_of(i as usize % CHUNK))
+    chunks
+        .get(i as usize / CHUNK)
+        .map_or(&[], |chunk| chunk.walls_of(i as usize % CHUNK))
 }
 
 /// What a pass over guides found.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Extremes {
-    /// Farthest that a guide will be from where it was at the search [m²].
+    /// Farthest that a guide will be from where it was searched for [m²].
     pub since_search: f32,
     /// Longest free way in a step [m²].
     pub free: f32,
@@ -236,17 +306,28 @@ pub(crate) struct Extremes {
 
 /// Speeds guides up by `gravity` [m/s²] and predicts their way in `step` [s].
 pub(crate) fn predict(velocity: &mut [Vec3], columns: &mut Columns, gravity: Vec3, step: f32) -> Extremes {
-    let Columns { at, free, pushed, .. } = columns;
-    let tasks = velocity.par_chunks_mut(CHUNK).zip(at.par_chunks(CHUNK));
+    let Columns {
+        at,
+        free,
+        pushed,
+        searched,
+        ..
+    } = columns;
+    let tasks = velocity
+        .par_chunks_mut(CHUNK)
+        .zip(at.par_chunks(CHUNK).zip(searched.par_chunks(CHUNK)));
     let tasks = tasks.zip(free.par_chunks_mut(CHUNK)).zip(pushed.par_chunks_mut(CHUNK));
     tasks
-        .map(|(((velocity, at), free), pushed)| {
+        .map(|(((velocity, (at, searched)), free), pushed)| {
             pushed.fill(Vec4::ZERO);
-            let mut found = Extremes { is_finite: true, ..Extremes::default() };
-            for ((velocity, at), free) in velocity.iter_mut().zip(at).zip(free) {
+            let mut found = Extremes {
+                is_finite: true,
+                ..Extremes::default()
+            };
+            for (((velocity, at), searched), free) in velocity.iter_mut().zip(at).zip(searched).zip(free) {
                 *velocity += gravity * step;
                 *free = (*velocity * step).extend(0.0);
-                found.since_search = found.since_search.max((*at + *free).length_squared());
+                found.since_search = found.since_search.max((*at + *free - *searched).length_squared());
                 let squared = free.length_squared();
                 found.free = found.free.max(squared);
                 found.is_finite &= squared.is_finite();
@@ -254,7 +335,10 @@ pub(crate) fn predict(velocity: &mut [Vec3], columns: &mut Columns, gravity: Vec
             found
         })
         .reduce(
-            || Extremes { is_finite: true, ..Extremes::default() },
+            || Extremes {
+                is_finite: true,
+                ..Extremes::default()
+            },
             |a, b| Extremes {
                 since_search: a.since_search.max(b.since_search),
                 free: a.free.max(b.free),
@@ -267,12 +351,16 @@ pub(crate) fn predict(velocity: &mut [Vec3], columns: &mut Columns, gravity: Vec
 pub(crate) fn finish(velocity: &mut [Vec3], radius: &[f32], columns: &mut Columns, clamp: f32, step: f32) {
     let Columns { at, moved, pushed, .. } = columns;
     let (inverse, moved, pushed) = (1.0 / step, &*moved, &*pushed);
-    velocity.par_chunks_mut(CHUNK).zip(at.par_chunks_mut(CHUNK)).enumerate().for_each(|(c, (velocity, at))| {
-        for (k, (velocity, at)) in velocity.iter_mut().zip(at).enumerate() {
-            let i = c * CHUNK + k;
-            let way = moved[i].truncate().clamp_length_max(clamp * 2.0 * radius[i]);
-            *velocity = way * inverse;
-            *at += way.extend(0.0) + pushed[i].truncate().extend(0.0);
-        }
-    });
+    velocity
+        .par_chunks_mut(CHUNK)
+        .zip(at.par_chunks_mut(CHUNK))
+        .enumerate()
+        .for_each(|(c, (velocity, at))| {
+            for (k, (velocity, at)) in velocity.iter_mut().zip(at).enumerate() {
+                let i = c * CHUNK + k;
+                let way = moved[i].truncate().clamp_length_max(clamp * 2.0 * radius[i]);
+                *velocity = way * inverse;
+                *at += way.extend(0.0) + pushed[i].truncate().extend(0.0);
+            }
+        });
 }

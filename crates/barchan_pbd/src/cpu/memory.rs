@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::CHUNK;
 use super::guides::Chunk;
-use super::pairs::{Base, LANES, Pairs};
+use super::pairs::{LANES, Pairs};
 use super::walls::Wall;
 
 /// A guide that was not there before.
@@ -17,19 +17,24 @@ impl Pairs {
     pub(crate) fn remember(&mut self, before: &Self, old: &[u32]) {
         let guides = before.first.len().saturating_sub(1) as u32;
         let Self { bases, impulse, .. } = self;
-        impulse.par_chunks_mut(64 * LANES).zip(bases.par_chunks(64)).for_each(|(impulse, bases)| {
-            for (base, impulse) in bases.iter().zip(impulse.as_chunks_mut::<LANES>().0) {
-                for (l, impulse) in impulse.iter_mut().enumerate() {
-                    let (i, j) = (old[base.i[l] as usize], old[base.j[l] as usize]);
-                    if base.reach[l] > 0.0 && i < guides && j < guides {
-                        let (low, high) = (i.min(j), i.max(j));
-                        let row = before.first[low as usize] as usize..before.first[low as usize + 1] as usize;
-                        let same = row.into_iter().find(|&p| before.other(p) == high);
-                        *impulse = same.map_or(Vec4::ZERO, |p| before.impulse[p]) * if i < j { 1.0 } else { -1.0 };
+        impulse
+            .par_chunks_mut(64 * LANES)
+            .zip(bases.par_chunks(64))
+            .for_each(|(impulse, bases)| {
+                for (base, impulse) in bases.iter().zip(impulse.as_chunks_mut::<LANES>().0) {
+                    for (l, impulse) in impulse.iter_mut().enumerate() {
+                        let (i, j) = (old[base.i[l] as usize], old[base.j[l] as usize]);
+                        if base.reach[l] > 0.0 && i < guides && j < guides {
+                            let (low, high) = (i.min(j), i.max(j));
+                            let row = before.first[low as usize] as usize..before.first[low as usize + 1] as usize;
+                            let start = row.start;
+                            let same = before.others[row].iter().position(|&j| j == high);
+                            *impulse =
+                                same.map_or(Vec4::ZERO, |p| before.impulse[start + p]) * if i < j { 1.0 } else { -1.0 };
+                        }
                     }
                 }
-            }
-        });
+            });
     }
 
     /// Stores the impulses, a row a guide.
@@ -37,7 +42,7 @@ impl Pairs {
         let (mut ends, mut others, mut impulses) = (Vec::new(), Vec::new(), Vec::new());
         for row in self.first.windows(2) {
             for p in (row[0] as usize..row[1] as usize).filter(|&p| self.impulse[p] != Vec4::ZERO) {
-                others.push(self.other(p));
+                others.push(self.others[p]);
                 impulses.push(self.impulse[p].to_array());
             }
             ends.push(others.len() as u32);
@@ -54,15 +59,13 @@ impl Pairs {
         let impulses: Vec<[f32; 4]> = archive.get("pbd.pairs.impulses")?;
         let ascending = ends.windows(2).all(|e| e[0] <= e[1]);
         if !ascending || ends.last().map_or(0, |&e| e as usize) != others.len() || others.len() != impulses.len() {
-            return Err(ArchiveError::Ragged { prefix: "pbd.pairs".to_owned() });
-        }
-        let mut bases = vec![Base::EMPTY; others.len().div_ceil(LANES)];
-        for (p, &j) in others.iter().enumerate() {
-            bases[p / LANES].j[p % LANES] = j;
+            return Err(ArchiveError::Ragged {
+                prefix: "pbd.pairs".to_owned(),
+            });
         }
         Ok(Self {
             first: std::iter::once(0).chain(ends).collect(),
-            bases,
+            others,
             impulse: impulses.into_iter().map(Vec4::from_array).collect(),
             ..Self::default()
         })
@@ -90,7 +93,9 @@ pub(crate) fn load_walls(guides: usize, archive: &Archive) -> Result<Vec<Chunk>,
     let ascending = places.windows(2).all(|p| p[0][0] <= p[1][0]);
     let inside = places.last().is_none_or(|p| (p[0] as usize) < guides);
     if places.len() != vectors.len() || !ascending || !inside {
-        return Err(ArchiveError::Ragged { prefix: "pbd.walls".to_owned() });
+        return Err(ArchiveError::Ragged {
+            prefix: "pbd.walls".to_owned(),
+        });
     }
     let mut all = places.iter().zip(&vectors).peekable();
     let chunks = (0..guides.div_ceil(CHUNK)).map(|c| {
@@ -98,7 +103,11 @@ pub(crate) fn load_walls(guides: usize, archive: &Archive) -> Result<Vec<Chunk>,
         chunk.first.push(0);
         for i in c * CHUNK..guides.min((c + 1) * CHUNK) {
             while let Some((place, v)) = all.next_if(|(place, _)| place[0] as usize == i) {
-                chunk.walls.push(Wall::remembered(*place, Vec3::from_slice(&v[..3]), Vec3::from_slice(&v[3..])));
+                chunk.walls.push(Wall::remembered(
+                    *place,
+                    Vec3::from_slice(&v[..3]),
+                    Vec3::from_slice(&v[3..]),
+                ));
             }
             chunk.first.push(chunk.walls.len() as u32);
         }

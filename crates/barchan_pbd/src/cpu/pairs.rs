@@ -11,6 +11,9 @@ use super::{CHUNK, for_each_part};
 pub(crate) const LANES: usize = 8;
 pub(crate) type Lane = [f32; LANES];
 
+/// In place of a guide's number: no pair here.
+const PADDING: u32 = u32::MAX;
+
 /// What a block of pairs is from one search to the next.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
@@ -72,10 +75,10 @@ pub(crate) struct Pairs {
     /// Guide `i` comes second in the pairs `second[second_first[i]..second_first[i + 1]]`.
     pub second_first: Vec<u32>,
     pub second: Vec<u32>,
+    /// The second guide of each pair, or [`PADDING`].
+    pub others: Vec<u32>,
     /// First block of each chunk of guides, and the end.
     pub blocks: Vec<u32>,
-    /// First of `second` of each chunk, and the end.
-    pub seconds: Vec<u32>,
 }
 
 /// What a pair's base is made of.
@@ -92,47 +95,56 @@ impl Geometry<'_> {
     /// From guide `j` to guide `i`, the nearest image [m].
     fn between(&self, i: usize, j: usize) -> Vec3 {
         let Guides { position, offset, .. } = self.guides;
-        let d = (position[i].as_dvec3() - position[j].as_dvec3()) + (offset[i].as_dvec3() - offset[j].as_dvec3());
-        let image = |d: f64, period: f64| if period > 0.0 { d - period * (d / period).round() } else { d };
-        DVec3::new(image(d.x, self.periods.x), image(d.y, self.periods.y), image(d.z, self.periods.z)).as_vec3()
+        let d = (position[i] - position[j]) + (offset[i] - offset[j]);
+        if self.periods == DVec3::ZERO {
+            return d;
+        }
+        let image = |d: f64, period: f64| {
+            if period > 0.0 {
+                d - period * (d / period).round()
+            } else {
+                d
+            }
+        };
+        let d = d.as_dvec3();
+        DVec3::new(
+            image(d.x, self.periods.x),
+            image(d.y, self.periods.y),
+            image(d.z, self.periods.z),
+        )
+        .as_vec3()
     }
 }
 
 impl Pairs {
-    /// The second guide of pair `p`.
-    pub(crate) fn other(&self, p: usize) -> u32 {
-        self.bases[p / LANES].j[p % LANES]
-    }
-
     /// Takes the pairs of `lists`, all without impulse.
     pub(crate) fn build(&mut self, lists: &Lists, geometry: &Geometry<'_>) {
         let n = geometry.guides.len();
         self.first.resize(n + 1, 0);
-        self.second_first.resize(n + 1, 0);
         self.first[1..]
             .par_chunks_mut(CHUNK)
-            .zip(self.second_first[1..].par_chunks_mut(CHUNK))
             .enumerate()
-            .for_each(|(chunk, (first, second))| {
-                for (k, (first, second)) in first.iter_mut().zip(second).enumerate() {
-                    let i = (chunk * CHUNK + k) as u32;
-                    let row = lists.of(i as usize);
-                    *first = row.iter().filter(|&&j| j > i).count() as u32;
-                    *second = row.len() as u32 - *first;
+            .for_each(|(chunk, first)| {
+                for (i, first) in (chunk * CHUNK..).zip(first) {
+                    *first = lists.of(i).iter().filter(|&&j| j as usize > i).count() as u32;
                 }
             });
         self.sum_counts(n);
-        self.bases.clear();
-        self.bases.resize(self.blocks.last().map_or(0, |&b| b as usize), Base::EMPTY);
+        self.bases
+            .resize(self.blocks.last().map_or(0, |&b| b as usize), Base::EMPTY);
         let pairs = self.bases.len() * LANES;
         self.planes.resize(self.bases.len(), Plane::default());
         self.push.resize(pairs, Vec4::ZERO);
-        self.impulse.clear();
         self.impulse.resize(pairs, Vec4::ZERO);
+        self.impulse
+            .par_chunks_mut(CHUNK * LANES)
+            .for_each(|impulse| impulse.fill(Vec4::ZERO));
+        self.others.resize(pairs, PADDING);
 
         let first = &self.first;
         for_each_part(&mut self.bases, &self.blocks, &|chunk, bases| {
             let start = first[chunk * CHUNK] as usize;
+            bases.fill(Base::EMPTY);
             for i in chunk * CHUNK..n.min((chunk + 1) * CHUNK) {
                 let others = lists.of(i).iter().filter(|&&j| j as usize > i);
                 for (p, &j) in (first[i] as usize - start..).zip(others) {
@@ -148,38 +160,55 @@ impl Pairs {
             }
         });
 
-        let (bases, second_first) = (&self.bases, &self.second_first);
-        self.second.resize(second_first[n] as usize, 0);
-        for_each_part(&mut self.second, &self.seconds, &|chunk, seconds| {
-            let start = second_first[chunk * CHUNK] as usize;
-            for i in chunk * CHUNK..n.min((chunk + 1) * CHUNK) {
-                let others = lists.of(i).iter().filter(|&&j| (j as usize) < i);
-                for (at, &j) in (second_first[i] as usize - start..).zip(others) {
-                    let row = first[j as usize] as usize..first[j as usize + 1] as usize;
-                    let same = |&p: &usize| bases[p / LANES].j[p % LANES] == i as u32;
-                    seconds[at] = row.into_iter().find(same).expect("lists are symmetric") as u32;
+        self.others
+            .par_chunks_mut(CHUNK * LANES)
+            .zip(self.bases.par_chunks(CHUNK))
+            .for_each(|(others, bases)| {
+                for (others, base) in others.as_chunks_mut::<LANES>().0.iter_mut().zip(bases) {
+                    *others = std::array::from_fn(|l| if base.reach[l] > 0.0 { base.j[l] } else { PADDING });
                 }
-            }
-        });
+            });
+        self.find_seconds(n);
+    }
+
+    /// Finds the pairs that each guide comes second in: a counting sort, in one thread, since it takes less than a pass.
+    fn find_seconds(&mut self, n: usize) {
+        let Self {
+            others,
+            second,
+            second_first,
+            ..
+        } = self;
+        second_first.clear();
+        second_first.resize(n + 2, 0);
+        for &j in others.iter().filter(|&&j| j != PADDING) {
+            second_first[j as usize + 2] += 1;
+        }
+        for i in 2..n + 2 {
+            second_first[i] += second_first[i - 1];
+        }
+        second.resize(second_first[n + 1] as usize, 0);
+        for (p, &j) in (0..).zip(&*others).filter(|(_, j)| **j != PADDING) {
+            let place = &mut second_first[j as usize + 1];
+            second[*place as usize] = p;
+            *place += 1;
+        }
+        second_first.truncate(n + 1);
     }
 
     /// Counts become places, each chunk of guides starting with a new block.
     fn sum_counts(&mut self, n: usize) {
-        (self.first[0], self.second_first[0]) = (0, 0);
+        self.first[0] = 0;
         self.blocks.clear();
-        self.seconds.clear();
         for i in 0..n {
             if i % CHUNK == 0 {
                 self.first[i] = self.first[i].next_multiple_of(LANES as u32);
                 self.blocks.push(self.first[i] / LANES as u32);
-                self.seconds.push(self.second_first[i]);
             }
             self.first[i + 1] += self.first[i];
-            self.second_first[i + 1] += self.second_first[i];
         }
         self.first[n] = self.first[n].next_multiple_of(LANES as u32);
         self.blocks.push(self.first[n] / LANES as u32);
-        self.seconds.push(self.second_first[n]);
     }
 
     /// The sum of what `of_pairs` gives guide `i`, which it gives the other guide with the opposite sign.
@@ -193,12 +222,72 @@ impl Pairs {
         sum
     }
 
-    /// Number of contacts that guide `i` has with others [-], as `place_planes` left them in `push`.
+    /// The sum of the impulses on guide `i`, and in the last place the number of its contacts [-] as `place_planes` left
+    /// them.
     #[inline(always)]
-    pub(crate) fn count(&self, i: usize) -> f32 {
-        let own = &self.push[self.first[i] as usize..self.first[i + 1] as usize];
-        let own: f32 = own.iter().map(|p| p.w).sum();
-        let second = &self.second[self.second_first[i] as usize..self.second_first[i + 1] as usize];
-        second.iter().fold(own, |sum, &p| sum + self.push[p as usize].w)
+    pub(crate) fn sum_and_count(&self, i: usize) -> Vec4 {
+        let own = &self.impulse[self.first[i] as usize..self.first[i + 1] as usize];
+        let mut sum = own.iter().fold(Vec4::ZERO, |sum, &p| sum + p);
+        for &p in &self.second[self.second_first[i] as usize..self.second_first[i + 1] as usize] {
+            sum += self.impulse[p as usize] * Vec4::new(-1.0, -1.0, -1.0, 1.0);
+        }
+        sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use barchan_neighbors::{ContactRule, Grid, jittered_lattice};
+    use barchan_world::Guide;
+
+    #[test]
+    fn every_pair_is_there_once_and_both_of_its_guides_know_it() {
+        let mut guides = Guides::default();
+        for (id, position) in (0..).zip(jittered_lattice(2000, 0.04, 0.4, 3)) {
+            guides.push(Guide {
+                id,
+                position,
+                radius: 0.015 + 0.001 * (id % 7) as f32,
+                ..Guide::default()
+            });
+        }
+        let rule = ContactRule {
+            scale: 1.0,
+            margin: 0.004,
+        };
+        let (mut grid, mut lists, mut pairs) = (Grid::new(), Lists::new(), Pairs::default());
+        grid.build(&guides.position, rule.largest_reach(&guides.radius).unwrap())
+            .unwrap();
+        lists.find_contacts(&grid, &guides.radius, rule).unwrap();
+        let friction = [Friction {
+            r#static: 0.5,
+            kinetic: 0.4,
+        }];
+        let geometry = Geometry {
+            guides: &guides,
+            periods: DVec3::ZERO,
+            friction: &friction,
+            materials: 1,
+        };
+        pairs.build(&lists, &geometry);
+        let mut expected = 0;
+        for i in 0..guides.len() {
+            for j in i + 1..guides.len() {
+                let reach = rule.reach(guides.radius[i], guides.radius[j]);
+                let near = (guides.position[i] - guides.position[j]).length_squared() < reach * reach;
+                let own = pairs.first[i] as usize..pairs.first[i + 1] as usize;
+                let of_pair = |&p: &usize| pairs.others[p] == j as u32;
+                let found: Vec<usize> = own.filter(of_pair).collect();
+                assert_eq!(found.len(), usize::from(near), "{i} {j}");
+                if let [p] = found[..] {
+                    let second = &pairs.second[pairs.second_first[j] as usize..pairs.second_first[j + 1] as usize];
+                    assert_eq!(second.iter().filter(|&&q| q as usize == p).count(), 1);
+                    assert_eq!(pairs.bases[p / LANES].i[p % LANES], i as u32);
+                    expected += 1;
+                }
+            }
+        }
+        assert_eq!(pairs.second.len(), expected);
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct Rules {
     pub friction: FrictionMode,
     /// Share of old impulses to start from [-], with the change of the time step in it.
     pub memory: f32,
-    /// Factor on stiffness [-].
+    /// Factor on corrections [-].
     pub relaxation: f32,
     /// Whether inherited overlaps are left to the stabilisation.
     pub inherits: bool,
@@ -25,13 +25,18 @@ pub(crate) struct Rules {
 
 impl Rules {
     pub(crate) fn new(settings: &PbdSettings, step: f64, last_step: f64) -> Self {
-        let accumulates = settings.accumulates();
-        let kept = if accumulates && last_step > 0.0 { f64::from(settings.memory) } else { 0.0 };
+        let remembers = settings.remembers();
+        // An impulse in positions' terms goes with the square of the step.
+        let scale = if last_step > 0.0 {
+            (step / last_step).powi(2) as f32
+        } else {
+            0.0
+        };
         Self {
             friction: settings.friction,
-            memory: if kept > 0.0 { (kept * (step / last_step).powi(2)) as f32 } else { 0.0 },
+            memory: if remembers { scale } else { 0.0 },
             relaxation: settings.relaxation,
-            inherits: accumulates && settings.stabilisation > 0,
+            inherits: remembers && settings.stabilisation > 0,
         }
     }
 }
@@ -54,46 +59,45 @@ impl Pairs {
     /// Makes each pair a plane for the step. `at` [m] is where guides are since the search, `free` [m] how far they
     /// would go in the step. The normal is that of the start, which keeps angular momentum; the gap is exact for the free motion.
     pub(crate) fn place_planes(&mut self, at: &[Vec4], free: &[Vec4], rules: Rules) {
-        let Self { bases, planes, impulse, push, .. } = self;
-        let tasks = planes.par_chunks_mut(TASK).zip(bases.par_chunks(TASK));
-        let pairs = impulse.par_chunks_mut(TASK * LANES).zip(push.par_chunks_mut(TASK * LANES));
-        tasks.zip(pairs).for_each(|((planes, bases), (impulse, push))| {
-            for (((plane, base), impulse), push) in
-                planes.iter_mut().zip(bases).zip(impulse.as_chunks_mut().0).zip(push.as_chunks_mut().0)
-            {
-                place_block(plane, base, impulse, push, at, free, rules);
-            }
-        });
+        let tasks = self.planes.par_chunks_mut(TASK).zip(self.bases.par_chunks(TASK));
+        tasks
+            .zip(self.impulse.par_chunks_mut(TASK * LANES))
+            .for_each(|((planes, bases), impulse)| {
+                vectorised(|| {
+                    for ((plane, base), impulse) in planes.iter_mut().zip(bases).zip(impulse.as_chunks_mut().0) {
+                        place_block(plane, base, impulse, at, free, rules);
+                    }
+                });
+            });
     }
 
     /// Gives each contact its stiffness, and what the stabilisation's first pass pushes.
-    pub(crate) fn stiffen(&mut self, weights: &[Weight], rules: Rules) {
-        let Self { bases, planes, push, .. } = self;
-        let tasks = planes.par_chunks_mut(TASK).zip(bases.par_chunks(TASK)).zip(push.par_chunks_mut(TASK * LANES));
-        tasks.for_each(|((planes, bases), push)| {
-            for ((plane, base), push) in planes.iter_mut().zip(bases).zip(push.as_chunks_mut::<LANES>().0) {
-                let mut shares = [1.0; LANES];
-                let mut active = [0.0; LANES];
-                for l in 0..LANES {
-                    shares[l] = weights[base.i[l] as usize].share + weights[base.j[l] as usize].share;
-                    active[l] = push[l].w;
+    pub(crate) fn stiffen(&mut self, weights: &[Weight]) {
+        let tasks = self.planes.par_chunks_mut(TASK).zip(self.bases.par_chunks(TASK));
+        let pairs = self
+            .push
+            .par_chunks_mut(TASK * LANES)
+            .zip(self.impulse.par_chunks(TASK * LANES));
+        tasks.zip(pairs).for_each(|((planes, bases), (push, impulse))| {
+            vectorised(|| {
+                let blocks = planes.iter_mut().zip(bases);
+                let pairs = push.as_chunks_mut::<LANES>().0.iter_mut().zip(impulse.as_chunks().0);
+                for ((plane, base), (push, impulse)) in blocks.zip(pairs) {
+                    stiffen_block(plane, base, push, impulse, weights);
                 }
-                let mut given = [0.0; LANES];
-                for l in 0..LANES {
-                    plane.stiffness[l] = if active[l] > 0.0 && shares[l] > 0.0 { rules.relaxation / shares[l] } else { 0.0 };
-                    given[l] = contact::accumulated(0.0, plane.stiffness[l], plane.start[l]);
-                }
-                for l in 0..LANES {
-                    push[l] = Vec4::new(plane.x[l], plane.y[l], plane.z[l], 1.0) * given[l];
-                }
-            }
+            });
         });
     }
 
     /// A further pass of the stabilisation, with guides pushed by `pushed` [m] so far.
     pub(crate) fn push_again(&mut self, pushed: &[Vec4]) {
-        let Self { bases, planes, push, .. } = self;
-        let tasks = planes.par_chunks(TASK).zip(bases.par_chunks(TASK)).zip(push.par_chunks_mut(TASK * LANES));
+        let Self {
+            bases, planes, push, ..
+        } = self;
+        let tasks = planes
+            .par_chunks(TASK)
+            .zip(bases.par_chunks(TASK))
+            .zip(push.par_chunks_mut(TASK * LANES));
         tasks.for_each(|((planes, bases), push)| {
             for ((plane, base), push) in planes.iter().zip(bases).zip(push.as_chunks_mut::<LANES>().0) {
                 let [x, y, z] = differences(base, pushed);
@@ -133,18 +137,21 @@ impl Pairs {
     }
 
     fn solve_with(&mut self, moved: &[Vec4], law: &(impl Fn(&Plane, &Base, &[Lane; 3], &mut [Lane; 3]) + Sync)) {
-        let Self { bases, planes, impulse, .. } = self;
-        let tasks = planes.par_chunks(TASK).zip(bases.par_chunks(TASK)).zip(impulse.par_chunks_mut(TASK * LANES));
-        tasks.for_each(|((planes, bases), impulse)| {
-            for ((plane, base), impulse) in planes.iter().zip(bases).zip(impulse.as_chunks_mut::<LANES>().0) {
-                let u = differences(base, moved);
-                let mut p = lanes(impulse);
-                law(plane, base, &u, &mut p);
-                for l in 0..LANES {
-                    impulse[l] = Vec4::new(p[0][l], p[1][l], p[2][l], 0.0);
-                }
-            }
-        });
+        let tasks = self.planes.par_chunks(TASK).zip(self.bases.par_chunks(TASK));
+        tasks
+            .zip(self.impulse.par_chunks_mut(TASK * LANES))
+            .for_each(|((planes, bases), impulse)| {
+                vectorised(|| {
+                    for ((plane, base), impulse) in planes.iter().zip(bases).zip(impulse.as_chunks_mut::<LANES>().0) {
+                        let u = differences(base, moved);
+                        let mut p = lanes(impulse);
+                        law(plane, base, &u, &mut p);
+                        for l in 0..LANES {
+                            impulse[l] = Vec4::new(p[0][l], p[1][l], p[2][l], 0.0);
+                        }
+                    }
+                });
+            });
     }
 
     /// Deepest overlap of two guides, of the mean of their radii [-].
@@ -160,8 +167,27 @@ impl Pairs {
             deepest
         };
         let chunks = self.bases.par_chunks(TASK);
-        chunks.map(|bases| bases.iter().map(overlap).fold(0.0, f32::max)).reduce(|| 0.0, f32::max)
+        chunks
+            .map(|bases| bases.iter().map(overlap).fold(0.0, f32::max))
+            .reduce(|| 0.0, f32::max)
     }
+}
+
+/// Runs `work` with the widest vectors of this machine. Nothing is fused or reordered, so the bits are the same on any.
+#[inline(always)]
+fn vectorised(work: impl FnOnce()) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2")]
+        fn with_avx2(work: impl FnOnce()) {
+            work();
+        }
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the instructions were found.
+            return unsafe { with_avx2(work) };
+        }
+    }
+    work();
 }
 
 #[inline(always)]
@@ -174,15 +200,7 @@ fn lanes(vectors: &[Vec4; LANES]) -> [Lane; 3] {
 }
 
 #[inline(always)]
-fn place_block(
-    plane: &mut Plane,
-    base: &Base,
-    impulse: &mut [Vec4; LANES],
-    push: &mut [Vec4; LANES],
-    at: &[Vec4],
-    free: &[Vec4],
-    rules: Rules,
-) {
+fn place_block(plane: &mut Plane, base: &Base, impulse: &mut [Vec4; LANES], at: &[Vec4], free: &[Vec4], rules: Rules) {
     let d = differences(base, at);
     let u = differences(base, free);
     let mut p = lanes(impulse);
@@ -209,9 +227,31 @@ fn place_block(
         (p[0][l], p[1][l], p[2][l]) = (p[0][l] * kept, p[1][l] * kept, p[2][l] * kept);
     }
     for l in 0..LANES {
-        impulse[l] = Vec4::new(p[0][l], p[1][l], p[2][l], 0.0);
         // Padding has a reach of 0 and is never in contact.
-        push[l] = Vec4::new(0.0, 0.0, 0.0, if base.reach[l] > 0.0 { active[l] } else { 0.0 });
+        let active = if base.reach[l] > 0.0 { active[l] } else { 0.0 };
+        impulse[l] = Vec4::new(p[0][l], p[1][l], p[2][l], active);
+    }
+}
+
+#[inline(always)]
+fn stiffen_block(
+    plane: &mut Plane,
+    base: &Base,
+    push: &mut [Vec4; LANES],
+    impulse: &[Vec4; LANES],
+    weights: &[Weight],
+) {
+    let (mut shares, mut given) = ([0.0; LANES], [0.0; LANES]);
+    for l in 0..LANES {
+        shares[l] = weights[base.i[l] as usize].share + weights[base.j[l] as usize].share;
+    }
+    for l in 0..LANES {
+        let is_contact = impulse[l].w > 0.0 && shares[l] > 0.0;
+        plane.stiffness[l] = if is_contact { 1.0 / shares[l] } else { 0.0 };
+        given[l] = contact::accumulated(0.0, plane.stiffness[l], plane.start[l]);
+    }
+    for l in 0..LANES {
+        push[l] = Vec4::new(plane.x[l], plane.y[l], plane.z[l], 1.0) * given[l];
     }
 }
 
@@ -228,7 +268,12 @@ fn solve_accumulated(plane: &Plane, base: &Base, u: &[Lane; 3], p: &mut [Lane; 3
         let tx = p[0][l] - k * u[0][l] - off * nx;
         let ty = p[1][l] - k * u[1][l] - off * ny;
         let tz = p[2][l] - k * u[2][l] - off * nz;
-        let f = friction::coulomb(tx * tx + ty * ty + tz * tz, normal, base.mu_static[l], base.mu_kinetic[l]);
+        let f = friction::coulomb(
+            tx * tx + ty * ty + tz * tz,
+            normal,
+            base.mu_static[l],
+            base.mu_kinetic[l],
+        );
         p[0][l] = normal * nx + f * tx;
         p[1][l] = normal * ny + f * ty;
         p[2][l] = normal * nz + f * tz;
@@ -245,7 +290,12 @@ fn solve_printed(plane: &Plane, base: &Base, u: &[Lane; 3], p: &mut [Lane; 3], l
         let normal = contact::printed(0.0, k, gap);
         let (tx, ty, tz) = (u[0][l] - along * nx, u[1][l] - along * ny, u[2][l] - along * nz);
         let squared = tx * tx + ty * ty + tz * tz;
-        let f = friction::of_length(squared, length(base.reach[l], gap), base.mu_static[l], base.mu_kinetic[l]);
+        let f = friction::of_length(
+            squared,
+            length(base.reach[l], gap),
+            base.mu_static[l],
+            base.mu_kinetic[l],
+        );
         let rub = if gap < 0.0 { -k * f } else { 0.0 };
         p[0][l] += normal * nx + rub * tx;
         p[1][l] += normal * ny + rub * ty;

@@ -46,7 +46,10 @@ impl Surface {
                 let mut grid = Grid::new();
                 let reach = (f64::from(*radius) + largest * (1.0 + slack)) as f32;
                 grid.build(positions, reach).expect("boundary particles are finite");
-                (Aabb::of_points(positions.iter().map(|p| p.as_dvec3())), Some((grid, f64::from(*radius))))
+                (
+                    Aabb::of_points(positions.iter().map(|p| p.as_dvec3())),
+                    Some((grid, f64::from(*radius))),
+                )
             }
         };
         Self {
@@ -72,19 +75,19 @@ impl Surface {
 
     /// Farthest that the body reaches from `center` [m], or infinity.
     pub(crate) fn extent(&self, center: DVec3) -> f64 {
-        (self.bounds.max - center).abs().max((self.bounds.min - center).abs()).length()
+        (self.bounds.max - center)
+            .abs()
+            .max((self.bounds.min - center).abs())
+            .length()
     }
 
-    /// Whether the surface may be within `reach` [m] of `p` [m].
-    pub(crate) fn is_near(&self, p: DVec3, reach: f64) -> bool {
-        let own = self.particles.as_ref().map_or(0.0, |(_, radius)| *radius);
-        if !self.bounds.grown(reach + own).contains(p) {
-            return false;
-        }
+    /// No more than the distance [m] from `p` [m] to the surface; less than 0 inside.
+    pub(crate) fn clearance(&self, p: DVec3) -> f64 {
+        let to_bounds = (p - p.clamp(self.bounds.min, self.bounds.max)).length();
         match &self.boundary {
-            Boundary::Field(grid) => grid.distance(p) < reach,
-            Boundary::Exact(shape) => shape.distance(p) < reach,
-            Boundary::Particles { .. } => true,
+            Boundary::Field(grid) => grid.distance(p).max(to_bounds),
+            Boundary::Exact(shape) => shape.distance(p).max(to_bounds),
+            Boundary::Particles { radius, .. } => to_bounds - f64::from(*radius),
         }
     }
 

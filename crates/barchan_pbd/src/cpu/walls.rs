@@ -54,7 +54,11 @@ impl Wall {
         let point = body.to.point(touch.point);
         let carried = (point - body.from.point(touch.point)).as_vec3();
         let arm = (point - body.center).as_vec3();
-        let inherited = if rules.inherits { touch.start.min(0.0) as f32 } else { 0.0 };
+        let inherited = if rules.inherits {
+            touch.start.min(0.0) as f32
+        } else {
+            0.0
+        };
         Self {
             guide: toucher.guide,
             body: k,
@@ -81,7 +85,10 @@ impl Wall {
             carried: Vec3::ZERO,
             gap: 0.0,
             start: 0.0,
-            friction: Friction { r#static: 0.0, kinetic: 0.0 },
+            friction: Friction {
+                r#static: 0.0,
+                kinetic: 0.0,
+            },
             reach: 0.0,
             inverse_masses: [0.0; 2],
             impulse,
@@ -91,7 +98,9 @@ impl Wall {
 
     /// Starts from what the same contact had in the last step.
     pub(crate) fn remember(&mut self, before: &[Self], memory: f32) {
-        let same = before.iter().find(|w| w.body == self.body && w.normal.dot(self.normal) > SAME);
+        let same = before
+            .iter()
+            .find(|w| w.body == self.body && w.normal.dot(self.normal) > SAME);
         if let Some(last) = same.filter(|w| w.impulse.dot(self.normal) > 0.0) {
             self.impulse = last.impulse * memory;
         }
@@ -102,8 +111,9 @@ impl Wall {
     pub(crate) fn solve(&mut self, moved: Vec3, weight: Weight, body: &BodyStep, rules: Rules) {
         let u = moved - self.carried - body.given(self.arm);
         let n = self.normal;
-        let [along, across] =
-            self.inverse_masses.map(|w| rules.relaxation / (weight.share + body.contacts * w).max(f32::MIN_POSITIVE));
+        let [along, across] = self
+            .inverse_masses
+            .map(|w| 1.0 / (weight.share + body.contacts * w).max(f32::MIN_POSITIVE));
         let un = n.dot(u);
         let gap = self.gap + un;
         let ut = u - un * n;
@@ -111,18 +121,32 @@ impl Wall {
             let before = n.dot(self.impulse);
             let normal = contact::accumulated(before, along, gap);
             let t = self.impulse - before * n - across * ut;
-            let f = friction::coulomb(t.length_squared(), normal, self.friction.r#static, self.friction.kinetic);
+            let f = friction::coulomb(
+                t.length_squared(),
+                normal,
+                self.friction.r#static,
+                self.friction.kinetic,
+            );
             self.impulse = normal * n + f * t;
         } else if gap < 0.0 {
-            let length = if rules.friction == FrictionMode::Sommer { self.reach } else { -gap };
-            let f = friction::of_length(ut.length_squared(), length, self.friction.r#static, self.friction.kinetic);
+            let length = if rules.friction == FrictionMode::Sommer {
+                self.reach
+            } else {
+                -gap
+            };
+            let f = friction::of_length(
+                ut.length_squared(),
+                length,
+                self.friction.r#static,
+                self.friction.kinetic,
+            );
             self.impulse += contact::printed(0.0, along, gap) * n - across * f * ut;
         }
     }
 
     /// One pass of the stabilisation, with the guide pushed by `pushed` [m] so far. The body stays.
-    pub(crate) fn stabilise(&mut self, pushed: Vec3, weight: Weight, rules: Rules) {
-        let stiffness = rules.relaxation / weight.share.max(f32::MIN_POSITIVE);
+    pub(crate) fn stabilise(&mut self, pushed: Vec3, weight: Weight) {
+        let stiffness = 1.0 / weight.share.max(f32::MIN_POSITIVE);
         self.push = contact::accumulated(self.push, stiffness, self.start + self.normal.dot(pushed));
     }
 

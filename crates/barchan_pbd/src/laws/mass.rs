@@ -10,12 +10,18 @@ pub(crate) struct Weight {
     pub response: f32,
 }
 
+/// Number that n contacts count as [-]: over-relaxed, max(n / relaxation, 1), since a single contact needs no more than all.
+#[inline(always)]
+pub(crate) fn shared_by(contacts: f32, relaxation: f32) -> f32 {
+    (contacts / relaxation).max(1.0)
+}
+
 impl Splitting {
     /// Splitting by mass: λ = d / (nᵢ wᵢ + nⱼ wⱼ), Δxᵢ = wᵢ Σ λ n. Averaging, [Sommer22] section 3.3: λ = d / (wᵢ + wⱼ),
     /// Δxᵢ = wᵢ/nᵢ Σ λ n.
     #[inline(always)]
-    pub(crate) fn weight(self, inverse_mass: f32, contacts: f32) -> Weight {
-        let contacts = contacts.max(1.0);
+    pub(crate) fn weight(self, inverse_mass: f32, contacts: f32, relaxation: f32) -> Weight {
+        let contacts = shared_by(contacts, relaxation);
         match self {
             Self::Mass => Weight {
                 share: contacts * inverse_mass,
@@ -44,11 +50,13 @@ mod tests {
 
     #[test]
     fn split_masses_answer_with_the_whole_mass_and_averages_with_a_part() {
-        let mass = Splitting::Mass.weight(2.0, 3.0);
+        let mass = Splitting::Mass.weight(2.0, 3.0, 1.0);
         assert_eq!((mass.share, mass.response), (6.0, 2.0));
-        let average = Splitting::Average.weight(2.0, 4.0);
+        let average = Splitting::Average.weight(2.0, 4.0, 1.0);
         assert_eq!((average.share, average.response), (2.0, 0.5));
-        assert_eq!(Splitting::Mass.weight(2.0, 0.0).share, 2.0);
+        assert_eq!(Splitting::Mass.weight(2.0, 0.0, 1.0).share, 2.0);
+        assert_eq!(Splitting::Mass.weight(2.0, 6.0, 1.5).share, 8.0);
+        assert_eq!(Splitting::Mass.weight(2.0, 1.0, 1.5).share, 2.0);
     }
 
     #[test]

@@ -8,9 +8,7 @@ use barchan_geometry::random::Stream;
 use barchan_geometry::shapes::{Cuboid, HalfSpace};
 use barchan_geometry::{MassProperties, Shape, mass};
 use barchan_pbd::{FreeBodies, PbdSettings, PbdSolver};
-use barchan_world::{
-    Body, Boundary, Friction, Material, Materials, Motion, Pose, Solver, Twist, World, Wrench,
-};
+use barchan_world::{Body, Boundary, Friction, Material, Materials, Motion, Pose, Solver, Twist, World, Wrench};
 use glam::{DMat3, DVec3, Vec3};
 
 pub const FRAME: f64 = 1.0 / 60.0;
@@ -65,7 +63,12 @@ pub fn body(name: &str, shape: Arc<dyn Shape>, motion: Motion, mu: f32) -> Body 
 }
 
 pub fn floor(mu: f32) -> Body {
-    body("floor", Arc::new(HalfSpace::new(DVec3::Z, 0.0).unwrap()), Motion::Fixed, mu)
+    body(
+        "floor",
+        Arc::new(HalfSpace::new(DVec3::Z, 0.0).unwrap()),
+        Motion::Fixed,
+        mu,
+    )
 }
 
 /// Four walls and a floor of inner size `size`, standing on z = 0.
@@ -112,7 +115,12 @@ pub fn run(solver: &mut PbdSolver, world: &mut World, frames: u32) {
 
 pub fn momentum(world: &World) -> DVec3 {
     let guides = &world.guides;
-    guides.velocity.iter().zip(&guides.mass).map(|(v, m)| v.as_dvec3() * f64::from(*m)).sum()
+    guides
+        .velocity
+        .iter()
+        .zip(&guides.mass)
+        .map(|(v, m)| v.as_dvec3() * f64::from(*m))
+        .sum()
 }
 
 pub fn angular_momentum(world: &World) -> DVec3 {
@@ -123,22 +131,39 @@ pub fn angular_momentum(world: &World) -> DVec3 {
 
 /// Positions by id.
 pub fn places(world: &World) -> Vec<DVec3> {
-    let mut all: Vec<(u32, DVec3)> = (0..world.guides.len()).map(|i| (world.guides.id[i], world.place(i))).collect();
+    let mut all: Vec<(u32, DVec3)> = (0..world.guides.len())
+        .map(|i| (world.guides.id[i], world.place(i)))
+        .collect();
     all.sort_by_key(|a| a.0);
     all.into_iter().map(|a| a.1).collect()
 }
 
 /// Everything that must be the same bit for bit.
 pub fn bits(world: &World) -> Vec<u32> {
-    let vectors = |v: &[Vec3]| v.iter().flat_map(|v| v.to_array().map(f32::to_bits)).collect::<Vec<_>>();
+    let vectors = |v: &[Vec3]| {
+        v.iter()
+            .flat_map(|v| v.to_array().map(f32::to_bits))
+            .collect::<Vec<_>>()
+    };
     let guides = &world.guides;
     let mut bits = guides.id.clone();
     bits.extend(vectors(&guides.position));
     bits.extend(vectors(&guides.offset));
     bits.extend(vectors(&guides.velocity));
     for body in &world.bodies {
-        let vectors = [body.pose.position, body.twist.linear, body.twist.angular, body.wrench.force, body.wrench.torque];
-        bits.extend(vectors.iter().flat_map(|v| v.to_array()).flat_map(|x| [x.to_bits() as u32, (x.to_bits() >> 32) as u32]));
+        let vectors = [
+            body.pose.position,
+            body.twist.linear,
+            body.twist.angular,
+            body.wrench.force,
+            body.wrench.torque,
+        ];
+        bits.extend(
+            vectors
+                .into_iter()
+                .flat_map(<[f64; 3]>::from)
+                .flat_map(|x| [x.to_bits() as u32, (x.to_bits() >> 32) as u32]),
+        );
     }
     bits
 }
