@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::field::Kind::{Anything, Between, Count, Positive, Table, Word};
+use crate::field::Kind::{Anything, Between, Count, Flag, Positive, Table, Word};
 use crate::field::Need::{self, Optional};
 use crate::field::{Field, TableSpec, field};
 use crate::fields::{Datum, Fields};
@@ -36,9 +36,9 @@ pub const PBD: TableSpec = TableSpec {
         field("stabilization_iterations", Count(0, 1000), Need::Count(1),      "passes that undo overlaps before a step"),
         field("friction",         Word(&["accumulated", "sommer", "macklin"]), Need::Word("accumulated"), "what bounds friction"),
         field("splitting",        Word(&["mass", "average"]),           Need::Word("mass"),    "how a guide shares itself among its contacts"),
-        field("memory",           Between(0.0, 1.0),  Need::Number(1.0),       "share of the last step's impulses that a step starts from [-]"),
+        field("memory",           Flag,               Need::Flag(true),        "whether a step starts from the impulses of the last one"),
         field("mass_scaling",     Between(0.0, 1e6),  Need::Number(0.0),       "how fast masses fall off with height [1/m]; 0 for not at all"),
-        field("relaxation",       Between(0.1, 2.0),  Need::Number(1.0),       "factor on every correction [-]"),
+        field("relaxation",       Between(0.1, 2.0),  Need::Number(1.5),       "factor on every correction [-]"),
         field("velocity_clamp",   Between(0.01, 1e3), Need::Number(0.5),       "fastest that a guide may leave a step, in its diameters a step [-]"),
         field("cfl",              Between(0.01, 0.5), Need::Number(0.4),       "longest way of a guide in a step, of the smallest diameter [-]"),
         field("rigid",            Word(&["impulse", "shape_matching"]), Need::Word("impulse"), "how dynamic bodies are moved"),
