@@ -210,3 +210,16 @@ fn a_state_without_sense_names_its_guide_and_a_setting() {
         .to_string();
     assert!(error.contains("1000000 m/s"), "{error}");
 }
+
+#[test]
+fn a_world_without_guides_still_moves_its_bodies() {
+    let mut world = world(down(), friction(0.3));
+    let mut ball = body("ball", Arc::new(Sphere::new(0.1).unwrap()), Motion::Dynamic, 0.3);
+    ball.twist.angular = DVec3::X;
+    world.bodies = vec![floor(0.3), ball];
+    let mut solver = solver(PbdSettings::default());
+    run(&mut solver, &mut world, 6);
+    let (t, dt) = (0.1, FRAME / 8.0);
+    assert!((world.bodies[1].pose.position.z + 0.5 * 9.81 * t * (t + dt)).abs() < 1e-9);
+    assert!(world.bodies[1].twist.angular.distance(DVec3::X) < 1e-9);
+}
