@@ -46,8 +46,15 @@ const BODY_COLORS: [[f32; 3]; 5] = [
 
 /// Where the surface of a body lies in a cache.
 pub(crate) fn mesh_path(dir: &Path, body: &str) -> PathBuf {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
-    dir.join("meshes").join(format!("{}.ply", body.chars().map(plain).collect::<String>()))
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || "-_.".contains(c) {
+            c
+        } else {
+            '_'
+        }
+    };
+    dir.join("meshes")
+        .join(format!("{}.ply", body.chars().map(plain).collect::<String>()))
 }
 
 /// Draws frame `number` of a cache: guides as sand, bodies as solids.
@@ -78,7 +85,10 @@ pub fn look(dir: &Path, number: u64, width: u32, height: u32) -> Result<Image, L
     let all = Aabb::of_points(positions.iter().map(|p| p.as_dvec3()));
     let origin = if all.is_empty() { DVec3::ZERO } else { all.center() };
     let spheres: Vec<Vec3> = positions.iter().map(|p| (p.as_dvec3() - origin).as_vec3()).collect();
-    let vertices: Vec<Vec<Vec3>> = bodies.iter().map(|b| b.1.vertices.iter().map(|v| v.as_vec3()).collect()).collect();
+    let vertices: Vec<Vec<Vec3>> = bodies
+        .iter()
+        .map(|b| b.1.vertices.iter().map(|v| v.as_vec3()).collect())
+        .collect();
     let mut picture = Picture::new(Spheres {
         positions: &spheres,
         radii: Radii::Each(radii),
@@ -93,7 +103,11 @@ pub fn look(dir: &Path, number: u64, width: u32, height: u32) -> Result<Image, L
             opacity: if state.name.contains("glass") { 0.2 } else { 1.0 },
         });
     }
-    let time = cache.frames().iter().find(|f| f.frame == number).map_or(0.0, |f| f.time);
+    let time = cache
+        .frames()
+        .iter()
+        .find(|f| f.frame == number)
+        .map_or(0.0, |f| f.time);
     let aspect = width as f32 / height.max(1) as f32;
     picture.camera = scene_camera(&cache, time, origin).unwrap_or_else(|| Camera::framing(&picture.bounds(), aspect));
     picture.ground = Some(picture.bounds().min.z as f32);
@@ -114,7 +128,11 @@ fn scene_camera(cache: &Cache, time: f64, origin: DVec3) -> Option<Camera> {
     let last = camera.keys[after.saturating_sub(1)];
     let next = camera.keys.get(after).copied().unwrap_or(last);
     let span = next.time - last.time;
-    let s = if span > 0.0 { ((time - last.time) / span).clamp(0.0, 1.0) } else { 0.0 };
+    let s = if span > 0.0 {
+        ((time - last.time) / span).clamp(0.0, 1.0)
+    } else {
+        0.0
+    };
     Some(Camera {
         position: (last.position.lerp(next.position, s) - origin).as_vec3(),
         target: (last.target.lerp(next.target, s) - origin).as_vec3(),

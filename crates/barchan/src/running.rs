@@ -171,7 +171,11 @@ fn push(writer: &mut CacheWriter, simulation: &Simulation, options: &RunOptions)
 
 fn settings(scene: &Scene) -> CacheSettings {
     let output = &scene.output;
-    let wanted = [(Part::Guides, output.guides), (Part::Grains, output.grains), (Part::Bodies, output.bodies)];
+    let wanted = [
+        (Part::Guides, output.guides),
+        (Part::Grains, output.grains),
+        (Part::Bodies, output.bodies),
+    ];
     CacheSettings {
         parts: wanted.iter().filter(|w| w.1).map(|w| w.0).collect(),
         grains_every: output.grains_every,

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use barchan_scene::{Scene, SceneError};
 use barchan_world::{
-    AdvanceError, AdvanceReport, Archive, ArchiveError, BodyState, Column, ColumnRef, Frame, Motion, Solver, Stats, Table,
-    Twist, World, Wrench,
+    AdvanceError, AdvanceReport, Archive, ArchiveError, BodyState, Column, ColumnRef, Frame, Motion, Solver, Stats,
+    Table, Twist, World, Wrench,
 };
 use glam::{DVec3, Vec3};
 use thiserror::Error;
@@ -156,7 +156,12 @@ impl Simulation {
         stats.steps = self.report.steps;
         stats.max_overlap = self.report.max_overlap;
         stats.guide_ms = self.guide_ms;
-        stats.extras = self.report.extras.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+        stats.extras = self
+            .report
+            .extras
+            .iter()
+            .map(|&(name, value)| (name.to_owned(), value))
+            .collect();
         let present = world.bodies.iter().filter(|body| body.is_present(world.time));
         Frame {
             number: self.frame,

@@ -42,20 +42,40 @@ pub fn info(arguments: &InfoArguments) -> Result<(), Failure> {
         return Ok(());
     }
     let name = run.scene.get("name").and_then(|n| n.as_str()).unwrap_or("?");
-    println!("scene {name}, solver {}, {} frames a second, version {}", run.solver, run.frame_rate, run.version);
+    println!(
+        "scene {name}, solver {}, {} frames a second, version {}",
+        run.solver, run.frame_rate, run.version
+    );
     let Some(last) = stats.last() else {
         println!("no frames yet");
         return Ok(());
     };
     let (first, s) = (&stats[0], &last.stats);
-    println!("frames {} to {}, times {:.3} to {:.3} s", first.frame, last.frame, first.time, last.time);
-    println!("guides {}, grains {}, mass {:.6} kg (removed {:.6} kg)", s.guides, s.grains, s.mass, s.removed_mass);
-    println!("kinetic energy {:.4e} J, potential energy {:.4e} J", s.kinetic_energy, s.potential_energy);
-    println!("fastest guide {:.4} m/s, largest overlap {:.4} radii", s.max_speed, s.max_overlap);
+    println!(
+        "frames {} to {}, times {:.3} to {:.3} s",
+        first.frame, last.frame, first.time, last.time
+    );
+    println!(
+        "guides {}, grains {}, mass {:.6} kg (removed {:.6} kg)",
+        s.guides, s.grains, s.mass, s.removed_mass
+    );
+    println!(
+        "kinetic energy {:.4e} J, potential energy {:.4e} J",
+        s.kinetic_energy, s.potential_energy
+    );
+    println!(
+        "fastest guide {:.4} m/s, largest overlap {:.4} radii",
+        s.max_speed, s.max_overlap
+    );
     let mean = |value: &dyn Fn(&barchan::world::Stats) -> f64| {
         stats.iter().skip(1).map(|l| value(&l.stats)).sum::<f64>() / (stats.len().max(2) - 1) as f64
     };
-    println!("a frame: {:.2} ms guides, {:.2} ms grains, {:.1} steps", mean(&|s| s.guide_ms), mean(&|s| s.grain_ms), mean(&|s| f64::from(s.steps)));
+    println!(
+        "a frame: {:.2} ms guides, {:.2} ms grains, {:.1} steps",
+        mean(&|s| s.guide_ms),
+        mean(&|s| s.grain_ms),
+        mean(&|s| f64::from(s.steps))
+    );
     if let Ok(guides) = cache.read_guides(last.frame)
         && let Some(Column::Vec3(positions)) = guides.column("position")
     {
@@ -81,13 +101,18 @@ pub struct ExportArguments {
 }
 
 pub fn run_export(arguments: &ExportArguments) -> Result<(), Failure> {
-    let to = arguments.output.clone().unwrap_or_else(|| arguments.dir.join(&arguments.to));
+    let to = arguments
+        .output
+        .clone()
+        .unwrap_or_else(|| arguments.dir.join(&arguments.to));
     let progress = Progress::new("exporting");
-    export(&arguments.dir, &arguments.to, &to, &mut |done, of| progress.tell(done as f64 / of.max(1) as f64))
-        .map_err(|error| match error {
-            ExportError::Cache(error) => wrong_cache(error),
-            error => Failure::run(error.to_string()),
-        })?;
+    export(&arguments.dir, &arguments.to, &to, &mut |done, of| {
+        progress.tell(done as f64 / of.max(1) as f64);
+    })
+    .map_err(|error| match error {
+        ExportError::Cache(error) => wrong_cache(error),
+        error => Failure::run(error.to_string()),
+    })?;
     drop(progress);
     println!("{}", to.display());
     Ok(())
@@ -113,8 +138,15 @@ pub struct RenderArguments {
 }
 
 pub fn run_render(arguments: &RenderArguments) -> Result<(), Failure> {
-    if arguments.output.extension().is_none_or(|e| !e.eq_ignore_ascii_case("png")) {
-        return Err(Failure::input(format!("{}: pictures end in .png", arguments.output.display())));
+    if arguments
+        .output
+        .extension()
+        .is_none_or(|e| !e.eq_ignore_ascii_case("png"))
+    {
+        return Err(Failure::input(format!(
+            "{}: pictures end in .png",
+            arguments.output.display()
+        )));
     }
     let cache = Cache::open(&arguments.dir).map_err(wrong_cache)?;
     let last = cache.frames().last().map(|f| f.frame);
@@ -126,15 +158,21 @@ pub fn run_render(arguments: &RenderArguments) -> Result<(), Failure> {
         LookError::Cache(error) => wrong_cache(error),
         error => Failure::input(error.to_string()),
     })?;
-    write_atomically(&arguments.output, |out| image.write_png(out).map_err(std::io::Error::other))
-        .map_err(|error| Failure::input(error.to_string()))?;
+    write_atomically(&arguments.output, |out| {
+        image.write_png(out).map_err(std::io::Error::other)
+    })
+    .map_err(|error| Failure::input(error.to_string()))?;
     println!("frame {frame} in {}", arguments.output.display());
     Ok(())
 }
 
 fn parse_size(text: &str) -> Result<(u32, u32), String> {
-    let parsed = text.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
-    parsed.filter(|&(w, h)| w > 0 && h > 0).ok_or_else(|| "a size such as 1280x720".to_owned())
+    let parsed = text
+        .split_once('x')
+        .and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
+    parsed
+        .filter(|&(w, h)| w > 0 && h > 0)
+        .ok_or_else(|| "a size such as 1280x720".to_owned())
 }
 
 fn wrong_cache(error: CacheError) -> Failure {

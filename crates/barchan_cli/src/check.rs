@@ -33,7 +33,11 @@ pub fn check(arguments: &CheckArguments) -> Result<(), Failure> {
             Place::Text { line, column } => (Some(line), Some(column)),
             Place::Override(_) => (None, None),
         };
-        let severity = if item.severity == Severity::Error { "error" } else { "warning" };
+        let severity = if item.severity == Severity::Error {
+            "error"
+        } else {
+            "warning"
+        };
         let row = json!({
             "severity": severity,
             "file": document.name,
@@ -51,7 +55,10 @@ pub fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     }
     match good {
         true => Ok(()),
-        false => Err(Failure::input(format!("{}: {errors} errors, {warnings} warnings", document.name))),
+        false => Err(Failure::input(format!(
+            "{}: {errors} errors, {warnings} warnings",
+            document.name
+        ))),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use barchan::SimulationError;
-use barchan::io::{EXPORTERS, export};
+use barchan::io::{CacheError, EXPORTERS, export};
 use barchan::running::{Go, RunError, RunOptions, default_dir, run as simulate};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -102,14 +102,21 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         );
     }
     if report.frame < report.frames {
-        eprintln!("stopped; go on with: barchan run {} -o {dir} --resume", arguments.scene.scene);
+        eprintln!(
+            "stopped; go on with: barchan run {} -o {dir} --resume",
+            arguments.scene.scene
+        );
     }
     Ok(())
 }
 
 fn failure(error: RunError) -> Failure {
     match &error {
-        RunError::Simulation(SimulationError::Scene(_) | SimulationError::Solver(_)) => Failure::input(error.to_string()),
+        RunError::Cache(CacheError::Write(_) | CacheError::Stopped) => Failure::run(error.to_string()),
+        RunError::Cache(_) => Failure::input(error.to_string()),
+        RunError::Simulation(SimulationError::Scene(_) | SimulationError::Solver(_)) => {
+            Failure::input(error.to_string())
+        }
         _ => Failure::run(error.to_string()),
     }
 }

@@ -27,14 +27,21 @@ impl SceneArguments {
         let found = match built_in(&self.scene) {
             Some(document) if !path.exists() => document,
             built_in => Document::read(path).map_err(|reason| {
-                let known = barchan::scene::BUILT_IN.iter().map(|s| s.name).collect::<Vec<_>>().join(", ");
+                let known = barchan::scene::BUILT_IN
+                    .iter()
+                    .map(|s| s.name)
+                    .collect::<Vec<_>>()
+                    .join(", ");
                 match built_in {
                     Some(_) => Failure::input(format!("cannot read {}: {reason}", self.scene)),
-                    None => Failure::input(format!("cannot read {}: {reason}; built-in scenes: {known}", self.scene)),
+                    None => Failure::input(format!(
+                        "cannot read {}: {reason}; built-in scenes: {known}",
+                        self.scene
+                    )),
                 }
             })?,
         };
-        Ok(self.set.iter().fold(found, |document, assignment| document.with(assignment)))
+        Ok(self.set.iter().fold(found, Document::with))
     }
 
     /// The checked scene; warnings go to standard error.

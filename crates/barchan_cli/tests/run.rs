@@ -56,7 +56,11 @@ fn folder_with_scene() -> TempDir {
 
 fn barchan(folder: &Path, words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_barchan"));
-    command.current_dir(folder).args(words).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .current_dir(folder)
+        .args(words)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     command
 }
 
@@ -64,7 +68,10 @@ fn barchan(folder: &Path, words: &[&str]) -> Command {
 fn finish(folder: &Path, words: &[&str]) -> (i32, String) {
     let output = barchan(folder, words).output().unwrap();
     let text = [output.stdout, output.stderr].concat();
-    (output.status.code().expect("no signal"), String::from_utf8(text).unwrap())
+    (
+        output.status.code().expect("no signal"),
+        String::from_utf8(text).unwrap(),
+    )
 }
 
 /// The bytes of every file of guides and bodies.
@@ -73,7 +80,10 @@ fn frames(cache: &Path) -> BTreeMap<String, Vec<u8>> {
     for part in ["guides", "bodies"] {
         for entry in fs::read_dir(cache.join(part)).unwrap() {
             let path = entry.unwrap().path();
-            found.insert(format!("{part}/{}", path.file_name().unwrap().display()), fs::read(&path).unwrap());
+            found.insert(
+                format!("{part}/{}", path.file_name().unwrap().display()),
+                fs::read(&path).unwrap(),
+            );
         }
     }
     found
@@ -83,7 +93,19 @@ fn frames(cache: &Path) -> BTreeMap<String, Vec<u8>> {
 fn one_two_and_three_threads_write_the_same_frames() {
     let folder = folder_with_scene();
     for threads in ["1", "2", "3"] {
-        let (code, said) = finish(folder.path(), &["run", "small.toml", "-o", threads, "--frames", "30", "--threads", threads]);
+        let (code, said) = finish(
+            folder.path(),
+            &[
+                "run",
+                "small.toml",
+                "-o",
+                threads,
+                "--frames",
+                "30",
+                "--threads",
+                threads,
+            ],
+        );
         assert_eq!(code, 0, "{said}");
     }
     let one = frames(&folder.path().join("1"));
@@ -97,7 +119,9 @@ fn a_run_that_was_killed_goes_on_as_if_it_had_not_been() {
     let folder = folder_with_scene();
     let (code, said) = finish(folder.path(), &["run", "small.toml", "-o", "whole"]);
     assert_eq!(code, 0, "{said}");
-    let mut child = barchan(folder.path(), &["run", "small.toml", "-o", "killed"]).spawn().unwrap();
+    let mut child = barchan(folder.path(), &["run", "small.toml", "-o", "killed"])
+        .spawn()
+        .unwrap();
     let start = Instant::now();
     while !folder.path().join("killed/guides/000020.arrow").exists() && start.elapsed() < Duration::from_secs(60) {
         sleep(Duration::from_millis(5));
@@ -106,15 +130,34 @@ fn a_run_that_was_killed_goes_on_as_if_it_had_not_been() {
     child.wait().unwrap();
     let (code, said) = finish(folder.path(), &["run", "small.toml", "-o", "killed", "--resume"]);
     assert_eq!(code, 0, "{said}");
-    assert!(frames(&folder.path().join("whole")) == frames(&folder.path().join("killed")), "the resumed run differs");
-    let lines = |cache: &str| fs::read_to_string(folder.path().join(cache).join("stats.jsonl")).unwrap().lines().count();
+    assert!(
+        frames(&folder.path().join("whole")) == frames(&folder.path().join("killed")),
+        "the resumed run differs"
+    );
+    let lines = |cache: &str| {
+        fs::read_to_string(folder.path().join(cache).join("stats.jsonl"))
+            .unwrap()
+            .lines()
+            .count()
+    };
     assert_eq!(lines("whole"), lines("killed"));
 }
 
 #[test]
 fn numbers_may_begin_elsewhere_and_the_ledger_closes() {
     let folder = folder_with_scene();
-    let words = ["run", "small.toml", "-o", "shot", "--frames", "5", "--start-frame", "1001", "--export", "csv"];
+    let words = [
+        "run",
+        "small.toml",
+        "-o",
+        "shot",
+        "--frames",
+        "5",
+        "--start-frame",
+        "1001",
+        "--export",
+        "csv",
+    ];
     let (code, said) = finish(folder.path(), &words);
     assert_eq!(code, 0, "{said}");
     assert!(folder.path().join("shot/guides/001001.arrow").exists());

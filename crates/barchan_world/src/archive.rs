@@ -51,12 +51,16 @@ pub enum ArchiveError {
 impl Archive {
     /// Stores an array.
     pub fn put<T: Pod>(&mut self, name: &str, values: &[T]) {
-        self.entries.insert(name.to_owned(), bytemuck::cast_slice(values).to_vec());
+        self.entries
+            .insert(name.to_owned(), bytemuck::cast_slice(values).to_vec());
     }
 
     /// An array that was stored.
     pub fn get<T: Pod>(&self, name: &str) -> Result<Vec<T>, ArchiveError> {
-        let bytes = self.entries.get(name).ok_or_else(|| ArchiveError::Missing { name: name.to_owned() })?;
+        let bytes = self
+            .entries
+            .get(name)
+            .ok_or_else(|| ArchiveError::Missing { name: name.to_owned() })?;
         let size = size_of::<T>();
         if bytes.len() % size != 0 {
             return Err(ArchiveError::Size {

@@ -79,7 +79,10 @@ mod tests {
         }
         guides.gather(&[4, 2, 0]);
         guides.retain(&[true, false, true]);
-        assert_eq!((guides.id, guides.mass, guides.material), (vec![4, 0], vec![4.0, 0.0], vec![4, 0]));
+        assert_eq!(
+            (guides.id, guides.mass, guides.material),
+            (vec![4, 0], vec![4.0, 0.0], vec![4, 0])
+        );
         assert_eq!(Guides::NAMES.len(), 7);
     }
 }

@@ -5,8 +5,8 @@ use barchan_neighbors::Grid;
 use glam::{DVec3, Vec3};
 
 use crate::{
-    Archive, ArchiveError, Bodies, Body, Emitter, Guide, Guides, Joint, Ledger, Mass, Materials, Motion, Pose, Sink, Twist,
-    Wrench,
+    Archive, ArchiveError, Bodies, Body, Emitter, Guide, Guides, Joint, Ledger, Mass, Materials, Motion, Pose, Sink,
+    Twist, Wrench,
 };
 
 /// Ranges [m] of the axes that close upon themselves.
@@ -111,7 +111,10 @@ impl World {
         let keep: Vec<bool> = (0..self.guides.len())
             .map(|i| {
                 let place = self.place(i);
-                !self.sinks.iter().any(|s| s.shape.bounds().contains(place) && s.shape.distance(place) < 0.0)
+                !self
+                    .sinks
+                    .iter()
+                    .any(|s| s.shape.bounds().contains(place) && s.shape.distance(place) < 0.0)
             })
             .collect();
         let gone = self.guides.mass.iter().zip(&keep).filter(|(_, keep)| !**keep);
@@ -137,7 +140,12 @@ impl World {
     fn emit_owed(&mut self, k: usize) {
         let emitter = self.emitters[k].clone();
         let bounds = emitter.shape.bounds();
-        let largest = self.guides.radius.iter().copied().fold(emitter.radii.max() as f32, f32::max);
+        let largest = self
+            .guides
+            .radius
+            .iter()
+            .copied()
+            .fold(emitter.radii.max() as f32, f32::max);
         let reach = 2.0 * largest;
         let near = bounds.grown(f64::from(reach));
         let mut taken: Vec<(DVec3, f64)> = (0..self.guides.len())
@@ -145,7 +153,10 @@ impl World {
             .filter(|(place, _)| near.contains(*place))
             .collect();
         let mut grid = Grid::new();
-        let places: Vec<Vec3> = taken.iter().map(|(place, _)| (*place - bounds.center()).as_vec3()).collect();
+        let places: Vec<Vec3> = taken
+            .iter()
+            .map(|(place, _)| (*place - bounds.center()).as_vec3())
+            .collect();
         grid.build(&places, reach).expect("guides and radii are finite");
         let before = taken.len();
         let mut owed = emitter.owed;
@@ -162,7 +173,9 @@ impl World {
                 if emitter.shape.distance(place) > -radius {
                     continue;
                 }
-                let mut free = taken[before..].iter().all(|(other, r)| place.distance(*other) >= radius + r);
+                let mut free = taken[before..]
+                    .iter()
+                    .all(|(other, r)| place.distance(*other) >= radius + r);
                 grid.near((place - bounds.center()).as_vec3(), |j, _| {
                     let (other, r) = taken[j as usize];
                     free &= place.distance(other) >= radius + r;
@@ -242,7 +255,12 @@ fn body_numbers(body: &Body) -> [f64; 19] {
     let mut numbers = [0.0; 19];
     numbers[..3].copy_from_slice(&body.pose.position.to_array());
     numbers[3..7].copy_from_slice(&body.pose.rotation.to_array());
-    let vectors = [body.twist.linear, body.twist.angular, body.wrench.force, body.wrench.torque];
+    let vectors = [
+        body.twist.linear,
+        body.twist.angular,
+        body.wrench.force,
+        body.wrench.torque,
+    ];
     for (k, vector) in vectors.iter().enumerate() {
         numbers[7 + 3 * k..10 + 3 * k].copy_from_slice(&vector.to_array());
     }

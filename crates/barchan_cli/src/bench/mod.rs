@@ -27,8 +27,15 @@ pub struct Arguments {
     json: bool,
 }
 
-/// Every bench: its name, and the function that measures and gives its rows to the printer.
-const BENCHES: &[(&str, fn(&mut Printer))] = &[("neighbors", neighbors::run), ("sample", sample::run), ("pbd", pbd::run)];
+/// Measures, and gives its rows to the printer.
+type Bench = fn(&mut Printer);
+
+/// Every bench by name.
+const BENCHES: &[(&str, Bench)] = &[
+    ("neighbors", neighbors::run),
+    ("sample", sample::run),
+    ("pbd", pbd::run),
+];
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     use_threads(arguments.threads)?;

@@ -119,7 +119,10 @@ fn degenerate_triangles_are_dropped_and_named() {
     assert_eq!(loaded.report.degenerate, [2, 13]);
     assert_eq!(loaded.mesh, cube());
     let warnings = loaded.report.warnings();
-    assert_eq!(warnings, ["dropped 2 degenerate triangles, without area (counted from 0: 2, 13)"]);
+    assert_eq!(
+        warnings,
+        ["dropped 2 degenerate triangles, without area (counted from 0: 2, 13)"]
+    );
 }
 
 #[test]
