@@ -1,7 +1,30 @@
 //! barchan simulates granular material (sand, gravel, grain, snow) in high resolution; this crate is what a library user
 //! depends on.
 //!
-//! What works today: shapes and meshes become particles.
+//! A scene is simulated frame by frame:
+//!
+//! ```
+//! use barchan::Simulation;
+//! use barchan::scene::{Document, parse_scene};
+//!
+//! let text = r#"
+//!     name = "drop"
+//!     duration = 1.0
+//!     [materials.sand]
+//!     density = 1600
+//!     [[fill]]
+//!     material = "sand"
+//!     radius = 0.01
+//!     shape = { sphere = { radius = 0.05 } }
+//! "#;
+//! let (scene, _warnings) = parse_scene(&Document::new("drop", text))?;
+//! let mut simulation = Simulation::new(&scene)?;
+//! simulation.advance()?;
+//! assert!(simulation.frame().stats.max_speed > 0.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Shapes and meshes become particles:
 //!
 //! ```
 //! use barchan::sampling::{Fill, Solid, fill};
