@@ -103,8 +103,14 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Words in brackets such as `[Sommer22]`: a name and a year.
+/// Words in brackets in comments such as `[Sommer22]`: a name and a year.
 fn citations(text: &str) -> BTreeSet<String> {
+    let text = &text
+        .lines()
+        .filter_map(|line| line.split_once("//"))
+        .map(|(_, comment)| comment)
+        .collect::<Vec<_>>()
+        .join("\n");
     let words = text
         .split('[')
         .skip(1)

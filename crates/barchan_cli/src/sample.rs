@@ -8,7 +8,7 @@ use barchan::io::{self, PointFileError, Points, Values};
 use barchan::sampling::{Cover, Fill, Solid, cover, fill};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -102,31 +102,18 @@ fn run_fill(arguments: &Arguments, solid: &Solid, radii: Radii, memory_limit: u6
     drop(progress);
     let particles = &filled.particles;
     write(arguments, &Points::new(&particles.positions, &particles.radii))?;
-    if arguments.json {
-        let row = json!({
-            "count": particles.len(),
-            "packing": filled.packing,
-            "min_distance": filled.min_distance,
-            "seconds": filled.time.as_secs_f64(),
-            "kind": arguments.packing,
-            "seed": arguments.seed,
-            "file": arguments.output,
-        });
-        println!("{row}");
-    } else {
-        print_lines(
-            arguments,
-            particles.len(),
-            filled.time,
-            &[
-                ("packing fraction", filled.packing.map(|p| format!("{p:.4}"))),
-                (
-                    "smallest distance",
-                    filled.min_distance.map(|d| format!("{d:.4} diameters")),
-                ),
-            ],
-        );
-    }
+    let found = Found {
+        count: particles.len(),
+        kind: &arguments.packing,
+        min_distance: filled.min_distance,
+        time: filled.time,
+    };
+    let packing = filled.packing.map(|p| format!("{p:.4}"));
+    found.print(
+        arguments,
+        ("packing", json!(filled.packing)),
+        ("packing fraction", packing),
+    );
     Ok(())
 }
 
@@ -150,48 +137,55 @@ fn run_cover(arguments: &Arguments, solid: &Solid, radii: &Radii, memory_limit: 
         &Points::new(&sample.positions, &radii).with("normal", Values::Vector(&sample.normals)),
     )?;
     let gap = sample.gap / covered.radius;
-    if arguments.json {
-        let row = json!({
-            "count": sample.positions.len(),
-            "packing": null,
-            "min_distance": covered.min_distance,
-            "gap": gap,
-            "seconds": covered.time.as_secs_f64(),
-            "kind": "surface",
-            "seed": arguments.seed,
-            "file": arguments.output,
-        });
-        println!("{row}");
-    } else {
-        print_lines(
-            arguments,
-            sample.positions.len(),
-            covered.time,
-            &[
-                (
-                    "largest gap",
-                    Some(format!(
-                        "{gap:.3} radii to the nearest centre (2 would let a particle pass)"
-                    )),
-                ),
-                (
-                    "smallest distance",
-                    covered.min_distance.map(|d| format!("{d:.4} diameters")),
-                ),
-            ],
-        );
-    }
+    let found = Found {
+        count: sample.positions.len(),
+        kind: "surface",
+        min_distance: covered.min_distance,
+        time: covered.time,
+    };
+    let in_words = format!("{gap:.3} radii to the nearest centre (2 would let a particle pass)");
+    found.print(arguments, ("gap", json!(gap)), ("largest gap", Some(in_words)));
     Ok(())
 }
 
-fn print_lines(arguments: &Arguments, count: usize, time: Duration, rows: &[(&str, Option<String>)]) {
-    println!("{count} particles in {}", arguments.output.display());
-    for (name, value) in rows {
-        if let Some(value) = value {
-            println!("  {name:<18} {value}");
+/// What both ways of sampling tell.
+struct Found<'a> {
+    count: usize,
+    kind: &'a str,
+    min_distance: Option<f64>,
+    time: Duration,
+}
+
+impl Found<'_> {
+    /// Prints the figures, and one more that is particular to the way: its JSON entry, and its line of text.
+    fn print(&self, arguments: &Arguments, entry: (&str, Value), line: (&str, Option<String>)) {
+        let seconds = self.time.as_secs_f64();
+        if arguments.json {
+            let mut row = json!({
+                "count": self.count,
+                "packing": null,
+                "min_distance": self.min_distance,
+                "seconds": seconds,
+                "kind": self.kind,
+                "seed": arguments.seed,
+                "file": arguments.output,
+            });
+            row[entry.0] = entry.1;
+            println!("{row}");
+            return;
+        }
+        println!("{} particles in {}", self.count, arguments.output.display());
+        let distance = self.min_distance.map(|d| format!("{d:.4} diameters"));
+        for (name, value) in [
+            line,
+            ("smallest distance", distance),
+            ("time", Some(format!("{seconds:.2} s"))),
+        ] {
+            if let Some(value) = value {
+                println!("  {name:<18} {value}");
+            }
         }
     }
-    println!("  {:<18} {:.2} s", "time", time.as_secs_f64());
 }
 
 fn write(arguments: &Arguments, points: &Points) -> Result<(), Failure> {
