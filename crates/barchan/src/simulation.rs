@@ -103,7 +103,9 @@ impl Simulation {
         self.world.drain();
         self.world.emit(next - now);
         self.remember_starts();
-        self.report = self.solver.advance(&mut self.world, next - now)?;
+        // Within the pool: a parallel loop begun outside it would wake it each time anew.
+        let (solver, world) = (&mut self.solver, &mut self.world);
+        self.report = rayon::scope(|_| solver.advance(world, next - now))?;
         self.world.time = next;
         self.guide_ms = 1e3 * start.elapsed().as_secs_f64();
         self.frame += 1;
@@ -222,7 +224,7 @@ fn settle(scene: &Scene, world: &mut World) -> Result<(), SimulationError> {
     let frames = (duration * scene.frame_rate).ceil();
     for k in 0..frames as u64 {
         world.time = duration * (k as f64 / frames - 1.0);
-        solver.advance(world, duration / frames)?;
+        rayon::scope(|_| solver.advance(world, duration / frames))?;
     }
     world.time = 0.0;
     for ((body, motion), twist) in world.bodies.iter_mut().zip(held).zip(twists) {

@@ -1,5 +1,7 @@
 //! Sommer's four scenes at Sommer's counts, and a large block, moved by position-based dynamics.
 
+use std::collections::BTreeMap;
+
 use barchan::Simulation;
 use barchan::scene::{built_in, parse_scene};
 use serde_json::json;
@@ -49,6 +51,7 @@ fn measure(
     let document = overrides.iter().fold(document, |d, o| d.with(*o));
     let (scene, _) = parse_scene(&document).expect("built-in scenes are good");
     let mut simulation = Simulation::new(&scene).expect("built-in scenes can be built");
+    let mut stages: BTreeMap<&str, f64> = BTreeMap::new();
     let (mut milliseconds, mut steps, mut overlap, mut guide_steps) = (0.0, 0, 0f32, 0.0);
     while simulation.frame_number() < flowing.end {
         if let Err(error) = simulation.advance() {
@@ -58,11 +61,15 @@ fn measure(
         if simulation.frame_number() > flowing.start {
             milliseconds += simulation.guide_ms();
             steps += simulation.report().steps;
+            for &(stage, seconds) in &simulation.report().stages {
+                *stages.entry(stage).or_default() += 1e3 * seconds;
+            }
             overlap = overlap.max(simulation.report().max_overlap);
             guide_steps += simulation.world().guides.len() as f64 * f64::from(simulation.report().steps);
         }
     }
     let frames = (flowing.end - flowing.start) as f64;
+    let stages: BTreeMap<&str, f64> = stages.into_iter().map(|(stage, sum)| (stage, sum / frames)).collect();
     printer.row(&json!({
         "name": format!("pbd {name} {kind}"),
         "scene": name,
@@ -75,6 +82,7 @@ fn measure(
         "max_overlap": overlap,
         "guide_steps_per_s": guide_steps / (1e-3 * milliseconds),
         "peak_bytes": memory::peak(),
+        "stages_ms": stages,
         "paper_guide_ms": paper_ms,
         "paper_cores": 8,
     }));
