@@ -6,6 +6,7 @@ mod support;
 
 use std::hint::black_box;
 
+use barchan_geometry::mesh::primitives;
 use barchan_geometry::{Shape, TriMesh, mesh::MeshSolid};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use glam::DVec3;
@@ -44,8 +45,8 @@ fn queries(criterion: &mut Criterion, name: &str, mesh: &TriMesh) {
 }
 
 fn mesh_distance(criterion: &mut Criterion) {
-    queries(criterion, "torus_70k", &support::torus_mesh(1.0, 0.4, 264, 132));
-    queries(criterion, "icosphere_82k", &support::icosphere(1.0, 6));
+    queries(criterion, "torus_70k", &primitives::torus(1.0, 0.4, 264, 132));
+    queries(criterion, "icosphere_82k", &primitives::icosphere(1.0, 6));
 }
 
 criterion_group!(benches, mesh_distance);

@@ -3,11 +3,12 @@ use std::f64::consts::PI;
 
 use barchan_geometry::isosurface::{IsosurfaceError, isosurface};
 use barchan_geometry::mesh::MeshSolid;
+use barchan_geometry::mesh::primitives::icosphere;
 use barchan_geometry::random::Stream;
 use barchan_geometry::{Aabb, Shape, TriMesh};
 use glam::{DMat3, DVec3};
 
-use crate::support::{Block, Sphere, Torus, cuboid, icosphere};
+use crate::support::{Block, Sphere, Torus, cuboid};
 
 const LIMIT: usize = 1 << 30;
 

@@ -1,11 +1,12 @@
 use std::f64::consts::PI;
 
+use barchan_geometry::mesh::primitives::{icosphere, torus as torus_mesh};
 use barchan_geometry::random::Stream;
 use barchan_geometry::{Aabb, Shape, TriMesh, mesh::MeshSolid};
 use glam::{DMat3, DVec3};
 use proptest::prelude::*;
 
-use crate::support::{Block, cuboid, icosphere, join, moved, points_in, torus_mesh};
+use crate::support::{Block, cuboid, join, moved, points_in};
 
 /// Distance of `p` to a triangle by minimising over its two coordinates: the inside of the triangle if the foot of the
 /// perpendicular lies there, else the nearest of the edges.

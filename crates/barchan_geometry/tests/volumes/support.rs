@@ -4,8 +4,6 @@ use barchan_geometry::mesh::primitives;
 use barchan_geometry::{Aabb, Shape, TriMesh, random::Stream};
 use glam::{DMat3, DVec2, DVec3};
 
-pub use barchan_geometry::mesh::primitives::{icosphere, torus as torus_mesh};
-
 /// The mesh of a box.
 pub fn cuboid(bounds: Aabb) -> TriMesh {
     moved(primitives::cuboid(bounds.size()), bounds.center())
