@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use barchan_geometry::mesh::write_ply;
 use barchan_io::{
-    CacheError, CacheSettings, CacheWriter, Part, Run, WriteError, WriteReport, read_checkpoint, write_atomically,
+    Cache, CacheError, CacheSettings, CacheWriter, Part, Run, WriteError, WriteReport, read_checkpoint,
+    write_atomically,
 };
 use barchan_scene::Scene;
 use barchan_world::Body;
@@ -22,7 +23,7 @@ pub struct RunOptions {
     pub dir: PathBuf,
     /// Frames after the first; as many as the scene lasts if none is given.
     pub frames: Option<u64>,
-    /// Number of the frame at time 0, for shots that begin at 1001.
+    /// Number of the frame at time 0, for shots that begin at 1001. A resumed run keeps the number it began with.
     pub start_frame: u64,
     /// Go on from the checkpoint in the folder.
     pub resume: bool,
@@ -43,6 +44,12 @@ pub enum RunError {
     /// The cache could not be read or written.
     #[error(transparent)]
     Cache(#[from] CacheError),
+    /// A cache to resume that was made from something else.
+    #[error("{} was made from another scene; resume with the same scene file and the same --set", dir.display())]
+    OtherScene {
+        /// The cache.
+        dir: PathBuf,
+    },
 }
 
 /// What was done so far.
@@ -85,7 +92,7 @@ pub struct RunReport {
 /// Simulates `scene` into a cache. `watch` hears of every frame and may stop the run.
 pub fn run(scene: &Scene, options: &RunOptions, watch: &mut dyn FnMut(Progress) -> Go) -> Result<RunReport, RunError> {
     let frames = options.frames.unwrap_or_else(|| scene.frames());
-    let (mut simulation, mut writer) = begin(scene, options)?;
+    let (mut simulation, mut writer, first) = begin(scene, options)?;
     let mut simulating = 0.0;
     let mut saved = Instant::now();
     while simulation.frame_number() < frames {
@@ -104,7 +111,7 @@ pub fn run(scene: &Scene, options: &RunOptions, watch: &mut dyn FnMut(Progress) 
             guides: simulation.world().guides.len(),
             guide_ms: simulation.guide_ms(),
         };
-        let number = push(&mut writer, &simulation, options)?;
+        let number = push(&mut writer, &simulation, first)?;
         let stop = watch(progress) == Go::Stop;
         if stop || saved.elapsed() > CHECKPOINT_EVERY || progress.frame == frames {
             writer.checkpoint(number, simulation.save())?;
@@ -122,8 +129,9 @@ pub fn run(scene: &Scene, options: &RunOptions, watch: &mut dyn FnMut(Progress) 
     })
 }
 
-fn begin(scene: &Scene, options: &RunOptions) -> Result<(Simulation, CacheWriter), RunError> {
-    let run = Run {
+/// The simulation, where its frames go, and the number of the frame at time 0.
+fn begin(scene: &Scene, options: &RunOptions) -> Result<(Simulation, CacheWriter, u64), RunError> {
+    let mut run = Run {
         scene: options.scene.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         solver: scene.solver.clone(),
@@ -132,16 +140,23 @@ fn begin(scene: &Scene, options: &RunOptions) -> Result<(Simulation, CacheWriter
     };
     if options.resume {
         let (number, archive) = read_checkpoint(&options.dir)?;
+        let before = Cache::open(&options.dir)?.manifest().run.clone();
+        if before.scene != run.scene {
+            return Err(RunError::OtherScene {
+                dir: options.dir.clone(),
+            });
+        }
+        run.first_frame = before.first_frame;
         let simulation = Simulation::resume(scene, &archive)?;
         let writer = CacheWriter::resume(&options.dir, run, settings(scene), number)?;
-        return Ok((simulation, writer));
+        return Ok((simulation, writer, before.first_frame));
     }
     let simulation = Simulation::new(scene)?;
     let mut writer = CacheWriter::create(&options.dir, run, settings(scene))?;
     write_meshes(&options.dir, &simulation)?;
-    let number = push(&mut writer, &simulation, options)?;
+    let number = push(&mut writer, &simulation, options.start_frame)?;
     writer.checkpoint(number, simulation.save())?;
-    Ok((simulation, writer))
+    Ok((simulation, writer, options.start_frame))
 }
 
 /// The surfaces of the bodies, in their own frames, so that a cache can be looked at without its scene.
@@ -161,9 +176,9 @@ fn write_meshes(dir: &Path, simulation: &Simulation) -> Result<(), RunError> {
     Ok(())
 }
 
-fn push(writer: &mut CacheWriter, simulation: &Simulation, options: &RunOptions) -> Result<u64, RunError> {
+fn push(writer: &mut CacheWriter, simulation: &Simulation, first: u64) -> Result<u64, RunError> {
     let mut frame = simulation.frame();
-    frame.number += options.start_frame;
+    frame.number += first;
     let number = frame.number;
     writer.push(frame)?;
     Ok(number)

@@ -113,7 +113,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn failure(error: RunError) -> Failure {
     match &error {
         RunError::Cache(CacheError::Write(_) | CacheError::Stopped) => Failure::run(error.to_string()),
-        RunError::Cache(_) => Failure::input(error.to_string()),
+        RunError::Cache(_) | RunError::OtherScene { .. } => Failure::input(error.to_string()),
         RunError::Simulation(SimulationError::Scene(_) | SimulationError::Solver(_)) => {
             Failure::input(error.to_string())
         }

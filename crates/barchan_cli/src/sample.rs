@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use barchan::geometry::mesh::MeshReport;
 use barchan::geometry::sample::{Packing, Radii, VolumeSettings};
 use barchan::io::{self, PointFileError, Points, Values};
 use barchan::sampling::{Cover, Fill, Solid, cover, fill};
@@ -103,6 +104,7 @@ fn run_fill(arguments: &Arguments, solid: &Solid, radii: Radii, memory_limit: u6
     let particles = &filled.particles;
     write(arguments, &Points::new(&particles.positions, &particles.radii))?;
     let found = Found {
+        solid,
         count: particles.len(),
         kind: &arguments.packing,
         min_distance: filled.min_distance,
@@ -138,6 +140,7 @@ fn run_cover(arguments: &Arguments, solid: &Solid, radii: &Radii, memory_limit: 
     )?;
     let gap = sample.gap / covered.radius;
     let found = Found {
+        solid,
         count: sample.positions.len(),
         kind: "surface",
         min_distance: covered.min_distance,
@@ -150,6 +153,7 @@ fn run_cover(arguments: &Arguments, solid: &Solid, radii: &Radii, memory_limit: 
 
 /// What both ways of sampling tell.
 struct Found<'a> {
+    solid: &'a Solid,
     count: usize,
     kind: &'a str,
     min_distance: Option<f64>,
@@ -160,6 +164,7 @@ impl Found<'_> {
     /// Prints the figures, and one more that is particular to the way: its JSON entry, and its line of text.
     fn print(&self, arguments: &Arguments, entry: (&str, Value), line: (&str, Option<String>)) {
         let seconds = self.time.as_secs_f64();
+        let report = self.solid.mesh.as_ref().map(|mesh| &mesh.report);
         if arguments.json {
             let mut row = json!({
                 "count": self.count,
@@ -169,10 +174,23 @@ impl Found<'_> {
                 "kind": self.kind,
                 "seed": arguments.seed,
                 "file": arguments.output,
+                "mesh": report.map(report_as_json),
             });
             row[entry.0] = entry.1;
             println!("{row}");
             return;
+        }
+        if let Some(report) = report {
+            let watertight = if report.is_watertight() {
+                "watertight"
+            } else {
+                "not watertight"
+            };
+            let (size, triangles) = (report.bounds.size(), report.triangles);
+            println!(
+                "{}: {triangles} triangles, {watertight}, {:.4} x {:.4} x {:.4} m, {:.4e} m³",
+                arguments.source, size.x, size.y, size.z, report.volume
+            );
         }
         println!("{} particles in {}", self.count, arguments.output.display());
         let distance = self.min_distance.map(|d| format!("{d:.4} diameters"));
@@ -186,6 +204,20 @@ impl Found<'_> {
             }
         }
     }
+}
+
+fn report_as_json(report: &MeshReport) -> Value {
+    json!({
+        "triangles": report.triangles,
+        "volume": report.volume,
+        "bounds": [report.bounds.min.to_array(), report.bounds.max.to_array()],
+        "watertight": report.is_watertight(),
+        "open_edges": report.open_edges,
+        "non_manifold_edges": report.non_manifold_edges,
+        "inconsistent_edges": report.inconsistent_edges,
+        "degenerate": report.degenerate,
+        "duplicate": report.duplicate,
+    })
 }
 
 fn write(arguments: &Arguments, points: &Points) -> Result<(), Failure> {

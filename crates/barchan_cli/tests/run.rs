@@ -175,6 +175,32 @@ fn numbers_may_begin_elsewhere_and_the_ledger_closes() {
 }
 
 #[test]
+fn a_run_that_was_interrupted_tells_how_to_go_on_and_another_scene_does_not() {
+    let folder = folder_with_scene();
+    let words = ["run", "small.toml", "-o", "shot", "--start-frame", "1001"];
+    let child = barchan(folder.path(), &words).spawn().unwrap();
+    let start = Instant::now();
+    while !folder.path().join("shot/guides/001005.arrow").exists() && start.elapsed() < Duration::from_secs(60) {
+        sleep(Duration::from_millis(5));
+    }
+    let interrupted = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(interrupted.success());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert!(String::from_utf8(output.stderr).unwrap().contains("--resume"));
+    let resume = ["run", "small.toml", "-o", "shot", "--resume"];
+    let (code, said) = finish(folder.path(), &[&resume[..], &["--set", "seed=4"]].concat());
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("another scene"), "{said}");
+    let (code, said) = finish(folder.path(), &resume);
+    assert_eq!(code, 0, "{said}");
+    assert!(folder.path().join("shot/guides/001061.arrow").exists());
+}
+
+#[test]
 fn wrong_input_is_refused_with_exit_code_two() {
     let folder = folder_with_scene();
     for (words, part) in [
