@@ -112,10 +112,11 @@ impl Solid {
         })?)
     }
 
-    /// Volume [m³]: exact for watertight meshes, else to a thousandth.
+    /// Volume [m³]: exact for watertight meshes of one part, else to a thousandth. Parts may overlap, and the mesh's own volume
+    /// would count that twice.
     pub fn volume(&self) -> Option<f64> {
         match &self.mesh {
-            Some(mesh) if mesh.report.is_watertight() => Some(mesh.report.volume),
+            Some(mesh) if mesh.report.is_watertight() && mesh.report.components == 1 => Some(mesh.report.volume),
             _ => mass::of_shape(&*self.shape, VOLUME_TOLERANCE).ok().map(|m| m.volume),
         }
     }

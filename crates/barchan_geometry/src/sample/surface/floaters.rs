@@ -81,7 +81,8 @@ fn advance(spots: &[Spot], i: usize, near: &[u32], level: &Level, range: f64, st
     if here.middle {
         return level.settle(x + along(here.normal));
     }
-    let (excess, normal) = (level.shape.distance(x) - level.level, level.shape.normal(x));
+    let (distance, normal) = level.shape.distance_and_normal(x);
+    let excess = distance - level.level;
     if level.level < 0.0 && excess > level.tolerance() && normal.dot(here.normal) < OPPOSED {
         // It went through the middle of something too thin for the level.
         return level.settle(x);

@@ -60,7 +60,7 @@ impl Level<'_> {
             normal,
             middle,
         };
-        let (mut x, mut f, mut n) = (start, self.shape.distance(start), self.shape.normal(start));
+        let (mut x, (mut f, mut n)) = (start, self.shape.distance_and_normal(start));
         for _ in 0..MAX_STEPS {
             let excess = f - self.level;
             if excess.abs() <= tolerance {
@@ -70,12 +70,11 @@ impl Level<'_> {
                 // From outside the surface comes first: behind it the solid may be thin.
                 let goal = if excess > 0.0 { self.level.max(0.0) } else { self.level };
                 x -= (f - goal) * n;
-                (f, n) = (self.shape.distance(x), self.shape.normal(x));
+                (f, n) = self.shape.distance_and_normal(x);
                 continue;
             }
             let whole = x - excess * n;
-            let f_whole = self.shape.distance(whole);
-            let n_whole = self.shape.normal(whole);
+            let (f_whole, n_whole) = self.shape.distance_and_normal(whole);
             if (f_whole - self.level).abs() <= tolerance {
                 return spot(whole, n_whole, false);
             }
@@ -90,7 +89,7 @@ impl Level<'_> {
             let mut step = excess.min(f.abs().max(BLIND_STEP * self.radius));
             loop {
                 let y = x - step * n;
-                let (f_y, n_y) = (self.shape.distance(y), self.shape.normal(y));
+                let (f_y, n_y) = self.shape.distance_and_normal(y);
                 if n.dot(n_y) < OPPOSED {
                     return spot(x - ridge(f, f_y, n.dot(n_y), step) * n, n, true);
                 }
