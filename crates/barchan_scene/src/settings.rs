@@ -41,7 +41,6 @@ pub const PBD: TableSpec = TableSpec {
         field("relaxation",       Between(0.1, 2.0),  Need::Number(1.5),       "factor on every correction [-]"),
         field("velocity_clamp",   Between(0.01, 1e3), Need::Number(0.5),       "fastest that a guide may leave a step, in its diameters a step [-]"),
         field("cfl",              Between(0.01, 0.5), Need::Number(0.4),       "longest way of a guide in a step, of the smallest diameter [-]"),
-        field("rigid",            Word(&["impulse", "shape_matching"]), Need::Word("impulse"), "how dynamic bodies are moved"),
         field("boundary",         Word(&["field", "particles"]),        Need::Word("field"),   "what guides see of bodies"),
     ],
     exclusive: &[["substeps", "step"]],
