@@ -205,7 +205,7 @@ fn estimate(room: f64, settings: &VolumeSettings) -> (f64, f64) {
     let (fraction, bytes_each) = match settings.packing {
         Packing::Dense => (dense::FRACTION, 300.0),
         Packing::Random => (0.34, 200.0),
-        Packing::Lattice => (0.59, 100.0),
+        Packing::Lattice => (0.59, 150.0),
     };
     let count = fraction * room / settings.radii.mean_volume();
     (count, count * bytes_each)
