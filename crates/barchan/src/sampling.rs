@@ -68,10 +68,11 @@ pub struct Solid {
 impl Solid {
     /// Opens a mesh file, a shape's file (`.toml`), or a shape's text such as `{ sphere = { radius = 1 } }`.
     pub fn open(source: &str) -> Result<Self, SamplingError> {
-        if source.trim_start().starts_with('{') || source.contains('=') {
+        let path = Path::new(source);
+        // A file's name may hold any character; a text has braces or assigns.
+        if source.trim_start().starts_with('{') || source.contains('=') && !path.exists() {
             return Self::from_text(&Document::new("shape", source));
         }
-        let path = Path::new(source);
         if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml")) {
             let document = Document::read(path).map_err(|reason| SamplingError::Read {
                 path: source.to_owned(),

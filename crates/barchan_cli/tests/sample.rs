@@ -146,6 +146,13 @@ fn a_shape_may_come_from_a_file() {
 }
 
 #[test]
+fn a_mesh_file_may_be_called_anything() {
+    let folder = with_file("size=1.obj", TETRAHEDRON.as_bytes());
+    let (code, _, err) = sample(folder.path(), &["size=1.obj", "--radius", "0.05", "-o", "points.xyz"]);
+    assert_eq!(code, 0, "{err}");
+}
+
+#[test]
 fn faults_of_a_mesh_are_warned_of() {
     let with_duplicate = format!("{TETRAHEDRON}f 1 3 2\n");
     let folder = with_file("castle.obj", with_duplicate.as_bytes());
