@@ -24,6 +24,8 @@ pub(crate) struct Candidates {
     pub base: Vec<Vec4>,
     /// Impulse that the guide got in the last step [kg m]; in the last place more than 0 if there was any.
     pub impulse: Vec<Vec4>,
+    /// Guides of the world [-]: none of those named here is beyond it.
+    guides: usize,
 }
 
 /// An impulse, marked if there is any.
@@ -82,7 +84,7 @@ pub(crate) fn build(
                 chunk.remember(row_of(before, old[i]), old);
             }
         }
-        chunk.pad();
+        chunk.pad(n);
     });
 }
 
@@ -107,6 +109,11 @@ impl Candidates {
         self.impulse.clear();
     }
 
+    /// Guides that columns must have to be read by candidates [-].
+    pub(crate) fn guides(&self) -> usize {
+        self.guides
+    }
+
     /// Number of candidates [-], padding left out.
     pub(crate) fn len(&self) -> usize {
         self.first.last().map_or(0, |&end| end as usize)
@@ -118,7 +125,13 @@ impl Candidates {
     }
 
     /// Adds a block of candidates that are no contacts and have no impulse.
-    fn pad(&mut self) {
+    fn pad(&mut self, guides: usize) {
+        assert!(guides > 0 || self.other.is_empty());
+        assert!(
+            self.other.iter().all(|&j| (j as usize) < guides),
+            "a neighbour that is not there"
+        );
+        self.guides = guides;
         let len = self.other.len() + LANES;
         self.other.resize(len, 0);
         self.own.resize(len, 0);
@@ -172,14 +185,20 @@ impl Candidates {
         ends: &mut Vec<u32>,
     ) {
         let len = self.len();
+        assert!(ways.at.len() == self.guides && ways.free.len() == self.guides);
         active.clear();
         active.resize(len + LANES, 0);
         let mut count = 0;
         for c in (0..len).step_by(LANES) {
             let (own, other) = (block(&self.own, c), block(&self.other, c));
             let (base, impulse) = (V::load(block(&self.base, c)), V::load(block(&self.impulse, c)));
-            let at: [Lane; 3] = minus(&V::gather(ways.at, own), &V::gather(ways.at, other));
-            let free: [Lane; 3] = minus(&V::gather(ways.free, own), &V::gather(ways.free, other));
+            // SAFETY: candidates name no guide beyond these columns.
+            let (at, free): ([Lane; 3], [Lane; 3]) = unsafe {
+                (
+                    minus(&V::gather(ways.at, own), &V::gather(ways.at, other)),
+                    minus(&V::gather(ways.free, own), &V::gather(ways.free, other)),
+                )
+            };
             let mut is_active = [0u32; LANES];
             for l in 0..LANES {
                 let (x, y, z) = (base[0][l] + at[0][l], base[1][l] + at[1][l], base[2][l] + at[2][l]);

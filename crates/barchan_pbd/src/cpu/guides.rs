@@ -28,6 +28,8 @@ pub(crate) struct Columns {
     /// Inverse mass [1/kg], scaled with height if that is on.
     pub inverse_mass: Vec<f32>,
     pub weight: Vec<Weight>,
+    /// The share of `weight`, on its own to be picked from.
+    pub share: Vec<f32>,
     /// How far it went in this frame [m].
     pub total: Vec<Vec3>,
 }
@@ -52,6 +54,7 @@ impl Columns {
         }
         self.inverse_mass.resize(n, 0.0);
         self.weight.resize(n, Weight::default());
+        self.share.resize(n, 0.0);
         self.total.clear();
         self.total.resize(n, Vec3::ZERO);
     }

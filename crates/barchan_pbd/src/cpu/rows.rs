@@ -7,7 +7,6 @@ use glam::{Vec3, Vec4};
 use super::CHUNK;
 use super::candidates::{Candidates, PairFriction, marked};
 use super::simd::{LANES, Lane, Vectors, block, minus, vectorised};
-use crate::laws::mass::Weight;
 use crate::laws::{contact, friction};
 use crate::{FrictionMode, PbdSettings};
 
@@ -87,6 +86,16 @@ impl Row {
         candidate: [0; LANES],
     };
 
+    /// Adds the impulses on the guides of the slice.
+    #[inline(always)]
+    fn add_impulses(&self, sum: &mut [Lane; 3]) {
+        for axis in 0..3 {
+            for l in 0..LANES {
+                sum[axis][l] += self.p[axis][l];
+            }
+        }
+    }
+
     /// Adds what the stabilisation gives the guides of the slice.
     #[inline(always)]
     fn add_push(&self, sum: &mut [Lane; 3]) {
@@ -97,25 +106,28 @@ impl Row {
         }
     }
 
-    /// Makes the `chosen` candidates of `guides`, which are and go as `own` says, planes.
+    /// Makes the candidates of `guides`, which are and go as `own` says, planes.
     #[inline(always)]
     fn place<V: Vectors>(
         &mut self,
-        chosen: &[u32; LANES],
         candidates: &Candidates,
         guides: &[u32; LANES],
         own: &[[Lane; 4]; 2],
         ways: Ways<'_>,
         rules: Rules,
     ) {
-        self.candidate = *chosen;
         for l in 0..LANES {
-            self.other[l] = candidates.other[chosen[l] as usize];
+            self.other[l] = candidates.other[self.candidate[l] as usize];
         }
-        let base = V::gather(&candidates.base, chosen);
-        let p = V::gather(&candidates.impulse, chosen);
-        let at: [Lane; 3] = minus(&own[0], &V::gather(ways.at, &self.other));
-        let u: [Lane; 3] = minus(&own[1], &V::gather(ways.free, &self.other));
+        // SAFETY: the other columns of candidates are as long as the one above; it names no guide beyond these ways.
+        let (base, p, at, u): (_, _, [Lane; 3], [Lane; 3]) = unsafe {
+            (
+                V::gather(&candidates.base, &self.candidate),
+                V::gather(&candidates.impulse, &self.candidate),
+                minus(&own[0], &V::gather(ways.at, &self.other)),
+                minus(&own[1], &V::gather(ways.free, &self.other)),
+            )
+        };
         for l in 0..LANES {
             let (x, y, z, reach) = (
                 base[0][l] + at[0][l],
@@ -155,8 +167,10 @@ pub(crate) struct Rows {
     first: Vec<u32>,
     /// The guides of all slices, those with the most contacts first; the last one fills the last slice.
     guides: Vec<u32>,
-    /// Guides of the chunk [-].
+    /// Guides of the chunk [-], and guides that columns must have to be read by rows.
     count: usize,
+    reads: usize,
+    sums: Vec<[Lane; 3]>,
     /// Candidates in contact, guide after guide; those of the `k`-th are `active[ends[k]..ends[k + 1]]`.
     active: Vec<u32>,
     ends: Vec<u32>,
@@ -175,7 +189,8 @@ impl Rows {
     pub(crate) fn clear(&mut self) {
         self.first.clear();
         self.guides.clear();
-        self.count = 0;
+        self.sums.clear();
+        (self.count, self.reads) = (0, 0);
         self.active.clear();
         self.ends.clear();
     }
@@ -215,6 +230,7 @@ impl Rows {
         self.active
             .reserve((candidates.len() + LANES).saturating_sub(self.active.len()));
         self.first.reserve(CHUNK / LANES + 1);
+        self.sums.reserve(CHUNK / LANES);
         self.guides.reserve(CHUNK + LANES);
         self.ends.reserve(CHUNK + 1);
     }
@@ -257,68 +273,60 @@ impl Rows {
         self.clear();
         candidates.find_active::<V>(ways, 1.0 + SLACK, &mut self.active, &mut self.ends);
         self.sort(c);
+        self.reads = candidates.guides();
         let mut end = 0;
         self.first.push(0);
         for s in 0..self.slices() {
             let guides: &[u32; LANES] = block(&self.guides, s * LANES);
-            let own = [V::gather(ways.at, guides), V::gather(ways.free, guides)];
-            let (mut next, mut ends) = ([0; LANES], [0; LANES]);
+            // SAFETY: these are guides of the columns that `find_active` has read.
+            let own = unsafe { [V::gather(ways.at, guides), V::gather(ways.free, guides)] };
+            let (mut start, mut count) = ([0; LANES], [0; LANES]);
             for (l, &i) in guides[..LANES.min(self.count - s * LANES)].iter().enumerate() {
                 let k = i as usize - c * CHUNK;
-                (next[l], ends[l]) = (self.ends[k], self.ends[k + 1]);
+                (start[l], count[l]) = (self.ends[k], self.ends[k + 1] - self.ends[k]);
             }
-            loop {
-                let mut chosen = [candidates.len() as u32; LANES];
-                let mut is_empty = true;
-                for l in 0..LANES {
-                    if next[l] < ends[l] {
-                        chosen[l] = self.active[next[l] as usize];
-                        next[l] += 1;
-                        is_empty = false;
-                    }
-                }
-                if is_empty {
-                    break;
+            let mut sum = [[0.0; LANES]; 3];
+            let mut lanes = LANES;
+            for k in 0..count[0] {
+                while count[lanes - 1] <= k {
+                    lanes -= 1;
                 }
                 if end == self.rows.len() {
                     self.rows.push(Row::EMPTY);
                 }
                 let row = &mut self.rows[end];
-                row.place::<V>(&chosen, candidates, guides, &own, ways, rules);
+                for l in 0..lanes {
+                    row.candidate[l] = self.active[(start[l] + k) as usize];
+                }
+                row.candidate[lanes..].fill(candidates.len() as u32);
+                row.place::<V>(candidates, guides, &own, ways, rules);
                 friction.fill(guides, &row.other, &mut row.mu_static, &mut row.mu_kinetic);
+                row.add_impulses(&mut sum);
                 end += 1;
             }
             self.first.push(end as u32);
+            self.sums.push(sum);
         }
     }
 
-    /// Sums of the impulses on the guides of slice `s` [kg m].
-    #[inline(always)]
-    pub(crate) fn sums(&self, s: usize) -> [Lane; 3] {
-        let mut sum = [[0.0; LANES]; 3];
-        for row in &self.rows[self.first[s] as usize..self.first[s + 1] as usize] {
-            for (sum, p) in sum.iter_mut().zip(&row.p) {
-                for l in 0..LANES {
-                    sum[l] += p[l];
-                }
-            }
-        }
-        sum
+    /// Sums of the remembered impulses on the guides of slice `s` [kg m].
+    pub(crate) fn sums(&self, s: usize) -> &[Lane; 3] {
+        &self.sums[s]
     }
 
     /// Gives the contacts of slice `s` their stiffness. Sums what the stabilisation's first pass pushes [kg m].
     #[inline(always)]
-    pub(crate) fn stiffen(&mut self, s: usize, weights: &[Weight]) -> [Lane; 3] {
+    pub(crate) fn stiffen<V: Vectors>(&mut self, s: usize, shares: &[f32]) -> [Lane; 3] {
+        assert!(shares.len() == self.reads);
         let (rows, guides) = self.rows_of(s);
-        let mut own = [0.0; LANES];
-        for l in 0..LANES {
-            own[l] = weights[guides[l] as usize].share;
-        }
+        // SAFETY: rows name no guide beyond the column, here and below.
+        let own = unsafe { V::pick(shares, guides) };
         let mut sum = [[0.0; LANES]; 3];
         for row in rows {
-            let mut shares = own;
+            // SAFETY: see above.
+            let mut shares = unsafe { V::pick(shares, &row.other) };
             for l in 0..LANES {
-                shares[l] += weights[row.other[l] as usize].share;
+                shares[l] += own[l];
             }
             for l in 0..LANES {
                 let is_contact = row.reach[l] > 0.0 && shares[l] > 0.0;
@@ -333,11 +341,14 @@ impl Rows {
     /// A further pass of the stabilisation, with guides pushed by `pushed` [m] so far.
     #[inline(always)]
     pub(crate) fn push_again<V: Vectors>(&mut self, s: usize, pushed: &[Vec4]) -> [Lane; 3] {
+        assert!(pushed.len() == self.reads);
         let (rows, guides) = self.rows_of(s);
-        let own = V::gather(pushed, guides);
+        // SAFETY: rows name no guide beyond the column, here and below.
+        let own = unsafe { V::gather(pushed, guides) };
         let mut sum = [[0.0; LANES]; 3];
         for row in rows {
-            let [x, y, z] = minus(&own, &V::gather(pushed, &row.other));
+            // SAFETY: see above.
+            let [x, y, z] = minus(&own, &unsafe { V::gather(pushed, &row.other) });
             for l in 0..LANES {
                 let gap = row.start[l] + (row.x[l] * x[l] + row.y[l] * y[l] + row.z[l] * z[l]);
                 row.push[l] = contact::accumulated(row.push[l], row.stiffness[l], gap);
@@ -349,10 +360,13 @@ impl Rows {
 
     /// Lets the gaps know how the stabilisation moved guides, where inherited overlaps are solved for.
     pub(crate) fn shift_gaps<V: Vectors>(&mut self, s: usize, pushed: &[Vec4]) {
+        assert!(pushed.len() == self.reads);
         let (rows, guides) = self.rows_of(s);
-        let own = V::gather(pushed, guides);
+        // SAFETY: rows name no guide beyond the column, here and below.
+        let own = unsafe { V::gather(pushed, guides) };
         for row in rows {
-            let [x, y, z] = minus(&own, &V::gather(pushed, &row.other));
+            // SAFETY: see above.
+            let [x, y, z] = minus(&own, &unsafe { V::gather(pushed, &row.other) });
             for l in 0..LANES {
                 row.gap[l] += row.x[l] * x[l] + row.y[l] * y[l] + row.z[l] * z[l];
             }
@@ -363,11 +377,14 @@ impl Rows {
     /// [kg m].
     #[inline(always)]
     pub(crate) fn solve<V: Vectors>(&mut self, s: usize, moved: &[Vec4], mode: FrictionMode) -> [Lane; 3] {
+        assert!(moved.len() == self.reads);
         let (rows, guides) = self.rows_of(s);
-        let own = V::gather(moved, guides);
+        // SAFETY: rows name no guide beyond the column, here and below.
+        let own = unsafe { V::gather(moved, guides) };
         let mut sum = [[0.0; LANES]; 3];
         for row in rows {
-            let u = minus(&own, &V::gather(moved, &row.other));
+            // SAFETY: see above.
+            let u = minus(&own, &unsafe { V::gather(moved, &row.other) });
             match mode {
                 FrictionMode::Accumulated => solve_accumulated(row, &u),
                 FrictionMode::Sommer => {
@@ -383,11 +400,7 @@ impl Rows {
                     solve_printed(row, &u, &depth);
                 }
             }
-            for axis in 0..3 {
-                for l in 0..LANES {
-                    sum[axis][l] += row.p[axis][l];
-                }
-            }
+            row.add_impulses(&mut sum);
         }
         sum
     }

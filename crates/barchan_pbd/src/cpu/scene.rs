@@ -94,11 +94,13 @@ impl Scene<'_> {
             moved,
             inverse_mass,
             weight,
+            share,
             gone,
             ..
         } = columns;
         let (ways, inverse_mass, gone) = (Ways { at, free }, &*inverse_mass, &*gone);
-        let columns = moved.par_chunks_mut(CHUNK).zip(weight.par_chunks_mut(CHUNK));
+        let weights = weight.par_chunks_mut(CHUNK).zip(share.par_chunks_mut(CHUNK));
+        let columns = moved.par_chunks_mut(CHUNK).zip(weights);
         let chunks = contacts
             .rows
             .par_iter_mut()
@@ -106,7 +108,7 @@ impl Scene<'_> {
             .zip(contacts.loads.par_iter_mut());
         let chunks = chunks.zip(candidates.par_iter()).zip(near.par_iter_mut());
         columns.zip(chunks).enumerate().for_each(
-            |(c, ((moved, weight), ((((rows, walls), loads), candidates), near)))| {
+            |(c, ((moved, (weight, share)), ((((rows, walls), loads), candidates), near)))| {
                 rows::place(rows, c, candidates, ways, self.pair_friction, self.rules);
                 self.touch_all(c, ways, gone, near, before, walls);
                 for s in 0..rows.slices() {
@@ -116,8 +118,9 @@ impl Scene<'_> {
                         let own = walls.of(k);
                         let number = rows.count(k) as f32 + own.len() as f32;
                         weight[k] = self.splitting.weight(inverse_mass[i], number, self.rules.relaxation);
+                        share[k] = weight[k].share;
                         let remembered: Vec3 = own.iter().map(|w| w.impulse).sum();
-                        moved[k] = ways.free[i] + ((lane(&sums, l) + remembered) * weight[k].response).extend(0.0);
+                        moved[k] = ways.free[i] + ((lane(sums, l) + remembered) * weight[k].response).extend(0.0);
                     }
                 }
                 self.sum_loads(c, walls, weight, loads);
@@ -184,12 +187,18 @@ impl Scene<'_> {
     /// Gives contacts their stiffness, then one pass of the stabilisation: the sum of what pushes each guide.
     pub(crate) fn push(&self, columns: &mut Columns, contacts: &mut Contacts, is_first: bool) {
         let Columns {
-            pushed, next, weight, ..
+            pushed,
+            next,
+            weight,
+            share,
+            ..
         } = columns;
-        let (weight, pushed_before) = (&*weight, &*pushed);
+        let (weight, share, pushed_before) = (&*weight, &*share, &*pushed);
         let chunks = contacts.rows.par_iter_mut().zip(contacts.walls.par_iter_mut());
         let chunks = next.par_chunks_mut(CHUNK).zip(chunks).enumerate();
-        chunks.for_each(|(c, (next, (rows, walls)))| push_chunk(next, rows, walls, c, weight, pushed_before, is_first));
+        chunks.for_each(|(c, (next, (rows, walls)))| {
+            push_chunk(next, rows, walls, c, weight, share, pushed_before, is_first)
+        });
         std::mem::swap(pushed, next);
     }
 
@@ -255,24 +264,27 @@ vectorised! {
         walls: &mut Walls,
         c: usize,
         weight: &[Weight],
+        share: &[f32],
         pushed: &[Vec4],
         is_first: bool,
     ) = push_chunk_with
 }
 
 #[inline(always)]
+#[allow(clippy::too_many_arguments, reason = "columns of one loop")]
 fn push_chunk_with<V: Vectors>(
     next: &mut [Vec4],
     rows: &mut Rows,
     walls: &mut Walls,
     c: usize,
     weight: &[Weight],
+    share: &[f32],
     pushed: &[Vec4],
     is_first: bool,
 ) {
     for s in 0..rows.slices() {
         let sums = match is_first {
-            true => rows.stiffen(s, weight),
+            true => rows.stiffen::<V>(s, share),
             false => rows.push_again::<V>(s, pushed),
         };
         for (l, &i) in rows.guides(s).iter().enumerate() {
@@ -301,6 +313,7 @@ vectorised! {
 }
 
 #[inline(always)]
+#[allow(clippy::too_many_arguments, reason = "columns of one loop")]
 fn solve_chunk_with<V: Vectors>(
     next: &mut [Vec4],
     rows: &mut Rows,
