@@ -197,7 +197,7 @@ impl Scene<'_> {
         let chunks = contacts.rows.par_iter_mut().zip(contacts.walls.par_iter_mut());
         let chunks = next.par_chunks_mut(CHUNK).zip(chunks).enumerate();
         chunks.for_each(|(c, (next, (rows, walls)))| {
-            push_chunk(next, rows, walls, c, weight, share, pushed_before, is_first)
+            push_chunk(next, rows, walls, c, weight, share, pushed_before, is_first);
         });
         std::mem::swap(pushed, next);
     }
