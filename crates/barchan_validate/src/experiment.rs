@@ -6,7 +6,28 @@ use crate::ValidateError;
 use crate::expression::Parameters;
 
 /// Every experiment: one file each.
-const FILES: &[(&str, &str)] = &[("repose", include_str!("../experiments/repose.toml"))];
+const FILES: &[(&str, &str)] = &[
+    ("incline_block", include_str!("../experiments/incline_block.toml")),
+    ("incline_guides", include_str!("../experiments/incline_guides.toml")),
+    ("incline_stuck", include_str!("../experiments/incline_stuck.toml")),
+    (
+        "incline_tilt_block",
+        include_str!("../experiments/incline_tilt_block.toml"),
+    ),
+    (
+        "incline_tilt_guides",
+        include_str!("../experiments/incline_tilt_guides.toml"),
+    ),
+    ("repose", include_str!("../experiments/repose.toml")),
+    ("creep", include_str!("../experiments/creep.toml")),
+    ("truck", include_str!("../experiments/truck.toml")),
+    ("column", include_str!("../experiments/column.toml")),
+    ("hourglass", include_str!("../experiments/hourglass.toml")),
+    ("packing", include_str!("../experiments/packing.toml")),
+    ("momentum_cloud", include_str!("../experiments/momentum_cloud.toml")),
+    ("momentum_fall", include_str!("../experiments/momentum_fall.toml")),
+    ("momentum_flip", include_str!("../experiments/momentum_flip.toml")),
+];
 
 /// An experiment: what is done, what it shows, and what that should be.
 #[derive(Clone, Debug)]
@@ -77,8 +98,10 @@ pub struct Variant {
     pub seeds: u64,
     /// What is different.
     pub parameters: Parameters,
-    /// What is said beside the scene.
+    /// What is said beside the scene; `solver.*` is the table of the solver that runs.
     pub set: Vec<String>,
+    /// A setting that the solver must have, or this is left out.
+    pub needs: Option<String>,
 }
 
 /// When something is done.
@@ -119,8 +142,6 @@ pub struct Twin {
     pub quantity: String,
     /// By how much it may differ.
     pub within: String,
-    /// The only solver that it makes sense for.
-    pub solver: Option<String>,
 }
 
 /// Changes that must change nothing.
@@ -249,6 +270,7 @@ fn variant(table: &DeTable) -> Result<Variant, String> {
         seeds: seeds.map_err(|_| "`seeds` is no whole number".to_owned())?,
         parameters: parameters(table)?,
         set: said.unwrap_or_default(),
+        needs: optional(table, "needs"),
     })
 }
 
@@ -272,7 +294,6 @@ fn twin(table: &DeTable) -> Result<Twin, String> {
         change: change.transpose()?,
         quantity: text(table, "quantity")?,
         within: text(table, "within")?,
-        solver: optional(table, "solver"),
     })
 }
 

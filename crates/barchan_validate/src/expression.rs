@@ -1,7 +1,7 @@
 //! Arithmetic in experiment files: laws, bands and lengths of scenes, of named parameters.
 //!
-//! `+ - * / ^`, parentheses, `sqrt sin cos tan atan exp ln abs min max` and the constants `pi` and `g` = 9.81 m/s². Angles are
-//! degrees, as in scene files: `tan(30)` is 0.577.
+//! `+ - * / ^`, parentheses, `sqrt sin cos tan atan exp ln abs min max less` and the constants `pi` and `g` = 9.81 m/s². Angles are
+//! degrees, as in scene files: `tan(30)` is 0.577. `less(x, y)` is 1 where x < y and 0 elsewhere, for laws of two parts.
 
 use std::collections::BTreeMap;
 
@@ -203,6 +203,7 @@ fn call(function: &str, x: f64, y: Option<f64>) -> Result<f64, String> {
         ("abs", None) => Ok(x.abs()),
         ("min", Some(y)) => Ok(x.min(y)),
         ("max", Some(y)) => Ok(x.max(y)),
+        ("less", Some(y)) => Ok(f64::from(u8::from(x < y))),
         _ => Err(format!("there is no function `{function}` of that many values")),
     }
 }
@@ -231,6 +232,7 @@ mod tests {
             ("sqrt(16) + min(3, 2) + max(1, abs(-7))", 13.0),
             ("tan(45) + atan(1) + sin(30) + cos(60)", 47.0),
             ("ln(exp(2)) * g", 19.62),
+            ("less(1, 2) * 5 + less(2, 2) * 7", 5.0),
         ];
         for (text, expected) in cases {
             let value = none.value(text).unwrap();

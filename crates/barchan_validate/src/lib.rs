@@ -8,11 +8,15 @@ pub mod experiment;
 pub mod expression;
 mod judge;
 pub mod measures;
+mod plan;
 mod protocols;
+mod row;
 mod run;
 mod stage;
 
 pub use error::ValidateError;
 pub use judge::{Band, Verdict};
-pub use run::{Kind, Options, Progress, Row, cases, validate};
+pub use plan::{Options, cases};
+pub use row::{Kind, Row};
+pub use run::{Progress, validate};
 pub use stage::{Observation, Stage};

@@ -12,7 +12,7 @@ use glam::{DQuat, DVec3};
 
 use crate::experiment::Change;
 use crate::expression::{ExpressionError, GRAVITY, Parameters};
-use crate::measures::{Rest, RestBand};
+use crate::measures::{Momenta, Rest, RestBand, carried};
 
 /// A kilometre and more than 1000 diameters, in no direction that a grid knows [m].
 const SHIFT: DVec3 = DVec3::new(812.3, -571.9, 119.7);
@@ -38,6 +38,7 @@ impl Observation {
 /// A running experiment. Places and velocities are told in the frame of the scene as it is written, wherever a twin put it.
 pub struct Stage {
     simulation: Simulation,
+    frame_duration: f64,
     parameters: Parameters,
     rotation: DQuat,
     shift: DVec3,
@@ -57,6 +58,7 @@ impl Stage {
         if rotation != DQuat::IDENTITY || shift != DVec3::ZERO {
             place(&mut scene, rotation, shift);
         }
+        let frame_duration = 1.0 / scene.frame_rate;
         let mut simulation = Simulation::new(&scene)?;
         match change {
             Some(Change::Mirror) => mirror(&mut simulation),
@@ -65,6 +67,7 @@ impl Stage {
         }
         Ok(Self {
             simulation,
+            frame_duration,
             parameters,
             rotation,
             shift,
@@ -79,6 +82,11 @@ impl Stage {
     /// Goes on by one frame.
     pub fn advance(&mut self) -> Result<(), SimulationError> {
         self.simulation.advance()
+    }
+
+    /// Time from frame to frame [s].
+    pub fn frame_duration(&self) -> f64 {
+        self.frame_duration
     }
 
     /// Now [s].
@@ -131,6 +139,51 @@ impl Stage {
         bodies
             .find(|body| body.name == name)
             .expect("the experiment's scene has that body")
+    }
+
+    /// Lets a driven body move with `velocity` [m/s] from now on.
+    ///
+    /// # Panics
+    /// If the experiment's scene has none of that name.
+    pub fn drive(&mut self, name: &str, velocity: DVec3) {
+        let velocity = self.rotation * velocity;
+        let mut bodies = self.simulation.world_mut().bodies.iter_mut();
+        let body = bodies.find(|body| body.name == name);
+        body.expect("the experiment's scene has that body").twist.linear = velocity;
+    }
+
+    /// Where guides are [m], by id; of those that are gone, nothing.
+    pub fn places_by_id(&self) -> Vec<Option<DVec3>> {
+        let world = self.simulation.world();
+        let mut places = vec![None; world.next_id as usize];
+        for i in 0..world.guides.len() {
+            places[world.guides.id[i] as usize] = Some(self.told(world.place(i)));
+        }
+        places
+    }
+
+    /// Momenta of the guides about the origin, from the velocities that the solver keeps.
+    pub fn momenta(&self) -> Momenta {
+        let guides = &self.simulation.world().guides;
+        let masses: Vec<f64> = guides.mass.iter().map(|&m| f64::from(m)).collect();
+        let back = self.rotation.inverse();
+        let velocities: Vec<DVec3> = guides.velocity.iter().map(|v| back * v.as_dvec3()).collect();
+        Momenta::new(&masses, &self.places(), &velocities, DVec3::ZERO)
+    }
+
+    /// Mean over `duration` [s] from now on of the force on all bodies against the weight of all guides [-].
+    pub fn carried(&mut self, duration: f64) -> Result<f64, SimulationError> {
+        let end = self.time() + duration;
+        let (mut sum, mut frames) = (0.0, 0.0);
+        while self.time() < end - 1e-9 {
+            self.advance()?;
+            let world = self.simulation.world();
+            let forces = world.bodies.iter().map(|body| body.wrench.force);
+            let masses = world.guides.mass.iter().map(|&m| f64::from(m));
+            sum += carried(forces, masses, world.gravity);
+            frames += 1.0;
+        }
+        Ok(sum / frames)
     }
 
     /// Goes on until the guides, of `diameter` [m], rest or `limit` [s] is reached; tells when they did.

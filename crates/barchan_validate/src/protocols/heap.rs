@@ -4,15 +4,20 @@ use super::Broken;
 use crate::measures::slope;
 use crate::stage::{Observation, Stage};
 
-/// Pours for `pour` [s], waits for rest no longer than `limit` [s], and measures the slope.
-pub(super) fn heap(stage: &mut Stage) -> Result<Observation, Broken> {
-    let d = stage.value("d")?;
+/// Pours for `pour` [s] and waits for rest, no longer than until `limit` [s].
+pub(super) fn pour(stage: &mut Stage) -> Result<Option<f64>, Broken> {
     let pour = stage.value("pour")?;
-    let limit = stage.value("limit")?;
     while stage.time() < pour {
         stage.advance()?;
     }
-    let rest = stage.until_rest(d, limit)?;
+    Ok(stage.until_rest(stage.value("d")?, stage.value("limit")?)?)
+}
+
+/// Pours a heap and measures its slope.
+pub(super) fn heap(stage: &mut Stage) -> Result<Observation, Broken> {
+    let d = stage.value("d")?;
+    let limit = stage.value("limit")?;
+    let rest = pour(stage)?;
     let mut seen = Observation {
         guides: stage.guides(),
         ..Observation::default()

@@ -1,6 +1,13 @@
 //! How experiments are done: each drives a simulation and measures.
 
+mod column;
+mod creep;
+mod discharge;
+mod free;
 mod heap;
+mod packing;
+mod slide;
+mod truck;
 
 use barchan::SimulationError;
 use thiserror::Error;
@@ -20,7 +27,20 @@ pub(crate) enum Broken {
 pub(crate) type Protocol = fn(&mut Stage) -> Result<Observation, Broken>;
 
 /// Every protocol by name.
-const PROTOCOLS: &[(&str, Protocol)] = &[("heap", heap::heap)];
+const PROTOCOLS: &[(&str, Protocol)] = &[
+    ("slide", slide::slide),
+    ("stick", slide::stick),
+    ("tilt", slide::tilt),
+    ("heap", heap::heap),
+    ("creep", creep::creep),
+    ("truck", truck::truck),
+    ("column", column::column),
+    ("discharge", discharge::run_out),
+    ("packing", packing::packing),
+    ("cloud", free::cloud),
+    ("fall", free::fall),
+    ("flip", free::flip),
+];
 
 /// The protocol called `name`.
 pub(crate) fn protocol(name: &str) -> Option<Protocol> {
