@@ -1,8 +1,9 @@
 //! `barchan validate`: experiments and closed forms.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
-use barchan_validate::{Options, Row, ValidateError, validate};
+use barchan_validate::{Options, Report, Row, ValidateError, short, validate};
 use clap::Args;
 
 use crate::failure::Failure;
@@ -28,9 +29,9 @@ pub struct Arguments {
     #[arg(long)]
     quick: bool,
 
-    /// The report's folder; no report if not given
-    #[arg(long, short, value_name = "DIR")]
-    output: Option<PathBuf>,
+    /// The folder of the report and its plots
+    #[arg(long, short, value_name = "DIR", default_value = "validation")]
+    output: PathBuf,
 
     /// Threads to use; all cores if not given
     #[arg(long, value_name = "N")]
@@ -49,6 +50,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         set: arguments.set.clone(),
         quick: arguments.quick,
     };
+    let start = Instant::now();
     let progress = Progress::new("validating");
     let rows = validate(
         &options,
@@ -61,14 +63,33 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     );
     drop(progress);
     let rows = rows.map_err(failure)?;
+    let report = Report {
+        options: &options,
+        rows: &rows,
+        command: command(),
+        seconds: start.elapsed().as_secs_f64(),
+        threads: rayon::current_num_threads(),
+    };
+    report.write(&arguments.output).map_err(failure)?;
     if !arguments.json {
         print_table(&rows);
+        println!("report: {}", arguments.output.join("report.html").display());
     }
     let missed = rows.iter().filter(|row| row.pass == Some(false)).count();
     match missed {
         0 => Ok(()),
         n => Err(Failure::run(format!("{n} of {} rows miss their band", rows.len()))),
     }
+}
+
+/// The command line, without the place of the program.
+fn command() -> String {
+    let quoted = |word: String| match word.contains(char::is_whitespace) {
+        true => format!("'{word}'"),
+        false => word,
+    };
+    let words: Vec<String> = std::env::args().skip(1).map(quoted).collect();
+    format!("barchan {}", words.join(" "))
 }
 
 fn failure(error: ValidateError) -> Failure {
@@ -79,41 +100,23 @@ fn failure(error: ValidateError) -> Failure {
 }
 
 fn print_table(rows: &[Row]) {
-    let bound = |x: Option<f64>| x.map_or("-".to_owned(), short);
     println!(
-        "{:<40} {:<18} {:>10} {:>10} {:>19}  verdict",
-        "case", "quantity", "measured", "expected", "band"
+        "{:<44} {:<22} {:>14} {:>9} {:>19}  verdict",
+        "run", "quantity", "measured", "expected", "band"
     );
     for row in rows {
-        let verdict = match row.pass {
-            Some(true) => "pass",
-            Some(false) => "MISS",
-            None => "inconclusive",
-        };
-        let note = if row.note.is_empty() {
-            String::new()
-        } else {
-            format!(" ({})", row.note)
+        let note = match row.note.as_str() {
+            "" => String::new(),
+            note => format!(" ({note})"),
         };
         println!(
-            "{:<40} {:<18} {:>10} {:>10} {:>19}  {verdict}{note}",
-            format!("{} {}", row.case, row.variant),
+            "{:<44} {:<22} {:>14} {:>9} {:>19}  {}{note}",
+            format!("{}: {}", row.case, row.variant),
             row.quantity,
-            short(row.measured),
+            row.measured_text(),
             short(row.band.expected),
-            format!("{} .. {}", bound(row.band.low), bound(row.band.high)),
+            row.band_text(),
+            row.verdict(),
         );
-    }
-}
-
-/// A number with four digits that count.
-fn short(x: f64) -> String {
-    match x.abs() {
-        0.0 => "0".to_owned(),
-        1e-3..1e4 => {
-            let decimals = (3 - x.abs().log10().floor() as i32).max(0) as usize;
-            format!("{x:.decimals$}")
-        }
-        _ => format!("{x:.2e}"),
     }
 }

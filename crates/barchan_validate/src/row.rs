@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::judge::Band;
+use crate::report::short;
 
 /// What a row is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +65,39 @@ pub struct Row {
 }
 
 impl Row {
+    /// What the band says, in a word.
+    pub fn verdict(&self) -> &'static str {
+        match self.pass {
+            Some(true) => "pass",
+            Some(false) => "MISS",
+            None => "inconclusive",
+        }
+    }
+
+    /// The same, as pages call it.
+    pub(crate) fn verdict_class(&self) -> &'static str {
+        match self.pass {
+            Some(true) => "pass",
+            Some(false) => "miss",
+            None => "open",
+        }
+    }
+
+    /// The measured value with its unit.
+    pub fn measured_text(&self) -> String {
+        format!("{} {}", short(self.measured), self.unit).trim_end().to_owned()
+    }
+
+    /// From and to.
+    pub fn band_text(&self) -> String {
+        match (self.band.low, self.band.high) {
+            (Some(low), Some(high)) => format!("{} .. {}", short(low), short(high)),
+            (None, Some(high)) => format!("≤ {}", short(high)),
+            (Some(low), None) => format!("≥ {}", short(low)),
+            (None, None) => String::new(),
+        }
+    }
+
     /// As one JSON object.
     pub fn json(&self) -> Value {
         json!({
