@@ -94,7 +94,9 @@ fn command() -> String {
 
 fn failure(error: ValidateError) -> Failure {
     match error {
-        ValidateError::NoCase { .. } | ValidateError::Scene(_) => Failure::input(error.to_string()),
+        ValidateError::NoCase { .. } | ValidateError::Scene(_) | ValidateError::Simulation { .. } => {
+            Failure::input(error.to_string())
+        }
         _ => Failure::run(error.to_string()),
     }
 }

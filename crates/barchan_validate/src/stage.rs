@@ -20,12 +20,14 @@ const SHIFT: DVec3 = DVec3::new(812.3, -571.9, 119.7);
 /// What an experiment showed.
 #[derive(Clone, Debug, Default)]
 pub struct Observation {
-    /// Quantities by name.
+    /// Quantities by name. One that is missing was not measured, one that is NaN could not be right.
     pub values: Vec<(&'static str, f64)>,
     /// What a reader should know.
     pub notes: Vec<String>,
     /// Number of guides at the end.
     pub guides: usize,
+    /// Whether the simulation broke off.
+    pub broken: bool,
 }
 
 impl Observation {

@@ -73,6 +73,7 @@ pub(super) fn flip(stage: &mut Stage) -> Result<Observation, Broken> {
     }
     let mut seen = Observation::default();
     if flips.len() < 6 {
+        seen.values.push(("flip interval", f64::NAN));
         seen.notes.push(format!("{} flips in 40 s", flips.len()));
         return Ok(seen);
     }
