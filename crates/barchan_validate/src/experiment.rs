@@ -19,6 +19,7 @@ const FILES: &[(&str, &str)] = &[
         include_str!("../experiments/incline_tilt_guides.toml"),
     ),
     ("repose", include_str!("../experiments/repose.toml")),
+    ("repose_dug", include_str!("../experiments/repose_dug.toml")),
     ("creep", include_str!("../experiments/creep.toml")),
     ("truck", include_str!("../experiments/truck.toml")),
     ("column", include_str!("../experiments/column.toml")),

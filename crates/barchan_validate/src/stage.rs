@@ -6,7 +6,7 @@ use barchan::geometry::Shape;
 use barchan::geometry::random::Stream;
 use barchan::geometry::shapes::Transformed;
 use barchan::scene::{FillSource, JointPlace, JointType, Scene};
-use barchan::world::{Body, Column};
+use barchan::world::{Body, Column, Mass};
 use barchan::{Simulation, SimulationError};
 use glam::{DQuat, DVec3};
 
@@ -152,6 +152,15 @@ impl Stage {
         let mut bodies = self.simulation.world_mut().bodies.iter_mut();
         let body = bodies.find(|body| body.name == name);
         body.expect("the experiment's scene has that body").twist.linear = velocity;
+    }
+
+    /// Takes away the guides at places [m] that are `gone`, and books them.
+    pub fn remove(&mut self, gone: impl Fn(DVec3) -> bool) {
+        let keep: Vec<bool> = self.places().into_iter().map(|place| !gone(place)).collect();
+        let world = self.simulation.world_mut();
+        let masses = world.guides.mass.iter().zip(&keep).filter(|k| !*k.1).map(|k| *k.0);
+        world.ledger.removed += Mass::sum(masses);
+        world.guides.retain(&keep);
     }
 
     /// Where guides are [m], by id; of those that are gone, nothing.

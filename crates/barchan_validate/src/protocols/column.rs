@@ -4,7 +4,7 @@ use glam::DVec2;
 
 use super::Broken;
 use crate::expression::GRAVITY;
-use crate::measures::{HeightMap, Rest, RestBand, front, quantile, settled};
+use crate::measures::{HeightMap, Rest, RestBand, front, quantile};
 use crate::stage::{Observation, Stage};
 
 /// From the moment the wall is gone until rest: run-out and height over the column's radius `r0` [m], and when the front had gone
@@ -22,7 +22,8 @@ pub(super) fn column(stage: &mut Stage) -> Result<Observation, Broken> {
     let top = quantile(&mut tops, 0.99) + 0.5 * d;
     let map = |stage: &Stage| {
         let places = stage.places();
-        HeightMap::new(&places, &stage.radii(), &settled(&places, d), 2.0 * d)
+        // Every guide counts at a thin rim; what flies ahead does not hang together with the rest.
+        HeightMap::new(&places, &stage.radii(), &vec![true; places.len()], 2.0 * d)
     };
     let mut fronts = Vec::new();
     let mut rest = Rest::new(RestBand::PICTURES, GRAVITY, d);
