@@ -26,6 +26,7 @@ const FILES: &[(&str, &str)] = &[
     ("hourglass", include_str!("../experiments/hourglass.toml")),
     ("packing", include_str!("../experiments/packing.toml")),
     ("momentum_cloud", include_str!("../experiments/momentum_cloud.toml")),
+    ("momentum_angular", include_str!("../experiments/momentum_angular.toml")),
     ("momentum_fall", include_str!("../experiments/momentum_fall.toml")),
     ("momentum_flip", include_str!("../experiments/momentum_flip.toml")),
 ];

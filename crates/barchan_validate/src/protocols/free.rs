@@ -33,14 +33,19 @@ pub(super) fn cloud(stage: &mut Stage) -> Result<Observation, Broken> {
 
 /// A second of free fall; the error over g t Δt / 2, which is 1 for symplectic Euler.
 pub(super) fn fall(stage: &mut Stage) -> Result<Observation, Broken> {
-    let start = stage.places()[0];
+    // The middle of all: guides that touch push each other.
+    let height = |stage: &Stage| {
+        let places = stage.places();
+        places.iter().map(|p| p.z).sum::<f64>() / places.len() as f64
+    };
+    let start = height(stage);
     let mut steps = 0;
     while stage.time() < 1.0 - 1e-9 {
         stage.advance()?;
         steps += stage.simulation().report().steps;
     }
     let time = stage.time();
-    let fallen = start.z - stage.places()[0].z;
+    let fallen = start - height(stage);
     let error = (fallen - 0.5 * GRAVITY * time * time).abs();
     let step = time / f64::from(steps);
     Ok(Observation {
