@@ -59,7 +59,7 @@ fn pbd_settings(given: &Settings, frame_rate: f64) -> PbdSettings {
     let step = given.number("step");
     let substeps = given.number("substeps").map(|n| 1.0 / (frame_rate * n));
     PbdSettings {
-        step: substeps.or(step).unwrap_or(defaults.step),
+        step: substeps.or(step).or(defaults.step),
         iterations: count("iterations", defaults.iterations),
         stabilisation: count("stabilization_iterations", defaults.stabilisation),
         friction: match given.word("friction") {
