@@ -1,0 +1,319 @@
+//! Grains against bodies: what would be inside is pushed out, and rubs.
+
+use std::sync::Arc;
+
+use barchan_geometry::sdf_grid::SdfGrid;
+use barchan_geometry::{Aabb, Shape};
+use barchan_world::{Body, Boundary, Friction, Pose, World, geometric_mean};
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+
+use crate::advect::CHUNK;
+use crate::grains::Grains;
+
+/// Faces of a body that a grain is pushed out of, one after the other.
+const FACES: usize = 3;
+/// Bodies that a chunk can be near at a time.
+const NEAR: usize = 8;
+/// Points of a fast grain's way that are looked at.
+const MARCHES: usize = 24;
+
+/// A body over one grain step.
+#[derive(Clone, Debug)]
+pub(crate) struct Obstacle {
+    surface: Surface,
+    bounds: Aabb,
+    from: Pose,
+    to: Pose,
+    /// Farthest that a point of it moves in the step [m].
+    pub travel: f64,
+    /// By material.
+    friction: Vec<Friction>,
+}
+
+#[derive(Clone, Debug)]
+enum Surface {
+    Field(Arc<SdfGrid>),
+    Exact(Arc<dyn Shape>),
+}
+
+impl Obstacle {
+    /// `body` going from one pose to another; points farther than `reach` [m] from its centre do not matter.
+    pub fn new(world: &World, body: &Body, from: Pose, to: Pose, reach: f64) -> Self {
+        let surface = match &body.boundary {
+            Boundary::Field(grid) => Surface::Field(grid.clone()),
+            Boundary::Exact(shape) => Surface::Exact(shape.clone()),
+            Boundary::Particles { .. } => Surface::Exact(body.shape.clone()),
+        };
+        let bounds = body.shape.bounds();
+        let center = body.mass_properties.center;
+        let extent = (bounds.max - center).abs().max((bounds.min - center).abs()).length();
+        let turn = (from.rotation.inverse() * to.rotation).normalize();
+        let angle = 2.0 * turn.xyz().length().min(1.0).asin();
+        let materials = world.materials.all.iter();
+        Self {
+            surface,
+            bounds,
+            travel: from.point(center).distance(to.point(center)) + angle * extent.min(reach),
+            from,
+            to,
+            friction: materials.map(|m| geometric_mean(m.friction, body.friction)).collect(),
+        }
+    }
+
+    fn probe(&self, local: DVec3) -> (f64, DVec3) {
+        match &self.surface {
+            Surface::Field(grid) => grid.distance_and_normal(local),
+            Surface::Exact(shape) => (shape.distance(local), shape.normal(local)),
+        }
+    }
+
+    fn distance(&self, local: DVec3) -> f64 {
+        match &self.surface {
+            Surface::Field(grid) => grid.distance(local),
+            Surface::Exact(shape) => shape.distance(local),
+        }
+    }
+
+    /// No more than the distance [m] of the place `p` [m] of the world from the body, at the end of the step.
+    pub fn clearance(&self, p: DVec3) -> f64 {
+        let local = self.to.local(p);
+        let outside = (local - local.clamp(self.bounds.min, self.bounds.max)).length();
+        match outside > 0.0 {
+            // Far from the body its bounds will do.
+            true if outside > 0.1 * self.bounds.size().max_element() => outside,
+            true => self.distance(local).max(outside),
+            false => self.distance(local),
+        }
+    }
+
+    /// Where a grain of `radius` [m] that went from `start` to `end` [m] hits the body, in the body's frame: the way it is to
+    /// be pushed [m], outward [-].
+    fn hit(&self, start: DVec3, end: DVec3, radius: f64) -> Option<(f64, DVec3)> {
+        let (distance, normal) = self.probe(end);
+        let way = start.distance(end);
+        if distance >= radius {
+            return match way <= distance {
+                true => None,
+                false => self.crossing(start, end, radius),
+            };
+        }
+        if distance < 0.0 {
+            // The far face of a thin wall may be the nearest by now; a grain is kept on the side that it came from.
+            let (before, side) = self.probe(start);
+            if side.dot(normal) < 0.0 && before > -radius {
+                let depth = before + side.dot(end - start);
+                return Some((radius - depth, side));
+            }
+        }
+        Some((radius - distance, normal))
+    }
+
+    /// The same for a grain that is outside at both ends of its way: it may have gone through.
+    fn crossing(&self, start: DVec3, end: DVec3, radius: f64) -> Option<(f64, DVec3)> {
+        let way = end - start;
+        let length = way.length();
+        let mut gone = 0.0;
+        for _ in 0..MARCHES {
+            let (distance, normal) = self.probe(start + way * (gone / length));
+            if distance < 0.5 * radius && normal.dot(way) < 0.0 {
+                let depth = distance + normal.dot(way) * (1.0 - gone / length);
+                return Some((radius - depth, normal));
+            }
+            gone += distance.max(0.5 * radius);
+            if gone >= length {
+                break;
+            }
+        }
+        None
+    }
+}
+
+/// A grain that is pushed.
+struct Moving {
+    start: DVec3,
+    end: DVec3,
+    velocity: DVec3,
+    radius: f64,
+    material: u8,
+}
+
+impl Moving {
+    /// Pushes it out of `obstacle`. Whether it was inside.
+    fn push_out(&mut self, obstacle: &Obstacle, step: f64) -> bool {
+        let start = obstacle.from.local(self.start);
+        let mut end = obstacle.to.local(self.end);
+        let mut touched = false;
+        for _ in 0..FACES {
+            let Some((push, normal)) = obstacle.hit(start, end, self.radius) else {
+                break;
+            };
+            touched = true;
+            let friction = obstacle.friction[usize::from(self.material)];
+            end += normal * push - rubbed(end - start, normal, push, friction);
+            self.slow_down(obstacle, end, normal, friction, step);
+        }
+        if touched {
+            self.end = obstacle.to.point(end);
+        }
+        touched
+    }
+
+    /// Takes away what speed leads into the body, and as much of the rest as friction can.
+    fn slow_down(&mut self, obstacle: &Obstacle, local: DVec3, normal: DVec3, friction: Friction, step: f64) {
+        let of_body = (obstacle.to.point(local) - obstacle.from.point(local)) / step;
+        let relative = self.velocity - of_body;
+        let normal = obstacle.to.rotation * normal;
+        let inward = -normal.dot(relative);
+        if inward > 0.0 {
+            let along = relative + normal * inward;
+            self.velocity = of_body + along - rubbed(along, normal, inward, friction);
+        }
+    }
+}
+
+/// The part of `way` that friction takes away, with `pressed` the way taken away along `normal` by the contact:
+/// all that is tangential if it is no more than μ_s `pressed`, else μ_k `pressed` of it; Coulomb's law in positions.
+fn rubbed(way: DVec3, normal: DVec3, pressed: f64, friction: Friction) -> DVec3 {
+    let along = way - normal * normal.dot(way);
+    let length = along.length();
+    if length <= f64::from(friction.r#static) * pressed {
+        return along;
+    }
+    along * (f64::from(friction.kinetic) * pressed / length)
+}
+
+/// What chunks of grains know of the bodies around them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Contacts {
+    /// How far each chunk may go before it can touch a body [m].
+    clear: Vec<f32>,
+}
+
+/// A step against bodies.
+pub(crate) struct Pushing<'a> {
+    pub obstacles: &'a [Obstacle],
+    pub origin: DVec3,
+    pub step: f64,
+    /// Radius [m] of a grain by its id.
+    pub radius: &'a (dyn Fn(u32) -> f64 + Sync),
+    pub largest_radius: f64,
+}
+
+impl Contacts {
+    /// Forgets everything: grains were sorted anew, or bodies came or went.
+    pub fn forget(&mut self) {
+        self.clear.clear();
+    }
+
+    /// Pushes grains out of bodies. `fastest` is the squared speed of the fastest grain of each chunk [m²/s²].
+    pub fn resolve(&mut self, grains: &mut Grains, fastest: &[f32], pushing: &Pushing) {
+        self.clear.resize(grains.len().div_ceil(CHUNK), f32::NEG_INFINITY);
+        if pushing.obstacles.is_empty() {
+            return;
+        }
+        let bodies = pushing.obstacles.iter().map(|o| o.travel).fold(0.0, f64::max) as f32;
+        let [x, y, z] = &mut grains.position;
+        let [u, v, w] = &mut grains.velocity;
+        x.par_chunks_mut(CHUNK)
+            .zip(y.par_chunks_mut(CHUNK))
+            .zip(z.par_chunks_mut(CHUNK))
+            .zip(u.par_chunks_mut(CHUNK))
+            .zip(v.par_chunks_mut(CHUNK))
+            .zip(w.par_chunks_mut(CHUNK))
+            .zip(grains.id.par_chunks(CHUNK))
+            .zip(grains.material.par_chunks(CHUNK))
+            .zip(self.clear.par_iter_mut().zip(fastest))
+            .with_min_len(64)
+            .for_each(|((((((((x, y), z), u), v), w), id), material), (clear, fastest))| {
+                let travel = fastest.sqrt() * pushing.step as f32 + bodies;
+                *clear -= travel;
+                // What did not move, and was looked at before, is where it may be.
+                if *clear > 0.0 || (travel == 0.0 && *clear > f32::NEG_INFINITY) {
+                    return;
+                }
+                let chunk = Chunk {
+                    position: [x, y, z],
+                    velocity: [u, v, w],
+                    id,
+                    material,
+                };
+                *clear = chunk.push_out(pushing);
+            });
+    }
+}
+
+struct Chunk<'a> {
+    position: [&'a mut [f32]; 3],
+    velocity: [&'a mut [f32]; 3],
+    id: &'a [u32],
+    material: &'a [u8],
+}
+
+impl Chunk<'_> {
+    /// Pushes its grains out of bodies, and gives how far they may go before they can touch one [m].
+    fn push_out(mut self, pushing: &Pushing) -> f32 {
+        let (center, half) = self.bounds();
+        let center = pushing.origin + center.as_dvec3();
+        let reach = half + pushing.largest_radius;
+        let mut near = [0; NEAR];
+        let mut count = 0;
+        let mut clear = f64::INFINITY;
+        for (k, obstacle) in pushing.obstacles.iter().enumerate() {
+            // Between its poses the body swept over more than where it is now.
+            let gap = obstacle.clearance(center) - reach - obstacle.travel;
+            clear = clear.min(gap);
+            if gap <= 0.0 && count < NEAR {
+                near[count] = k;
+                count += 1;
+            }
+        }
+        for i in 0..self.id.len() {
+            self.push_grain_out(i, &near[..count], pushing);
+        }
+        clear.min(f64::from(f32::MAX)) as f32
+    }
+
+    fn bounds(&self) -> (Vec3, f64) {
+        let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        for i in 0..self.id.len() {
+            let p = Vec3::new(self.position[0][i], self.position[1][i], self.position[2][i]);
+            (low, high) = (low.min(p), high.max(p));
+        }
+        (0.5 * (low + high), 0.5 * f64::from((high - low).length()))
+    }
+
+    fn push_grain_out(&mut self, i: usize, near: &[usize], pushing: &Pushing) {
+        if near.is_empty() {
+            return;
+        }
+        let end = Vec3::new(self.position[0][i], self.position[1][i], self.position[2][i]).as_dvec3() + pushing.origin;
+        let velocity = Vec3::new(self.velocity[0][i], self.velocity[1][i], self.velocity[2][i]).as_dvec3();
+        let mut grain = Moving {
+            start: end - velocity * pushing.step,
+            end,
+            velocity,
+            radius: (pushing.radius)(self.id[i]),
+            material: self.material[i],
+        };
+        let mut touched = false;
+        // Twice: the second body may push into the first.
+        for _ in 0..2 {
+            let mut again = false;
+            for &k in near {
+                again |= grain.push_out(&pushing.obstacles[k], pushing.step);
+            }
+            touched |= again;
+            if !again || near.len() == 1 {
+                break;
+            }
+        }
+        if touched {
+            let (end, velocity) = ((grain.end - pushing.origin).as_vec3(), grain.velocity.as_vec3());
+            for axis in 0..3 {
+                self.position[axis][i] = end[axis];
+                self.velocity[axis][i] = velocity[axis];
+            }
+        }
+    }
+}
