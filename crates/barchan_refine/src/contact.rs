@@ -88,25 +88,25 @@ impl Obstacle {
     }
 
     /// Where a grain of `radius` [m] that went from `start` to `end` [m] hits the body, in the body's frame: the way it is to
-    /// be pushed [m], outward [-].
-    fn hit(&self, start: DVec3, end: DVec3, radius: f64) -> Option<(f64, DVec3)> {
-        let (distance, normal) = self.probe(end);
-        let way = start.distance(end);
+    /// be pushed [m], outward [-]; or else its gap [m].
+    fn hit(&self, start: DVec3, end: DVec3, radius: f64) -> Result<(f64, DVec3), f64> {
+        let distance = self.distance(end);
         if distance >= radius {
-            return match way <= distance {
-                true => None,
-                false => self.crossing(start, end, radius),
+            return match start.distance(end) <= distance {
+                true => Err(distance - radius),
+                false => self.crossing(start, end, radius).ok_or(0.0),
             };
         }
+        let (_, normal) = self.probe(end);
         if distance < 0.0 {
             // The far face of a thin wall may be the nearest by now; a grain is kept on the side that it came from.
             let (before, side) = self.probe(start);
             if side.dot(normal) < 0.0 && before > -radius {
                 let depth = before + side.dot(end - start);
-                return Some((radius - depth, side));
+                return Ok((radius - depth, side));
             }
         }
-        Some((radius - distance, normal))
+        Ok((radius - distance, normal))
     }
 
     /// The same for a grain that is outside at both ends of its way: it may have gone through.
@@ -139,24 +139,24 @@ struct Moving {
 }
 
 impl Moving {
-    /// Pushes it out of `obstacle`. Whether it was inside.
-    fn push_out(&mut self, obstacle: &Obstacle, step: f64) -> bool {
+    /// Pushes it out of `obstacle`, and gives its gap [m], 0 if it was inside.
+    fn push_out(&mut self, obstacle: &Obstacle, step: f64) -> f64 {
         let start = obstacle.from.local(self.start);
         let mut end = obstacle.to.local(self.end);
         let mut touched = false;
         for _ in 0..FACES {
-            let Some((push, normal)) = obstacle.hit(start, end, self.radius) else {
-                break;
+            let (push, normal) = match obstacle.hit(start, end, self.radius) {
+                Ok(hit) => hit,
+                Err(gap) if !touched => return gap,
+                Err(_) => break,
             };
             touched = true;
             let friction = obstacle.friction[usize::from(self.material)];
             end += normal * push - rubbed(end - start, normal, push, friction);
             self.slow_down(obstacle, end, normal, friction, step);
         }
-        if touched {
-            self.end = obstacle.to.point(end);
-        }
-        touched
+        self.end = obstacle.to.point(end);
+        0.0
     }
 
     /// Takes away what speed leads into the body, and as much of the rest as friction can.
@@ -183,12 +183,17 @@ fn rubbed(way: DVec3, normal: DVec3, pressed: f64, friction: Friction) -> DVec3 
     along * (f64::from(friction.kinetic) * pressed / length)
 }
 
-/// What chunks of grains know of the bodies around them.
+/// What is known of the way to the nearest body, so that it need not be asked for in every step.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Contacts {
     /// How far each chunk may go before it can touch a body [m].
     clear: Vec<f32>,
+    /// The same for each grain of the chunks that can, in units of [`UNIT`] of the largest radius; 0 where it is not known.
+    grain_clear: Vec<u8>,
 }
+
+/// Unit of a grain's gap, of the largest radius [-].
+const UNIT: f64 = 0.125;
 
 /// A step against bodies.
 pub(crate) struct Pushing<'a> {
@@ -204,11 +209,13 @@ impl Contacts {
     /// Forgets everything: grains were sorted anew, or bodies came or went.
     pub fn forget(&mut self) {
         self.clear.clear();
+        self.grain_clear.clear();
     }
 
     /// Pushes grains out of bodies. `fastest` is the squared speed of the fastest grain of each chunk [m²/s²].
     pub fn resolve(&mut self, grains: &mut Grains, fastest: &[f32], pushing: &Pushing) {
         self.clear.resize(grains.len().div_ceil(CHUNK), f32::NEG_INFINITY);
+        self.grain_clear.resize(grains.len(), 0);
         if pushing.obstacles.is_empty() {
             return;
         }
@@ -221,24 +228,29 @@ impl Contacts {
             .zip(u.par_chunks_mut(CHUNK))
             .zip(v.par_chunks_mut(CHUNK))
             .zip(w.par_chunks_mut(CHUNK))
-            .zip(grains.id.par_chunks(CHUNK))
-            .zip(grains.material.par_chunks(CHUNK))
-            .zip(self.clear.par_iter_mut().zip(fastest))
+            .zip(grains.id.par_chunks(CHUNK).zip(grains.material.par_chunks(CHUNK)))
+            .zip(self.clear.par_iter_mut().zip(self.grain_clear.par_chunks_mut(CHUNK)))
+            .zip(fastest)
             .with_min_len(64)
-            .for_each(|((((((((x, y), z), u), v), w), id), material), (clear, fastest))| {
+            .for_each(|((((((((x, y), z), u), v), w), (id, material)), (clear, gaps)), fastest)| {
                 let travel = fastest.sqrt() * pushing.step as f32 + bodies;
+                let was_near = *clear <= 0.0;
                 *clear -= travel;
                 // What did not move, and was looked at before, is where it may be.
                 if *clear > 0.0 || (travel == 0.0 && *clear > f32::NEG_INFINITY) {
                     return;
+                }
+                if !was_near {
+                    gaps.fill(0);
                 }
                 let chunk = Chunk {
                     position: [x, y, z],
                     velocity: [u, v, w],
                     id,
                     material,
+                    gaps,
                 };
-                *clear = chunk.push_out(pushing);
+                *clear = chunk.push_out(pushing, f64::from(travel));
             });
     }
 }
@@ -248,11 +260,13 @@ struct Chunk<'a> {
     velocity: [&'a mut [f32]; 3],
     id: &'a [u32],
     material: &'a [u8],
+    gaps: &'a mut [u8],
 }
 
 impl Chunk<'_> {
-    /// Pushes its grains out of bodies, and gives how far they may go before they can touch one [m].
-    fn push_out(mut self, pushing: &Pushing) -> f32 {
+    /// Pushes its grains out of bodies, and gives how far they may go before they can touch one [m]. None of them, and no body,
+    /// went farther than `travel` [m].
+    fn push_out(mut self, pushing: &Pushing, travel: f64) -> f32 {
         let (center, half) = self.bounds();
         let center = pushing.origin + center.as_dvec3();
         let reach = half + pushing.largest_radius;
@@ -268,8 +282,16 @@ impl Chunk<'_> {
                 count += 1;
             }
         }
-        for i in 0..self.id.len() {
-            self.push_grain_out(i, &near[..count], pushing);
+        if count > 0 {
+            let unit = UNIT * pushing.largest_radius;
+            let gone = (travel / unit).ceil().min(255.0) as u8;
+            for i in 0..self.id.len() {
+                let left = self.gaps[i].saturating_sub(gone);
+                self.gaps[i] = match left > 0 {
+                    true => left,
+                    false => (self.push_grain_out(i, &near[..count], pushing) / unit).min(255.0) as u8,
+                };
+            }
         }
         clear.min(f64::from(f32::MAX)) as f32
     }
@@ -283,10 +305,8 @@ impl Chunk<'_> {
         (0.5 * (low + high), 0.5 * f64::from((high - low).length()))
     }
 
-    fn push_grain_out(&mut self, i: usize, near: &[usize], pushing: &Pushing) {
-        if near.is_empty() {
-            return;
-        }
+    /// Pushes a grain out of bodies, and gives its gap [m].
+    fn push_grain_out(&mut self, i: usize, near: &[usize], pushing: &Pushing) -> f64 {
         let end = Vec3::new(self.position[0][i], self.position[1][i], self.position[2][i]).as_dvec3() + pushing.origin;
         let velocity = Vec3::new(self.velocity[0][i], self.velocity[1][i], self.velocity[2][i]).as_dvec3();
         let mut grain = Moving {
@@ -296,24 +316,23 @@ impl Chunk<'_> {
             radius: (pushing.radius)(self.id[i]),
             material: self.material[i],
         };
-        let mut touched = false;
+        let mut least = f64::INFINITY;
         // Twice: the second body may push into the first.
         for _ in 0..2 {
-            let mut again = false;
             for &k in near {
-                again |= grain.push_out(&pushing.obstacles[k], pushing.step);
+                least = least.min(grain.push_out(&pushing.obstacles[k], pushing.step));
             }
-            touched |= again;
-            if !again || near.len() == 1 {
+            if least > 0.0 || near.len() == 1 {
                 break;
             }
         }
-        if touched {
+        if least <= 0.0 {
             let (end, velocity) = ((grain.end - pushing.origin).as_vec3(), grain.velocity.as_vec3());
             for axis in 0..3 {
                 self.position[axis][i] = end[axis];
                 self.velocity[axis][i] = velocity[axis];
             }
         }
+        least.max(0.0)
     }
 }

@@ -11,6 +11,7 @@ mod field;
 mod grains;
 mod isa;
 pub mod laws;
+pub mod measures;
 mod order;
 mod play;
 mod refiner;
