@@ -99,19 +99,22 @@ pub fn refine_settings(refine: &Refine, seed: u64) -> RefineSettings {
     }
 }
 
-/// The grains that `scene` asks for, in `world` as it was built.
+/// The grains that `scene` asks for, in `world` as it is at time 0.
 pub fn refiner(scene: &Scene, world: &World) -> Result<Option<GrainRefiner>, RefineError> {
     let Some(refine) = &scene.refine else { return Ok(None) };
     let ends = world.fill_ends.iter().copied();
     let starts = [0].into_iter().chain(ends.clone());
+    // What settled is no longer in its shape.
+    let settled = scene.settle() > 0.0;
     let source = |(fill, ids): (&Fill, std::ops::Range<u32>)| match &fill.source {
+        FillSource::Shape { .. } if settled => Source::Guides(ids),
         FillSource::Shape { shape, packing, .. } => Source::Shape {
             shape: shape.clone(),
             packing: *packing,
             material: fill.material,
             velocity: fill.velocity.as_vec3(),
         },
-        FillSource::Points(_) => Source::Guides(ids),
+        FillSource::Points(_) => Source::Points(ids),
     };
     let ids = starts.zip(ends).map(|(start, end)| start..end);
     let sources: Vec<Source> = scene.fills.iter().zip(ids).map(source).collect();

@@ -56,9 +56,9 @@ impl Simulation {
     /// Builds the scene's world, solver and grains; fills that settle do so now.
     pub fn new(scene: &Scene) -> Result<Self, SimulationError> {
         let mut world = scene.build()?;
-        let mut refiner = registry::refiner(scene, &world)?;
-        settle(scene, &mut world, refiner.as_mut())?;
+        settle(scene, &mut world)?;
         world.place_scripted_bodies(0.0);
+        let refiner = registry::refiner(scene, &world)?;
         Self::of_world(scene, world, refiner)
     }
 
@@ -264,7 +264,7 @@ fn owned(column: ColumnRef) -> Column {
 }
 
 /// Lets guides come to rest from the negative time of a world just built up to time 0. Forces move no body meanwhile.
-fn settle(scene: &Scene, world: &mut World, mut refiner: Option<&mut GrainRefiner>) -> Result<(), SimulationError> {
+fn settle(scene: &Scene, world: &mut World) -> Result<(), SimulationError> {
     let duration = scene.settle();
     if duration <= 0.0 {
         world.time = 0.0;
@@ -279,15 +279,9 @@ fn settle(scene: &Scene, world: &mut World, mut refiner: Option<&mut GrainRefine
     world.place_scripted_bodies(-duration);
     let mut solver = registry::solver(scene, world)?;
     let frames = (duration * scene.frame_rate).ceil();
-    let (mut starts, mut velocities) = (Vec::new(), Vec::new());
     for k in 0..frames as u64 {
         world.time = duration * (k as f64 / frames - 1.0);
-        remember_starts(world, &mut starts);
         rayon::scope(|_| solver.advance(world, duration / frames))?;
-        if let Some(refiner) = &mut refiner {
-            measure_velocities(world, &starts, duration / frames, &mut velocities);
-            rayon::scope(|_| refiner.advance(world, &velocities, duration / frames));
-        }
     }
     world.time = 0.0;
     for ((body, motion), twist) in world.bodies.iter_mut().zip(held).zip(twists) {

@@ -112,6 +112,8 @@ fn move_group_avx512(group: Group, field: &Field, rule: &Rule, lists: &mut [List
 struct Sums<I: Isa> {
     weight: I::Lanes,
     largest: I::Lanes,
+    /// Sum of the weights that velocities have.
+    share: I::Lanes,
     velocity: [I::Lanes; 3],
 }
 
@@ -121,12 +123,13 @@ impl<I: Isa> Sums<I> {
     /// # Safety
     /// The machine must have the instructions of `I`.
     #[inline(always)]
-    unsafe fn over(movers: &[Mover], list: &[u32], [x, y, z]: [I::Lanes; 3]) -> Self {
+    unsafe fn over<const SHARP: bool>(movers: &[Mover], list: &[u32], [x, y, z]: [I::Lanes; 3]) -> Self {
         // SAFETY: the caller says so.
         unsafe {
             let zero = I::splat(0.0);
             let one = I::splat(1.0);
-            let (mut sum, mut largest, mut u, mut v, mut w) = (zero, zero, zero, zero, zero);
+            let (mut sum, mut largest, mut share) = (zero, zero, zero);
+            let (mut u, mut v, mut w) = (zero, zero, zero);
             for &k in list {
                 let mover = &movers[k as usize];
                 let dx = I::sub(x, I::splat(mover.position[0]));
@@ -137,6 +140,8 @@ impl<I: Isa> Sums<I> {
                 let weight = I::mul(I::mul(rest, rest), rest);
                 sum = I::add(sum, weight);
                 largest = I::max(largest, weight);
+                let weight = if SHARP { I::mul(weight, weight) } else { weight };
+                share = if SHARP { I::add(share, weight) } else { sum };
                 u = I::add(u, I::mul(weight, I::splat(mover.velocity[0])));
                 v = I::add(v, I::mul(weight, I::splat(mover.velocity[1])));
                 w = I::add(w, I::mul(weight, I::splat(mover.velocity[2])));
@@ -144,6 +149,7 @@ impl<I: Isa> Sums<I> {
             Self {
                 weight: sum,
                 largest,
+                share,
                 velocity: [u, v, w],
             }
         }
@@ -176,7 +182,10 @@ unsafe fn move_group<I: Isa>(group: Group, field: &Field, rule: &Rule, [all, som
                 let lanes = start..(start + LANES).min(end);
                 let mut places = load3::<I>([x, y, z], &lanes);
                 let mut rates = load3::<I>([u, v, w], &lanes);
-                let sums = Sums::<I>::over(&field.movers, some.indices(), places);
+                let sums = match rule.mode {
+                    Mode::Gated => Sums::<I>::over::<true>(&field.movers, some.indices(), places),
+                    _ => Sums::<I>::over::<false>(&field.movers, some.indices(), places),
+                };
                 speed = I::max(speed, move_lanes::<I>(&mut places, &mut rates, &sums, rule));
                 store3::<I>(places, [x, y, z], &lanes);
                 store3::<I>(rates, [u, v, w], &lanes);
@@ -256,7 +265,7 @@ unsafe fn move_lanes<I: Isa>(places: &mut [I::Lanes; 3], rates: &mut [I::Lanes; 
             true => keeps,
             false => powers::<I>(keeps, rule.exponent),
         };
-        let share = I::where_le(sum, zero, zero, I::div(I::sub(one, keeps), sum));
+        let share = I::where_le(sums.share, zero, zero, I::div(I::sub(one, keeps), sums.share));
         let (mut speed, mut was, mut pulled) = (zero, zero, zero);
         let mut new = [zero; 3];
         for axis in 0..3 {

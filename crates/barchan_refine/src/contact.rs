@@ -5,7 +5,7 @@ use std::sync::Arc;
 use barchan_geometry::sdf_grid::SdfGrid;
 use barchan_geometry::{Aabb, Shape};
 use barchan_world::{Body, Boundary, Friction, Pose, World, geometric_mean};
-use glam::{DVec3, Vec3};
+use glam::{DMat3, DVec3, Vec3};
 use rayon::prelude::*;
 
 use crate::advect::CHUNK;
@@ -22,13 +22,44 @@ const MARCHES: usize = 24;
 #[derive(Clone, Debug)]
 pub(crate) struct Obstacle {
     surface: Surface,
+    shape: Arc<dyn Shape>,
     bounds: Aabb,
-    from: Pose,
-    to: Pose,
+    from: Place,
+    to: Place,
     /// Farthest that a point of it moves in the step [m].
-    pub travel: f64,
+    travel: f64,
+    /// What its motion does to a place p: it adds `turn` p + `shift`.
+    turn: DMat3,
+    shift: DVec3,
     /// By material.
     friction: Vec<Friction>,
+}
+
+/// A pose, ready to be used often.
+#[derive(Clone, Debug)]
+struct Place {
+    position: DVec3,
+    turn: DMat3,
+    turn_back: DMat3,
+}
+
+impl Place {
+    fn new(pose: Pose) -> Self {
+        let turn = DMat3::from_quat(pose.rotation);
+        Self {
+            position: pose.position,
+            turn,
+            turn_back: turn.transpose(),
+        }
+    }
+
+    fn local(&self, p: DVec3) -> DVec3 {
+        self.turn_back * (p - self.position)
+    }
+
+    fn point(&self, local: DVec3) -> DVec3 {
+        self.position + self.turn * local
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -53,10 +84,13 @@ impl Obstacle {
         let materials = world.materials.all.iter();
         Self {
             surface,
+            shape: body.shape.clone(),
             bounds,
             travel: from.point(center).distance(to.point(center)) + angle * extent.min(reach),
-            from,
-            to,
+            turn: DMat3::from_quat(to.rotation * from.rotation.inverse()) - DMat3::IDENTITY,
+            shift: to.position - to.rotation * (from.rotation.inverse() * from.position),
+            from: Place::new(from),
+            to: Place::new(to),
             friction: materials.map(|m| geometric_mean(m.friction, body.friction)).collect(),
         }
     }
@@ -68,36 +102,37 @@ impl Obstacle {
         }
     }
 
-    fn distance(&self, local: DVec3) -> f64 {
-        match &self.surface {
-            Surface::Field(grid) => grid.distance(local),
-            Surface::Exact(shape) => shape.distance(local),
-        }
-    }
-
-    /// No more than the distance [m] of the place `p` [m] of the world from the body, at the end of the step.
-    pub fn clearance(&self, p: DVec3) -> f64 {
+    /// No more than the distance [m] of the place `p` [m] of the world from the body, at the end of the step; exact enough to tell
+    /// whether it is above `wanted` [m].
+    fn clearance(&self, p: DVec3, wanted: f64) -> f64 {
         let local = self.to.local(p);
         let outside = (local - local.clamp(self.bounds.min, self.bounds.max)).length();
-        match outside > 0.0 {
-            // Far from the body its bounds will do.
-            true if outside > 0.1 * self.bounds.size().max_element() => outside,
-            true => self.distance(local).max(outside),
-            false => self.distance(local),
+        if outside > wanted {
+            return outside;
+        }
+        match &self.surface {
+            Surface::Field(grid) => {
+                let distance = grid.distance(local);
+                // Outside its band a grid knows only that the surface is farther than the band.
+                match distance < wanted && distance >= grid.band() {
+                    true => self.shape.distance(local),
+                    false => distance,
+                }
+            }
+            Surface::Exact(shape) => shape.distance(local),
         }
     }
 
     /// Where a grain of `radius` [m] that went from `start` to `end` [m] hits the body, in the body's frame: the way it is to
     /// be pushed [m], outward [-]; or else its gap [m].
     fn hit(&self, start: DVec3, end: DVec3, radius: f64) -> Result<(f64, DVec3), f64> {
-        let distance = self.distance(end);
+        let (distance, normal) = self.probe(end);
         if distance >= radius {
             return match start.distance(end) <= distance {
                 true => Err(distance - radius),
                 false => self.crossing(start, end, radius).ok_or(0.0),
             };
         }
-        let (_, normal) = self.probe(end);
         if distance < 0.0 {
             // The far face of a thin wall may be the nearest by now; a grain is kept on the side that it came from.
             let (before, side) = self.probe(start);
@@ -154,6 +189,10 @@ impl Moving {
             let friction = obstacle.friction[usize::from(self.material)];
             end += normal * push - rubbed(end - start, normal, push, friction);
             self.slow_down(obstacle, end, normal, friction, step);
+            // A corner's other face has its turn in the next step; only what is deep inside must be out now.
+            if push < 0.5 * self.radius {
+                break;
+            }
         }
         self.end = obstacle.to.point(end);
         0.0
@@ -163,7 +202,7 @@ impl Moving {
     fn slow_down(&mut self, obstacle: &Obstacle, local: DVec3, normal: DVec3, friction: Friction, step: f64) {
         let of_body = (obstacle.to.point(local) - obstacle.from.point(local)) / step;
         let relative = self.velocity - of_body;
-        let normal = obstacle.to.rotation * normal;
+        let normal = obstacle.to.turn * normal;
         let inward = -normal.dot(relative);
         if inward > 0.0 {
             let along = relative + normal * inward;
@@ -186,7 +225,7 @@ fn rubbed(way: DVec3, normal: DVec3, pressed: f64, friction: Friction) -> DVec3 
 /// What is known of the way to the nearest body, so that it need not be asked for in every step.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Contacts {
-    /// How far each chunk may go before it can touch a body [m].
+    /// How far each chunk may go before it can touch each body [m], chunk by chunk.
     clear: Vec<f32>,
     /// The same for each grain of the chunks that can, in units of [`UNIT`] of the largest radius; 0 where it is not known.
     grain_clear: Vec<u8>,
@@ -214,12 +253,12 @@ impl Contacts {
 
     /// Pushes grains out of bodies. `fastest` is the squared speed of the fastest grain of each chunk [m²/s²].
     pub fn resolve(&mut self, grains: &mut Grains, fastest: &[f32], pushing: &Pushing) {
-        self.clear.resize(grains.len().div_ceil(CHUNK), f32::NEG_INFINITY);
+        let count = pushing.obstacles.len();
+        self.clear.resize(grains.len().div_ceil(CHUNK) * count, f32::NEG_INFINITY);
         self.grain_clear.resize(grains.len(), 0);
-        if pushing.obstacles.is_empty() {
+        if count == 0 {
             return;
         }
-        let bodies = pushing.obstacles.iter().map(|o| o.travel).fold(0.0, f64::max) as f32;
         let [x, y, z] = &mut grains.position;
         let [u, v, w] = &mut grains.velocity;
         x.par_chunks_mut(CHUNK)
@@ -229,20 +268,10 @@ impl Contacts {
             .zip(v.par_chunks_mut(CHUNK))
             .zip(w.par_chunks_mut(CHUNK))
             .zip(grains.id.par_chunks(CHUNK).zip(grains.material.par_chunks(CHUNK)))
-            .zip(self.clear.par_iter_mut().zip(self.grain_clear.par_chunks_mut(CHUNK)))
+            .zip(self.clear.par_chunks_mut(count).zip(self.grain_clear.par_chunks_mut(CHUNK)))
             .zip(fastest)
             .with_min_len(64)
             .for_each(|((((((((x, y), z), u), v), w), (id, material)), (clear, gaps)), fastest)| {
-                let travel = fastest.sqrt() * pushing.step as f32 + bodies;
-                let was_near = *clear <= 0.0;
-                *clear -= travel;
-                // What did not move, and was looked at before, is where it may be.
-                if *clear > 0.0 || (travel == 0.0 && *clear > f32::NEG_INFINITY) {
-                    return;
-                }
-                if !was_near {
-                    gaps.fill(0);
-                }
                 let chunk = Chunk {
                     position: [x, y, z],
                     velocity: [u, v, w],
@@ -250,7 +279,7 @@ impl Contacts {
                     material,
                     gaps,
                 };
-                *clear = chunk.push_out(pushing, f64::from(travel));
+                chunk.push_out(pushing, clear, f64::from(fastest.sqrt()) * pushing.step);
             });
     }
 }
@@ -263,37 +292,87 @@ struct Chunk<'a> {
     gaps: &'a mut [u8],
 }
 
+/// Where a chunk is and how it moves.
+struct About {
+    center: DVec3,
+    half: f64,
+    /// Of one of its grains [m/s].
+    velocity: DVec3,
+    /// Largest difference from it [m/s].
+    spread: f64,
+}
+
+impl About {
+    /// Farthest that a grain went relative to `obstacle` [m], or more.
+    fn travel(&self, obstacle: &Obstacle, step: f64) -> f64 {
+        let way = self.velocity * step;
+        let of_body = obstacle.turn * (self.center - way) + obstacle.shift;
+        let turn = obstacle.turn.x_axis.length() + obstacle.turn.y_axis.length() + obstacle.turn.z_axis.length();
+        (way - of_body).length() + self.spread * step + turn * (self.half + self.spread * step)
+    }
+}
+
 impl Chunk<'_> {
-    /// Pushes its grains out of bodies, and gives how far they may go before they can touch one [m]. None of them, and no body,
-    /// went farther than `travel` [m].
-    fn push_out(mut self, pushing: &Pushing, travel: f64) -> f32 {
-        let (center, half) = self.bounds();
-        let center = pushing.origin + center.as_dvec3();
-        let reach = half + pushing.largest_radius;
+    /// Pushes its grains, the fastest of which went `farthest` [m], out of bodies. `clear` is how far they may go before they can
+    /// touch each body [m].
+    fn push_out(mut self, pushing: &Pushing, clear: &mut [f32], farthest: f64) {
+        let was_near = clear.iter().any(|clear| *clear <= 0.0);
+        let is_known = clear[0] > f32::NEG_INFINITY;
+        let moving = pushing.obstacles.iter().any(|obstacle| obstacle.travel > 0.0);
+        // What did not move, and was looked at before, is where it may be.
+        if !moving && farthest == 0.0 && is_known {
+            return;
+        }
+        let mut about = None;
         let mut near = [0; NEAR];
         let mut count = 0;
-        let mut clear = f64::INFINITY;
-        for (k, obstacle) in pushing.obstacles.iter().enumerate() {
-            // Between its poses the body swept over more than where it is now.
-            let gap = obstacle.clearance(center) - reach - obstacle.travel;
-            clear = clear.min(gap);
-            if gap <= 0.0 && count < NEAR {
-                near[count] = k;
-                count += 1;
+        for (k, (obstacle, clear)) in pushing.obstacles.iter().zip(clear).enumerate() {
+            let travel = match obstacle.travel > 0.0 {
+                true => about.get_or_insert_with(|| self.about(pushing)).travel(obstacle, pushing.step),
+                false => farthest,
+            };
+            *clear -= travel as f32;
+            if *clear <= 0.0 {
+                let about = about.get_or_insert_with(|| self.about(pushing));
+                let reach = about.half + pushing.largest_radius;
+                // Between its poses the body swept over more than where it is now.
+                let wanted = reach + travel;
+                let gap = obstacle.clearance(about.center, wanted) - wanted;
+                *clear = gap.min(f64::from(f32::MAX)) as f32;
+                if gap <= 0.0 && count < NEAR {
+                    near[count] = k;
+                    count += 1;
+                }
             }
         }
-        if count > 0 {
-            let unit = UNIT * pushing.largest_radius;
-            let gone = (travel / unit).ceil().min(255.0) as u8;
-            for i in 0..self.id.len() {
-                let left = self.gaps[i].saturating_sub(gone);
-                self.gaps[i] = match left > 0 {
-                    true => left,
-                    false => (self.push_grain_out(i, &near[..count], pushing) / unit).min(255.0) as u8,
-                };
-            }
+        if count == 0 {
+            return;
         }
-        clear.min(f64::from(f32::MAX)) as f32
+        if !was_near || !is_known {
+            self.gaps.fill(0);
+        }
+        let unit = UNIT * pushing.largest_radius;
+        for i in 0..self.id.len() {
+            let gone = (self.travel(i, &near[..count], pushing) / unit).ceil().min(255.0) as u8;
+            let left = self.gaps[i].saturating_sub(gone);
+            self.gaps[i] = match left > 0 {
+                true => left,
+                false => (self.push_grain_out(i, &near[..count], pushing) / unit).min(255.0) as u8,
+            };
+        }
+    }
+
+    /// Where it is and how it moves.
+    fn about(&self, pushing: &Pushing) -> About {
+        let (center, half) = self.bounds();
+        let first = Vec3::new(self.velocity[0][0], self.velocity[1][0], self.velocity[2][0]);
+        let differs = |i: usize| Vec3::new(self.velocity[0][i], self.velocity[1][i], self.velocity[2][i]).distance(first);
+        About {
+            center: pushing.origin + center.as_dvec3(),
+            half,
+            velocity: first.as_dvec3(),
+            spread: f64::from((0..self.id.len()).map(differs).fold(0.0, f32::max)),
+        }
     }
 
     fn bounds(&self) -> (Vec3, f64) {
@@ -303,6 +382,19 @@ impl Chunk<'_> {
             (low, high) = (low.min(p), high.max(p));
         }
         (0.5 * (low + high), 0.5 * f64::from((high - low).length()))
+    }
+
+    /// Farthest that a grain went relative to the bodies near it [m].
+    fn travel(&self, i: usize, near: &[usize], pushing: &Pushing) -> f64 {
+        let place = pushing.origin + Vec3::new(self.position[0][i], self.position[1][i], self.position[2][i]).as_dvec3();
+        let rate = Vec3::new(self.velocity[0][i], self.velocity[1][i], self.velocity[2][i]).as_dvec3();
+        let way = rate * pushing.step;
+        let start = place - way;
+        let relative = |&k: &usize| {
+            let obstacle = &pushing.obstacles[k];
+            (way - obstacle.turn * start - obstacle.shift).length_squared()
+        };
+        near.iter().map(relative).fold(0.0, f64::max).sqrt()
     }
 
     /// Pushes a grain out of bodies, and gives its gap [m].

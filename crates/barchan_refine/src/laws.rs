@@ -25,6 +25,13 @@ pub fn weight(squared: f32, inverse_squared_reach: f32) -> f32 {
     rest * rest * rest
 }
 
+/// Weight of a guide's velocity: w². With w itself a guide counts for half of what it is worth at its own place, and grains in a
+/// thin layer that flows over resting material lag behind its guides.
+#[inline(always)]
+pub fn sharp(weight: f32) -> f32 {
+    weight * weight
+}
+
 /// Share of its own velocity that a grain keeps, by the largest and the sum of its weights: α = 1 - max w if max w ≤ c₁ or
 /// max w ≥ c₂ Σw, else 0; eq. 26 of [Ihmsen13].
 #[inline(always)]

@@ -2,12 +2,13 @@
 
 use std::time::Instant;
 
-use barchan_geometry::sample::SampleError;
+use barchan_geometry::sample::{Packing, SampleError};
 use barchan_world::{Archive, ArchiveError, Bodies, Column, Motion, Pose, RefineReport, Refiner, Table, World};
 use glam::{DQuat, DVec3, Vec3};
 use thiserror::Error;
 
 use crate::advect::{CHUNK, Rule, advect};
+use crate::cloud::Cloud;
 use crate::contact::{Contacts, Obstacle, Pushing};
 use crate::field::{Field, Mover};
 use crate::grains::{Grains, radius_of};
@@ -18,8 +19,6 @@ use crate::play::{Play, wrapped};
 use crate::seed::{self, Parent, Solids, Source};
 use crate::settings::{RefineSettings, Seeding};
 
-/// Play of the guides, of the smallest grain's radius [-].
-const PLAY: f64 = 0.25;
 /// Largest weight from which on a grain can lie on resting guides: that of a guide 1.8 radii away [-].
 const HOLD: f32 = 0.262_144;
 /// Speed below which a grain comes to rest on resting guides [m/s].
@@ -89,12 +88,19 @@ impl GrainRefiner {
                     },
                     Seeding::Volume,
                 ) => seed::fill(grains, next_id, world, settings, (&**shape, *packing, *material, *velocity))?,
-                (Source::Guides(ids), _) => {
+                (Source::Guides(ids), Seeding::Volume) => {
+                    if let Some(cloud) = Cloud::new(world, ids) {
+                        let material = world.guides.id.iter().position(|id| ids.contains(id));
+                        let material = material.map_or(0, |i| world.guides.material[i]);
+                        seed::fill(grains, next_id, world, settings, (&cloud, Packing::Dense, material, Vec3::ZERO))?;
+                    }
+                }
+                (Source::Points(ids), Seeding::Volume) => {
                     for parent in parents(world).filter(|parent| ids.contains(&parent.id)) {
                         seed::about(grains, next_id, world, &solids, settings, parent);
                     }
                 }
-                (Source::Shape { .. }, Seeding::Support) => {}
+                (_, Seeding::Support) => {}
             }
         }
         if settings.seeding == Seeding::Support {
@@ -284,8 +290,7 @@ impl Refiner for GrainRefiner {
         let mut clock = Clock::default();
         clock.enter("guides");
         let steps = (duration / self.settings.step * (1.0 - 1e-9)).ceil().max(1.0);
-        let slack = PLAY * self.settings.radii.min();
-        self.play.advance(world, velocities, duration, slack, &mut self.movers);
+        self.play.advance(world, velocities, duration, &mut self.movers);
         clock.enter("seed");
         self.seed_new(world, velocities, duration);
         let rule = self.rule(world, duration / steps);

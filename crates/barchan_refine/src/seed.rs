@@ -30,8 +30,10 @@ pub enum Source {
         /// How fast they are at first [m/s].
         velocity: Vec3,
     },
-    /// The guides with these ids.
+    /// The guides with these ids, which lie as settled material does: what they cover is filled.
     Guides(std::ops::Range<u32>),
+    /// The guides with these ids, wherever they are: each gets grains of its own.
+    Points(std::ops::Range<u32>),
 }
 
 /// Fills `shape` with grains.
