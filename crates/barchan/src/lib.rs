@@ -36,6 +36,7 @@
 //! ```
 
 mod look;
+pub mod refining;
 mod registry;
 pub mod running;
 pub mod sampling;
