@@ -36,6 +36,7 @@
 //! ```
 
 mod look;
+pub mod refining;
 mod registry;
 pub mod running;
 pub mod sampling;
@@ -46,6 +47,6 @@ pub use registry::SolverError;
 pub use simulation::{Simulation, SimulationError};
 
 pub use {
-    barchan_geometry as geometry, barchan_io as io, barchan_neighbors as neighbors, barchan_render as render,
-    barchan_scene as scene, barchan_world as world,
+    barchan_geometry as geometry, barchan_io as io, barchan_neighbors as neighbors, barchan_refine as refine,
+    barchan_render as render, barchan_scene as scene, barchan_world as world,
 };

@@ -57,10 +57,14 @@ pub(crate) fn mesh_path(dir: &Path, body: &str) -> PathBuf {
         .join(format!("{}.ply", body.chars().map(plain).collect::<String>()))
 }
 
-/// Draws frame `number` of a cache: guides as sand, bodies as solids.
-pub fn look(dir: &Path, number: u64, width: u32, height: u32) -> Result<Image, LookError> {
+/// Draws frame `number` of a cache: grains as sand, or guides where there are none or `guides` are asked for; bodies as solids.
+pub fn look(dir: &Path, number: u64, width: u32, height: u32, guides: bool) -> Result<Image, LookError> {
     let cache = Cache::open(dir)?;
-    let guides = cache.read_guides(number)?;
+    let has_grains = cache.frames().iter().any(|f| f.frame == number && f.grains.is_some());
+    let guides = match has_grains && !guides {
+        true => cache.read_grains(number)?,
+        false => cache.read_guides(number)?,
+    };
     let missing = |column| LookError::NoColumn { frame: number, column };
     let Some(Column::Vec3(positions)) = guides.column("position") else {
         return Err(missing("position"));

@@ -135,6 +135,10 @@ pub struct RenderArguments {
     /// Width and height [pixels]
     #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = parse_size)]
     size: (u32, u32),
+
+    /// Draw the guides, not the grains
+    #[arg(long)]
+    guides: bool,
 }
 
 pub fn run_render(arguments: &RenderArguments) -> Result<(), Failure> {
@@ -154,7 +158,7 @@ pub fn run_render(arguments: &RenderArguments) -> Result<(), Failure> {
         return Err(Failure::input(format!("{} has no frames", arguments.dir.display())));
     };
     let (width, height) = arguments.size;
-    let image = look(&arguments.dir, frame, width, height).map_err(|error| match error {
+    let image = look(&arguments.dir, frame, width, height, arguments.guides).map_err(|error| match error {
         LookError::Cache(error) => wrong_cache(error),
         error => Failure::input(error.to_string()),
     })?;

@@ -6,6 +6,7 @@ mod check;
 mod failure;
 mod memory;
 mod progress;
+mod refine;
 mod run;
 mod sample;
 mod scene;
@@ -31,6 +32,8 @@ enum Command {
     Run(run::Arguments),
     /// Draw a frame of a cache
     Render(cache::RenderArguments),
+    /// Make grains for a cache that has guides only, or for files of another program
+    Refine(refine::Arguments),
     /// Turn a mesh file or a shape into particles
     Sample(sample::Arguments),
     /// Turn a cache into files for other programs
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Render(arguments) => cache::run_render(&arguments),
+        Command::Refine(arguments) => refine::run(&arguments),
         Command::Sample(arguments) => sample::run(&arguments),
         Command::Export(arguments) => cache::run_export(&arguments),
         Command::Info(arguments) => cache::info(&arguments),

@@ -67,7 +67,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         .map_err(|reason| Failure::run(format!("cannot listen for Ctrl-C: {reason}")))?;
     let progress = Progress::new("simulating");
     let report = simulate(&scene, &options, &mut |now| {
-        progress.tell_frame(now.frame, now.frames, now.guides, now.guide_ms);
+        progress.tell_frame(&now);
         match interrupted.load(Ordering::Relaxed) {
             true => Go::Stop,
             false => Go::On,
@@ -114,7 +114,7 @@ fn failure(error: RunError) -> Failure {
     match &error {
         RunError::Cache(CacheError::Write(_) | CacheError::Stopped) => Failure::run(error.to_string()),
         RunError::Cache(_) | RunError::OtherScene { .. } => Failure::input(error.to_string()),
-        RunError::Simulation(SimulationError::Scene(_) | SimulationError::Solver(_)) => {
+        RunError::Simulation(SimulationError::Scene(_) | SimulationError::Solver(_) | SimulationError::Refine(_)) => {
             Failure::input(error.to_string())
         }
         _ => Failure::run(error.to_string()),
