@@ -88,7 +88,7 @@ impl PbdSolver {
         if !fastest.is_finite() || velocity.iter().any(|v| !v.is_finite()) {
             return Err(self.not_finite(world));
         }
-        let asked = (duration / self.step_length(world) * (1.0 - 1e-9)).ceil().max(1.0);
+        let asked = (duration / self.step_length() * (1.0 - 1e-9)).ceil().max(1.0);
         let smallest = world.guides.radius.iter().copied().fold(f32::INFINITY, f32::min);
         let speed_of = |k: usize| body_speed(world, k, duration, self.extents[k], asked);
         let body = (0..world.bodies.len()).map(speed_of).fold(0.0, f64::max);
@@ -110,9 +110,9 @@ impl PbdSolver {
     }
 
     /// Longest time step [s]: as asked for but not too long for the guides' size, or by it.
-    fn step_length(&self, world: &World) -> f64 {
-        let fall = fall_time(world);
-        let own = self.settings.step.unwrap_or(STEP * fall).min(repose::LONGEST * fall);
+    fn step_length(&self) -> f64 {
+        let own = self.settings.step.unwrap_or(STEP * self.fall_time);
+        let own = own.min(repose::LONGEST * self.fall_time);
         if own.is_normal() { own } else { LONGEST_STEP }
     }
 
@@ -120,6 +120,7 @@ impl PbdSolver {
     pub(crate) fn begin_frame(&mut self, world: &mut World) -> Result<(), AdvanceError> {
         self.clock.enter("sort");
         self.largest = world.guides.radius.iter().copied().fold(0.0, f32::max);
+        self.fall_time = fall_time(world);
         self.make_grid(world)?;
         wrap(world);
         self.sort(world)?;
@@ -238,7 +239,7 @@ impl PbdSolver {
     pub(crate) fn rub(&mut self, world: &World, step: f64) {
         let materials = &world.materials;
         let hold = match self.settings.friction {
-            FrictionMode::Accumulated => repose::hold(self.settings.iterations, (step / fall_time(world)) as f32),
+            FrictionMode::Accumulated => repose::hold(self.settings.iterations, (step / self.fall_time) as f32),
             FrictionMode::Sommer | FrictionMode::Macklin => 1.0,
         };
         let of = |k: u8| {
@@ -337,7 +338,7 @@ impl PbdSolver {
         }
         self.clock.enter("near bodies");
         self.columns.gone.fill(0.0);
-        let (margin, rules) = (self.body_margin, Rules::new(&self.settings, 1.0, 1.0));
+        let (margin, rules) = (self.body_margin, Rules::new(&self.settings, 1.0, 1.0, self.fall_time));
         let (scene, parts) = self.split(world, rules);
         scene.find_near(parts.near, parts.columns, margin);
         Ok(())

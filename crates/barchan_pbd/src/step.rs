@@ -49,8 +49,9 @@ pub struct PbdSolver {
     pub(crate) body_travel: f32,
     pub(crate) body_margin: f32,
     pub(crate) largest: f32,
-    /// The last time step [s].
+    /// The last time step [s], and √(d/g) of the guides [s].
     pub(crate) last_step: f64,
+    pub(crate) fall_time: f64,
     pub(crate) clock: Clock,
     pub(crate) spare: Spare,
 }
@@ -84,6 +85,7 @@ impl PbdSolver {
             body_margin: 0.0,
             largest: 0.0,
             last_step: 0.0,
+            fall_time: f64::INFINITY,
             clock: Clock::default(),
             spare: Spare::default(),
         })
@@ -96,7 +98,7 @@ impl PbdSolver {
 
     /// One step of `step` [s], after which the frame has `left` more.
     fn step(&mut self, world: &mut World, step: f64, left: u32) -> Result<(), AdvanceError> {
-        let rules = Rules::new(&self.settings, step, self.last_step);
+        let rules = Rules::new(&self.settings, step, self.last_step, self.fall_time);
         self.clock.enter("predict");
         let found = self.predict(world, step)?;
         self.clock.enter("search");

@@ -20,10 +20,12 @@ pub(crate) struct Rules {
     pub relaxation: f32,
     /// Whether inherited overlaps are left to the stabilisation.
     pub inherits: bool,
+    /// How fast deep overlaps are pushed out, see [`contact::kept`]: in times that a guide takes to fall by its size, a step [-].
+    pub haste: f32,
 }
 
 impl Rules {
-    pub(crate) fn new(settings: &PbdSettings, step: f64, last_step: f64) -> Self {
+    pub(crate) fn new(settings: &PbdSettings, step: f64, last_step: f64, fall_time: f64) -> Self {
         let remembers = settings.remembers();
         // An impulse in positions' terms goes with the square of the step.
         let scale = if last_step > 0.0 {
@@ -36,6 +38,20 @@ impl Rules {
             memory: if remembers { scale } else { 0.0 },
             relaxation: settings.calm_relaxation(),
             inherits: remembers && settings.stabilisation > 0,
+            haste: (step / fall_time) as f32,
+        }
+    }
+}
+
+impl Rules {
+    /// Overlap [m, negative] that a contact may keep in this step, which began with a gap of `start` [m] between guides whose radii sum to
+    /// `reach` [m].
+    #[inline(always)]
+    pub(crate) fn inherited(&self, start: f32, reach: f32) -> f32 {
+        if self.inherits {
+            -contact::kept((-start).max(0.0), reach, self.haste)
+        } else {
+            0.0
         }
     }
 }
@@ -147,7 +163,7 @@ impl Row {
             let along = nx * u[0][l] + ny * u[1][l] + nz * u[2][l];
             let pressed = nx * p[0][l] + ny * p[1][l] + nz * p[2][l];
             let kept = if pressed > 0.0 { rules.memory } else { 0.0 };
-            let inherited = if rules.inherits { start.min(0.0) } else { 0.0 };
+            let inherited = rules.inherited(start, reach);
             (self.x[l], self.y[l], self.z[l], self.reach[l]) = (nx, ny, nz, reach);
             self.gap[l] = predicted - along - inherited;
             self.start[l] = start;

@@ -91,11 +91,7 @@ impl Wall {
         let point = body.to.point(touch.point);
         let carried = (point - body.from.point(touch.point)).as_vec3();
         let arm = (point - body.center).as_vec3();
-        let inherited = if rules.inherits {
-            touch.start.min(0.0) as f32
-        } else {
-            0.0
-        };
+        let inherited = rules.inherited(touch.start as f32, 2.0 * toucher.radius);
         Self {
             guide: toucher.guide,
             body: k,
