@@ -4,7 +4,9 @@ use std::time::Instant;
 
 use barchan_geometry::Aabb;
 use barchan_neighbors::{ContactRule, Grid};
-use barchan_world::{AdvanceError, AdvanceReport, Friction, Guides, Motion, World, Wrench, gather, geometric_mean};
+use barchan_world::{
+    AdvanceError, AdvanceReport, Bodies, Friction, Guides, Motion, World, Wrench, gather, geometric_mean,
+};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
@@ -12,7 +14,7 @@ use crate::FrictionMode;
 use crate::PbdSolver;
 use crate::cpu::CHUNK;
 use crate::cpu::bodies::{BodyStep, extent};
-use crate::cpu::candidates::{self, Geometry};
+use crate::cpu::candidates::{self, Geometry, Past};
 use crate::cpu::guides::Extremes;
 use crate::cpu::memory::NEW;
 use crate::cpu::rows::{Rules, SLACK};
@@ -20,8 +22,10 @@ use crate::cpu::surface::Surface;
 use crate::laws::{mass, repose};
 use crate::settings::STEP;
 
+/// Times in a frame at which a scripted body is looked at, to see whether it moves [-].
+const MOVING_PROBES: u32 = 8;
 /// Step where neither the settings nor gravity say one [s].
-const LONGEST_STEP: f64 = 1.0 / 240.0;
+const LONGEST_STEP: f64 = 1.0 / 480.0;
 /// A frame that needs more steps than this [-] means nothing any more.
 const MOST_STEPS: f64 = 10_000.0;
 /// Leeway that every guide has before lists end, of the largest radius [-].
@@ -72,6 +76,7 @@ pub(crate) struct Spare {
     order: Vec<u32>,
     place_of: Vec<u32>,
     periodic: Option<(barchan_world::Periodic, DVec3)>,
+    gravity: Option<DVec3>,
     is_present: Vec<bool>,
     wrenches: Vec<Wrench>,
 }
@@ -116,8 +121,56 @@ impl PbdSolver {
         if own.is_normal() { own } else { LONGEST_STEP }
     }
 
+    /// Whether guides may sleep: their contacts must keep what they carry.
+    fn sleeps(&self) -> bool {
+        self.settings.sleeping && self.settings.remembers()
+    }
+
+    /// Finds which bodies may move, come or go in the next `duration` [s], or did in the one before.
+    fn watch_bodies(&mut self, world: &World, duration: f64) {
+        let changes = |at: f64| (at - world.time).abs() <= duration;
+        let moves = |k: usize| {
+            let body = &world.bodies[k];
+            let is_moving = match body.motion {
+                Motion::Fixed => false,
+                Motion::Dynamic => true,
+                Motion::Driven => body.twist.linear != DVec3::ZERO || body.twist.angular != DVec3::ZERO,
+                Motion::Scripted { .. } => {
+                    let pose = |t: f64| world.bodies.scripted_pose(k, t);
+                    let now = pose(world.time);
+                    (1..=MOVING_PROBES).any(|n| {
+                        let t = world.time + duration * f64::from(n) / f64::from(MOVING_PROBES);
+                        pose(t) != now
+                    })
+                }
+            };
+            is_moving || changes(body.from) || changes(body.until)
+        };
+        self.sleep.moving.clear();
+        self.sleep.moving.extend((0..world.bodies.len()).map(moves));
+    }
+
+    /// A frame in which all guides sleep and nothing moves: none of them does anything.
+    pub(crate) fn sleep_through(&mut self, world: &mut World, duration: f64) -> Option<AdvanceReport> {
+        self.watch_bodies(world, duration);
+        let is_same = self.ids == world.guides.id && self.spare.gravity.is_none_or(|g| g == world.gravity);
+        if !(self.sleeps() && is_same && self.sleep.is_deep()) {
+            return None;
+        }
+        self.spare.gravity = Some(world.gravity);
+        self.columns.total.clear();
+        self.columns.total.resize(world.guides.len(), Vec3::ZERO);
+        world.time += duration;
+        Some(AdvanceReport {
+            steps: 0,
+            max_overlap: self.last_overlap,
+            extras: Vec::new(),
+            stages: Vec::new(),
+        })
+    }
+
     /// Sorts guides, and prepares what stays the same over a frame.
-    pub(crate) fn begin_frame(&mut self, world: &mut World) -> Result<(), AdvanceError> {
+    pub(crate) fn begin_frame(&mut self, world: &mut World, duration: f64) -> Result<(), AdvanceError> {
         self.clock.enter("sort");
         self.largest = world.guides.radius.iter().copied().fold(0.0, f32::max);
         self.fall_time = fall_time(world);
@@ -126,6 +179,18 @@ impl PbdSolver {
         self.sort(world)?;
         let n = world.guides.len();
         self.columns.reset(n);
+        self.sleep.sort(&self.old);
+        self.watch_bodies(world, duration);
+        if !self.sleeps()
+            || self
+                .spare
+                .gravity
+                .replace(world.gravity)
+                .is_some_and(|g| g != world.gravity)
+        {
+            self.sleep.wake_all();
+        }
+        self.is_first_search = true;
         self.weigh_masses(world);
         self.make_surfaces(world);
         self.near.resize_with(n.div_ceil(CHUNK), Vec::new);
@@ -275,6 +340,7 @@ impl PbdSolver {
         &mut self,
         world: &mut World,
         found: Extremes,
+        step: f64,
         left: u32,
     ) -> Result<(), AdvanceError> {
         let travel = |k: usize| self.bodies[k].travel(world.bodies[k].mass_properties.center, self.extents[k]) as f32;
@@ -295,7 +361,29 @@ impl PbdSolver {
         let steps = most.min((left + 1) as f32).max(1.0);
         self.body_travel = body;
         self.body_margin = 1.1 * body * steps;
-        self.search(world, steps)
+        self.search(world, steps)?;
+        if std::mem::take(&mut self.is_first_search) && self.sleeps() {
+            self.let_sleep(world, step);
+        }
+        Ok(())
+    }
+
+    /// Decides who sleeps in this frame; the others go on as predicted.
+    fn let_sleep(&mut self, world: &mut World, step: f64) {
+        self.sleep.slept.clear();
+        self.sleep.slept.extend_from_slice(&self.sleep.asleep);
+        self.sleep.decide(&self.candidates, &self.near);
+        let gravity = world.gravity.as_vec3();
+        for (i, velocity) in world.guides.velocity.iter_mut().enumerate() {
+            match (self.sleep.slept[i], self.sleep.asleep[i]) {
+                (true, false) => {
+                    *velocity += gravity * step as f32;
+                    self.columns.free[i] = (*velocity * step as f32).extend(0.0);
+                }
+                (_, true) => *velocity = Vec3::ZERO,
+                (false, false) => {}
+            }
+        }
     }
 
     /// Finds what may touch in the next `steps` steps if guides go on as they do.
@@ -330,15 +418,23 @@ impl PbdSolver {
             periods: DVec3::from_array(world.periodic.map(|range| range.map_or(0.0, |[low, high]| high - low))),
         };
         std::mem::swap(&mut self.candidates, &mut self.old_candidates);
-        let before = self.settings.remembers().then_some(&self.old_candidates[..]);
-        candidates::build(&mut self.candidates, &self.lists, &geometry, before, &self.old);
+        let past = self.settings.remembers().then_some(Past {
+            candidates: &self.old_candidates,
+            old: &self.old,
+            slept: if self.is_first_search {
+                &self.sleep.slept
+            } else {
+                &self.sleep.asleep
+            },
+        });
+        candidates::build(&mut self.candidates, &self.lists, &geometry, past);
         self.contacts.resize(world.guides.len().div_ceil(CHUNK));
         for (rows, candidates) in self.contacts.rows.iter_mut().zip(&self.candidates) {
             rows.reserve(candidates);
         }
         self.clock.enter("near bodies");
         self.columns.gone.fill(0.0);
-        let (margin, rules) = (self.body_margin, Rules::new(&self.settings, 1.0, 1.0, self.fall_time));
+        let (margin, rules) = (self.body_margin, Rules::new(&self.settings, 1.0, 1.0));
         let (scene, parts) = self.split(world, rules);
         scene.find_near(parts.near, parts.columns, margin);
         Ok(())
@@ -372,6 +468,8 @@ impl PbdSolver {
             .map(|w| -w.start / world.guides.radius[w.guide as usize])
             .fold(0.0, f32::max);
         self.columns.fold(&mut world.guides);
+        self.sleep.count(&self.columns, &world.guides, duration, self.fall_time);
+        self.last_overlap = guides.max(walls);
         if world.guides.velocity.iter().any(|v| !v.is_finite()) {
             return Err(self.not_finite(world));
         }

@@ -8,6 +8,7 @@ pub(crate) mod near;
 pub(crate) mod rows;
 pub(crate) mod scene;
 pub(crate) mod simd;
+pub(crate) mod sleep;
 pub(crate) mod surface;
 pub(crate) mod walls;
 

@@ -20,12 +20,10 @@ pub(crate) struct Rules {
     pub relaxation: f32,
     /// Whether inherited overlaps are left to the stabilisation.
     pub inherits: bool,
-    /// How fast deep overlaps are pushed out, see [`contact::kept`]: in times that a guide takes to fall by its size, a step [-].
-    pub haste: f32,
 }
 
 impl Rules {
-    pub(crate) fn new(settings: &PbdSettings, step: f64, last_step: f64, fall_time: f64) -> Self {
+    pub(crate) fn new(settings: &PbdSettings, step: f64, last_step: f64) -> Self {
         let remembers = settings.remembers();
         // An impulse in positions' terms goes with the square of the step.
         let scale = if last_step > 0.0 {
@@ -38,20 +36,6 @@ impl Rules {
             memory: if remembers { scale } else { 0.0 },
             relaxation: settings.calm_relaxation(),
             inherits: remembers && settings.stabilisation > 0,
-            haste: (step / fall_time) as f32,
-        }
-    }
-}
-
-impl Rules {
-    /// Overlap [m, negative] that a contact may keep in this step, which began with a gap of `start` [m] between guides whose radii sum to
-    /// `reach` [m].
-    #[inline(always)]
-    pub(crate) fn inherited(&self, start: f32, reach: f32) -> f32 {
-        if self.inherits {
-            -contact::kept((-start).max(0.0), reach, self.haste)
-        } else {
-            0.0
         }
     }
 }
@@ -163,7 +147,7 @@ impl Row {
             let along = nx * u[0][l] + ny * u[1][l] + nz * u[2][l];
             let pressed = nx * p[0][l] + ny * p[1][l] + nz * p[2][l];
             let kept = if pressed > 0.0 { rules.memory } else { 0.0 };
-            let inherited = rules.inherited(start, reach);
+            let inherited = if rules.inherits { start.min(0.0) } else { 0.0 };
             (self.x[l], self.y[l], self.z[l], self.reach[l]) = (nx, ny, nz, reach);
             self.gap[l] = predicted - along - inherited;
             self.start[l] = start;
@@ -199,6 +183,8 @@ pub(crate) struct Ways<'a> {
     pub at: &'a [Vec4],
     /// In this step, if nothing is in the way [m].
     pub free: &'a [Vec4],
+    /// Who sleeps.
+    pub asleep: &'a [bool],
 }
 
 impl Rows {
@@ -214,6 +200,11 @@ impl Rows {
     /// Number of contacts of the `k`-th guide [-].
     pub(crate) fn count(&self, k: usize) -> u32 {
         self.ends[k + 1] - self.ends[k]
+    }
+
+    /// Number of contacts of the `k`-th guide that are solved for it [-].
+    fn number(&self, k: usize, is_asleep: bool) -> u32 {
+        if is_asleep { 0 } else { self.count(k) }
     }
 
     /// Number of slices [-].
@@ -252,11 +243,14 @@ impl Rows {
     }
 
     /// Puts guides with many contacts before those with few, so that a slice has few empty lanes.
-    fn sort(&mut self, c: usize) {
+    fn sort(&mut self, c: usize, asleep: &[bool]) {
         const MOST: usize = 31;
-        self.count = self.ends.len() - 1;
         let mut starts = [0u32; MOST + 2];
-        let rank = |k: usize| MOST - ((self.ends[k + 1] - self.ends[k]) as usize).min(MOST);
+        let ends = &self.ends;
+        let rank = |k: usize| {
+            let is_awake = !asleep[c * CHUNK + k];
+            MOST - (u32::from(is_awake) * (ends[k + 1] - ends[k])).min(MOST as u32) as usize
+        };
         for k in 0..self.count {
             starts[rank(k) + 1] += 1;
         }
@@ -287,8 +281,13 @@ impl Rows {
         rules: Rules,
     ) {
         self.clear();
+        self.count = candidates.first.len() - 1;
+        if ways.asleep[c * CHUNK..][..self.count].iter().all(|&asleep| asleep) {
+            self.count = 0;
+            return;
+        }
         candidates.find_active::<V>(ways, 1.0 + SLACK, &mut self.active, &mut self.ends);
-        self.sort(c);
+        self.sort(c, ways.asleep);
         self.reads = candidates.guides();
         let mut end = 0;
         self.first.push(0);
@@ -299,7 +298,7 @@ impl Rows {
             let (mut start, mut count) = ([0; LANES], [0; LANES]);
             for (l, &i) in guides[..LANES.min(self.count - s * LANES)].iter().enumerate() {
                 let k = i as usize - c * CHUNK;
-                (start[l], count[l]) = (self.ends[k], self.ends[k + 1] - self.ends[k]);
+                (start[l], count[l]) = (self.ends[k], self.number(k, ways.asleep[i as usize]));
             }
             let mut sum = [[0.0; LANES]; 3];
             let mut lanes = LANES;
