@@ -200,7 +200,10 @@ impl Moving {
 
     /// Takes away what speed leads into the body, and as much of the rest as friction can.
     fn slow_down(&mut self, obstacle: &Obstacle, local: DVec3, normal: DVec3, friction: Friction, step: f64) {
-        let of_body = (obstacle.to.point(local) - obstacle.from.point(local)) / step;
+        let of_body = match obstacle.travel > 0.0 {
+            true => (obstacle.to.point(local) - obstacle.from.point(local)) / step,
+            false => DVec3::ZERO,
+        };
         let relative = self.velocity - of_body;
         let normal = obstacle.to.turn * normal;
         let inward = -normal.dot(relative);
@@ -231,8 +234,11 @@ pub(crate) struct Contacts {
     grain_clear: Vec<u8>,
 }
 
+/// What a gap counts for [-]: distances interpolated on a grid may change by more than the way moved.
+const CAUTION: f64 = 0.7;
+
 /// Unit of a grain's gap, of the largest radius [-].
-const UNIT: f64 = 0.125;
+const UNIT: f64 = 1.0 / 32.0;
 
 /// A step against bodies.
 pub(crate) struct Pushing<'a> {
@@ -254,7 +260,8 @@ impl Contacts {
     /// Pushes grains out of bodies. `fastest` is the squared speed of the fastest grain of each chunk [m²/s²].
     pub fn resolve(&mut self, grains: &mut Grains, fastest: &[f32], pushing: &Pushing) {
         let count = pushing.obstacles.len();
-        self.clear.resize(grains.len().div_ceil(CHUNK) * count, f32::NEG_INFINITY);
+        self.clear
+            .resize(grains.len().div_ceil(CHUNK) * count, f32::NEG_INFINITY);
         self.grain_clear.resize(grains.len(), 0);
         if count == 0 {
             return;
@@ -268,19 +275,25 @@ impl Contacts {
             .zip(v.par_chunks_mut(CHUNK))
             .zip(w.par_chunks_mut(CHUNK))
             .zip(grains.id.par_chunks(CHUNK).zip(grains.material.par_chunks(CHUNK)))
-            .zip(self.clear.par_chunks_mut(count).zip(self.grain_clear.par_chunks_mut(CHUNK)))
+            .zip(
+                self.clear
+                    .par_chunks_mut(count)
+                    .zip(self.grain_clear.par_chunks_mut(CHUNK)),
+            )
             .zip(fastest)
             .with_min_len(64)
-            .for_each(|((((((((x, y), z), u), v), w), (id, material)), (clear, gaps)), fastest)| {
-                let chunk = Chunk {
-                    position: [x, y, z],
-                    velocity: [u, v, w],
-                    id,
-                    material,
-                    gaps,
-                };
-                chunk.push_out(pushing, clear, f64::from(fastest.sqrt()) * pushing.step);
-            });
+            .for_each(
+                |((((((((x, y), z), u), v), w), (id, material)), (clear, gaps)), fastest)| {
+                    let chunk = Chunk {
+                        position: [x, y, z],
+                        velocity: [u, v, w],
+                        id,
+                        material,
+                        gaps,
+                    };
+                    chunk.push_out(pushing, clear, f64::from(fastest.sqrt()) * pushing.step);
+                },
+            );
     }
 }
 
@@ -316,7 +329,6 @@ impl Chunk<'_> {
     /// Pushes its grains, the fastest of which went `farthest` [m], out of bodies. `clear` is how far they may go before they can
     /// touch each body [m].
     fn push_out(mut self, pushing: &Pushing, clear: &mut [f32], farthest: f64) {
-        let was_near = clear.iter().any(|clear| *clear <= 0.0);
         let is_known = clear[0] > f32::NEG_INFINITY;
         let moving = pushing.obstacles.iter().any(|obstacle| obstacle.travel > 0.0);
         // What did not move, and was looked at before, is where it may be.
@@ -324,13 +336,17 @@ impl Chunk<'_> {
             return;
         }
         let mut about = None;
+        let mut is_new = !is_known;
         let mut near = [0; NEAR];
         let mut count = 0;
         for (k, (obstacle, clear)) in pushing.obstacles.iter().zip(clear).enumerate() {
             let travel = match obstacle.travel > 0.0 {
-                true => about.get_or_insert_with(|| self.about(pushing)).travel(obstacle, pushing.step),
+                true => about
+                    .get_or_insert_with(|| self.about(pushing))
+                    .travel(obstacle, pushing.step),
                 false => farthest,
             };
+            let was_near = *clear <= 0.0;
             *clear -= travel as f32;
             if *clear <= 0.0 {
                 let about = about.get_or_insert_with(|| self.about(pushing));
@@ -338,7 +354,9 @@ impl Chunk<'_> {
                 // Between its poses the body swept over more than where it is now.
                 let wanted = reach + travel;
                 let gap = obstacle.clearance(about.center, wanted) - wanted;
-                *clear = gap.min(f64::from(f32::MAX)) as f32;
+                *clear = if gap > 0.0 { CAUTION * gap } else { gap }.min(f64::from(f32::MAX)) as f32;
+                // Gaps are those to the bodies that were near.
+                is_new |= gap <= 0.0 && !was_near;
                 if gap <= 0.0 && count < NEAR {
                     near[count] = k;
                     count += 1;
@@ -348,7 +366,7 @@ impl Chunk<'_> {
         if count == 0 {
             return;
         }
-        if !was_near || !is_known {
+        if is_new {
             self.gaps.fill(0);
         }
         let unit = UNIT * pushing.largest_radius;
@@ -357,7 +375,7 @@ impl Chunk<'_> {
             let left = self.gaps[i].saturating_sub(gone);
             self.gaps[i] = match left > 0 {
                 true => left,
-                false => (self.push_grain_out(i, &near[..count], pushing) / unit).min(255.0) as u8,
+                false => (CAUTION * self.push_grain_out(i, &near[..count], pushing) / unit).min(255.0) as u8,
             };
         }
     }
@@ -366,7 +384,8 @@ impl Chunk<'_> {
     fn about(&self, pushing: &Pushing) -> About {
         let (center, half) = self.bounds();
         let first = Vec3::new(self.velocity[0][0], self.velocity[1][0], self.velocity[2][0]);
-        let differs = |i: usize| Vec3::new(self.velocity[0][i], self.velocity[1][i], self.velocity[2][i]).distance(first);
+        let differs =
+            |i: usize| Vec3::new(self.velocity[0][i], self.velocity[1][i], self.velocity[2][i]).distance(first);
         About {
             center: pushing.origin + center.as_dvec3(),
             half,
@@ -386,9 +405,13 @@ impl Chunk<'_> {
 
     /// Farthest that a grain went relative to the bodies near it [m].
     fn travel(&self, i: usize, near: &[usize], pushing: &Pushing) -> f64 {
-        let place = pushing.origin + Vec3::new(self.position[0][i], self.position[1][i], self.position[2][i]).as_dvec3();
-        let rate = Vec3::new(self.velocity[0][i], self.velocity[1][i], self.velocity[2][i]).as_dvec3();
-        let way = rate * pushing.step;
+        let rate = Vec3::new(self.velocity[0][i], self.velocity[1][i], self.velocity[2][i]);
+        if near.iter().all(|&k| pushing.obstacles[k].travel == 0.0) {
+            return f64::from(rate.length()) * pushing.step;
+        }
+        let place =
+            pushing.origin + Vec3::new(self.position[0][i], self.position[1][i], self.position[2][i]).as_dvec3();
+        let way = rate.as_dvec3() * pushing.step;
         let start = place - way;
         let relative = |&k: &usize| {
             let obstacle = &pushing.obstacles[k];

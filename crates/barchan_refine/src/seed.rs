@@ -61,7 +61,12 @@ pub(crate) fn fill(
     let mut flags = keep.iter();
     particles.radii.retain(|_| *flags.next().expect("a flag each"));
     for (k, id) in ids_by_radius(&particles, *next_id, settings) {
-        grains.push((particles.positions[k] - world.origin).as_vec3(), velocity, id, material);
+        grains.push(
+            (particles.positions[k] - world.origin).as_vec3(),
+            velocity,
+            id,
+            material,
+        );
     }
     *next_id += particles.len() as u32;
     Ok(())
