@@ -121,7 +121,10 @@ fn one_two_and_three_threads_write_the_same_frames() {
 fn a_cache_without_grains_and_files_of_another_program_get_them() {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("bare.toml"), SCENE).unwrap();
-    let (code, said) = finish(folder.path(), &["run", "bare.toml", "-o", "bare", "--frames", "5", "--export", "csv"]);
+    let (code, said) = finish(
+        folder.path(),
+        &["run", "bare.toml", "-o", "bare", "--frames", "5", "--export", "csv"],
+    );
     assert_eq!(code, 0, "{said}");
     assert_eq!(fs::read_dir(folder.path().join("bare/grains")).unwrap().count(), 0);
     let (code, said) = finish(folder.path(), &["refine", "bare", "--radius", "0.008"]);

@@ -130,14 +130,18 @@ impl<'a> Vtp<'a> {
 }
 
 /// Numbers of type `kind`.
+#[allow(
+    clippy::cast_lossless,
+    reason = "one expression for all types; 64-bit ones have no lossless cast"
+)]
 fn decode(bytes: &[u8], kind: &str) -> Result<Vec<f64>, String> {
+    fn widen<const N: usize>(bytes: &[u8], of: impl Fn([u8; N]) -> f64) -> Vec<f64> {
+        bytes.as_chunks().0.iter().map(|b| of(*b)).collect()
+    }
     macro_rules! numbers {
         ($($name:literal => $type:ty),*) => {
             match kind {
-                $($name => Ok(bytes
-                    .chunks_exact(size_of::<$type>())
-                    .map(|b| <$type>::from_le_bytes(b.try_into().expect("chunks of its size")) as f64)
-                    .collect()),)*
+                $($name => Ok(widen(bytes, |b| <$type>::from_le_bytes(b) as f64)),)*
                 _ => Err(format!("arrays of type {kind} are not read")),
             }
         };

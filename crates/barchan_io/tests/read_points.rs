@@ -8,7 +8,9 @@ use glam::{DVec3, Vec3};
 #[test]
 fn every_readable_format_gives_back_what_was_written() {
     let dir = tempfile::tempdir().unwrap();
-    let positions: Vec<DVec3> = (0..50).map(|k| DVec3::new(f64::from(k), 0.5 * f64::from(k), -2.0)).collect();
+    let positions: Vec<DVec3> = (0..50)
+        .map(|k| DVec3::new(f64::from(k), 0.5 * f64::from(k), -2.0))
+        .collect();
     let velocities: Vec<Vec3> = positions.iter().map(|p| p.as_vec3() * 0.25).collect();
     let radii: Vec<f64> = (0..50).map(|k| 0.5 + 0.125 * f64::from(k)).collect();
     let ids: Vec<u32> = (100..150).rev().collect();
@@ -55,7 +57,11 @@ fn what_cannot_be_read_is_told_with_its_place() {
     let cases = [
         ("a.csv", "x,y,z\n1,2,oops\n", "line 2: `oops` is no number"),
         ("b.csv", "x,y\n1,2\n", "no columns x, y and z"),
-        ("c.vtp", "<VTKFile type=\"PolyData\" compressor=\"vtkZLibDataCompressor\">", "compressed"),
+        (
+            "c.vtp",
+            "<VTKFile type=\"PolyData\" compressor=\"vtkZLibDataCompressor\">",
+            "compressed",
+        ),
         ("d.vtp", "hello", "no VTK XML file"),
         ("e.txt", "1 2 3", "end with vtp, ply, csv"),
     ];

@@ -95,6 +95,14 @@ impl Obstacle {
         }
     }
 
+    /// Signed distance [m] of a place of the body's frame.
+    fn distance(&self, local: DVec3) -> f64 {
+        match &self.surface {
+            Surface::Field(grid) => grid.distance(local),
+            Surface::Exact(shape) => shape.distance(local),
+        }
+    }
+
     fn probe(&self, local: DVec3) -> (f64, DVec3) {
         match &self.surface {
             Surface::Field(grid) => grid.distance_and_normal(local),
@@ -174,10 +182,16 @@ struct Moving {
 }
 
 impl Moving {
-    /// Pushes it out of `obstacle`, and gives its gap [m], 0 if it was inside.
-    fn push_out(&mut self, obstacle: &Obstacle, step: f64) -> f64 {
-        let start = obstacle.from.local(self.start);
+    /// Pushes it out of `obstacle`, relative to which it went no farther than `travel` [m], and gives its gap [m], 0 if it was
+    /// inside.
+    fn push_out(&mut self, obstacle: &Obstacle, travel: f64, step: f64) -> f64 {
         let mut end = obstacle.to.local(self.end);
+        // Most touch nothing; the normal is dearer than the distance.
+        let distance = obstacle.distance(end);
+        if distance >= self.radius && distance >= travel {
+            return distance - self.radius;
+        }
+        let start = obstacle.from.local(self.start);
         let mut touched = false;
         for _ in 0..FACES {
             let (push, normal) = match obstacle.hit(start, end, self.radius) {
@@ -371,11 +385,15 @@ impl Chunk<'_> {
         }
         let unit = UNIT * pushing.largest_radius;
         for i in 0..self.id.len() {
-            let gone = (self.travel(i, &near[..count], pushing) / unit).ceil().min(255.0) as u8;
+            let travel = self.travel(i, &near[..count], pushing);
+            let gone = (travel / unit).ceil().min(255.0) as u8;
             let left = self.gaps[i].saturating_sub(gone);
             self.gaps[i] = match left > 0 {
                 true => left,
-                false => (CAUTION * self.push_grain_out(i, &near[..count], pushing) / unit).min(255.0) as u8,
+                false => {
+                    let gap = self.push_grain_out(i, &near[..count], travel, pushing);
+                    (CAUTION * gap / unit).min(255.0) as u8
+                }
             };
         }
     }
@@ -420,8 +438,8 @@ impl Chunk<'_> {
         near.iter().map(relative).fold(0.0, f64::max).sqrt()
     }
 
-    /// Pushes a grain out of bodies, and gives its gap [m].
-    fn push_grain_out(&mut self, i: usize, near: &[usize], pushing: &Pushing) -> f64 {
+    /// Pushes a grain that went `travel` [m] out of bodies, and gives its gap [m].
+    fn push_grain_out(&mut self, i: usize, near: &[usize], travel: f64, pushing: &Pushing) -> f64 {
         let end = Vec3::new(self.position[0][i], self.position[1][i], self.position[2][i]).as_dvec3() + pushing.origin;
         let velocity = Vec3::new(self.velocity[0][i], self.velocity[1][i], self.velocity[2][i]).as_dvec3();
         let mut grain = Moving {
@@ -435,7 +453,7 @@ impl Chunk<'_> {
         // Twice: the second body may push into the first.
         for _ in 0..2 {
             for &k in near {
-                least = least.min(grain.push_out(&pushing.obstacles[k], pushing.step));
+                least = least.min(grain.push_out(&pushing.obstacles[k], travel, pushing.step));
             }
             if least > 0.0 || near.len() == 1 {
                 break;

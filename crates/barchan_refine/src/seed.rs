@@ -131,7 +131,7 @@ pub(crate) fn about(
 
 /// The centre of a cube of side 2, and those of its faces.
 fn support_point(k: u32) -> DVec3 {
-    let sign = if k % 2 == 0 { -1.0 } else { 1.0 };
+    let sign = if k.is_multiple_of(2) { -1.0 } else { 1.0 };
     match k {
         1 | 2 => DVec3::X * sign,
         3 | 4 => DVec3::Y * sign,
