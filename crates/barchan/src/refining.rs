@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use barchan_geometry::sample::{Radii, SampleError};
 use barchan_io::{
-    Cache, CacheError, CacheSettings, CacheWriter, GrainsWriter, PointTable, READABLE, ReadPointsError, Run, read_points,
+    Cache, CacheError, CacheSettings, CacheWriter, GrainsWriter, PointTable, READABLE, ReadPointsError, Run,
+    read_points,
 };
 use barchan_refine::{GrainRefiner, RefineError, RefineSettings, Source};
 use barchan_scene::{Document, Scene, SceneError, parse_scene};
@@ -105,12 +106,17 @@ fn refine_files(options: &RefineOptions, progress: &mut dyn FnMut(usize, usize))
         what,
     };
     let entries = std::fs::read_dir(&options.dir).map_err(|error| unknown(error.to_string()))?;
-    let readable = |path: &PathBuf| path.extension().is_some_and(|e| READABLE.iter().any(|r| e.eq_ignore_ascii_case(r)));
+    let readable = |path: &PathBuf| {
+        path.extension()
+            .is_some_and(|e| READABLE.iter().any(|r| e.eq_ignore_ascii_case(r)))
+    };
     let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(readable).collect();
     files.sort();
     if files.is_empty() {
         let kinds = READABLE.join(", .");
-        return Err(unknown(format!("it is no cache, and holds no file that ends in .{kinds}")));
+        return Err(unknown(format!(
+            "it is no cache, and holds no file that ends in .{kinds}"
+        )));
     }
     let dir = options.output.clone().unwrap_or_else(|| {
         let name = options.dir.file_name().unwrap_or_default().to_string_lossy();
@@ -209,7 +215,11 @@ impl Chain {
                 Some((was, _)) if duration > 0.0 => (place - *was) / duration,
                 _ => said,
             };
-            let radius = points.radii.as_ref().map(|radii| radii[i]).or(self.options.guide_radius);
+            let radius = points
+                .radii
+                .as_ref()
+                .map(|radii| radii[i])
+                .or(self.options.guide_radius);
             let Some(radius) = radius.filter(|r| r.is_finite() && *r > 0.0) else {
                 return Err(RefiningError::Unknown {
                     path: self.options.dir.clone(),
@@ -259,7 +269,9 @@ impl Chain {
 /// The scene of a cache and its world with its bodies, if the cache says which.
 fn scene_world(cache: &Cache) -> Result<(Option<Scene>, World), RefiningError> {
     let text = cache.manifest().run.scene.get("text").and_then(|text| text.as_str());
-    let scene = text.and_then(|text| parse_scene(&Document::new("scene", text)).ok()).map(|(scene, _)| scene);
+    let scene = text
+        .and_then(|text| parse_scene(&Document::new("scene", text)).ok())
+        .map(|(scene, _)| scene);
     let world = match &scene {
         Some(scene) => scene.build()?,
         None => bare_world(),
@@ -340,4 +352,3 @@ fn guide_table(world: &World, velocities: &[Vec3]) -> Table {
     table.push("material", Column::U8(guides.material.clone()));
     table
 }
-

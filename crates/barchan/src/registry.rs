@@ -85,7 +85,9 @@ fn pbd_settings(given: &Settings, frame_rate: f64) -> PbdSettings {
 pub fn refine_settings(refine: &Refine, seed: u64) -> RefineSettings {
     let given = &refine.settings;
     let defaults = RefineSettings::new(refine.radii.clone());
-    let mode = given.word("mode").and_then(|word| Mode::ALL.iter().find(|m| m.0 == word));
+    let mode = given
+        .word("mode")
+        .and_then(|word| Mode::ALL.iter().find(|m| m.0 == word));
     RefineSettings {
         mode: mode.map_or(defaults.mode, |m| m.1),
         step: given.number("step").unwrap_or(defaults.step),

@@ -67,7 +67,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         });
         println!("{row}");
     } else {
-        println!("{} grains in {} frames in {}", done.grains, done.frames, done.dir.display());
+        println!(
+            "{} grains in {} frames in {}",
+            done.grains,
+            done.frames,
+            done.dir.display()
+        );
     }
     Ok(())
 }

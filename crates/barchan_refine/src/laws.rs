@@ -56,7 +56,7 @@ pub struct Gate {
 /// grains in the pores of a dense packing, which are farther than a radius from every guide, sink although nothing moves.
 #[inline(always)]
 pub fn gate(filling: f32, gate: Gate) -> f32 {
-    let t = ((gate.high - filling) / (gate.high - gate.low)).max(0.0).min(1.0);
+    let t = ((gate.high - filling) / (gate.high - gate.low)).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)
 }
 
