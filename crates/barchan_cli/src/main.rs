@@ -6,6 +6,7 @@ mod check;
 mod failure;
 mod memory;
 mod progress;
+mod render;
 mod run;
 mod sample;
 mod scene;
@@ -28,8 +29,8 @@ struct Arguments {
 enum Command {
     /// Simulate a scene into a cache
     Run(run::Arguments),
-    /// Draw a frame of a cache
-    Render(cache::RenderArguments),
+    /// Draw a cache or a scene as a picture, pictures or a movie
+    Render(render::Arguments),
     /// Turn a mesh file or a shape into particles
     Sample(sample::Arguments),
     /// Turn a cache into files for other programs
@@ -49,7 +50,7 @@ enum Command {
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Run(arguments) => run::run(&arguments),
-        Command::Render(arguments) => cache::run_render(&arguments),
+        Command::Render(arguments) => render::run(&arguments),
         Command::Sample(arguments) => sample::run(&arguments),
         Command::Export(arguments) => cache::run_export(&arguments),
         Command::Info(arguments) => cache::info(&arguments),

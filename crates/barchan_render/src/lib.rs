@@ -24,11 +24,14 @@
 
 mod bins;
 mod camera;
+mod color_map;
 mod error;
 mod glass;
 mod hash;
 mod image;
+mod legend;
 mod lens;
+mod movie;
 mod normals;
 mod picture;
 mod raster;
@@ -41,7 +44,11 @@ mod tone;
 mod triangle;
 
 pub use camera::Camera;
+pub use color_map::ColorMap;
 pub use error::Error;
 pub use image::Image;
+pub use legend::Legend;
+pub use movie::{Movie, MovieEncoder, MovieError};
 pub use picture::{Colors, Mesh, Picture, Radii, SAND, Spheres, Sun};
 pub use render::render;
+pub use tone::linear;

@@ -151,7 +151,13 @@ impl<'a> Shader<'a> {
         match self.scene.spheres.colors {
             Colors::One(color) => Vec3::from_array(color),
             Colors::Each(colors) => Vec3::from_array(colors[index].map(|c| self.decoded[usize::from(c)])),
-            Colors::Grains { base, ids } => grain(Vec3::from_array(base), ids.map_or(index as u32, |ids| ids[index])),
+            Colors::Grains { bases, kinds, ids } => {
+                let kind = kinds.map_or(0, |kinds| usize::from(kinds[index]).min(bases.len() - 1));
+                grain(
+                    Vec3::from_array(bases[kind]),
+                    ids.map_or(index as u32, |ids| ids[index]),
+                )
+            }
         }
     }
 
