@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use barchan_geometry::Aabb;
 use barchan_io::{Cache, CacheError};
-use barchan_render::{Camera, Colors, Image, Mesh, Picture, Radii, SAND, Spheres, linear, render};
+use barchan_render::{Camera, Colors, Image, Mesh, Picture, Radii, Renderer, SAND, Spheres, linear};
 use barchan_world::{BodyState, Column, Frame, Table};
 use glam::{Affine3A, DAffine3, DMat4, DQuat, DVec3, Vec3};
 use thiserror::Error;
@@ -155,7 +155,7 @@ fn present<T>(read: Result<T, CacheError>) -> Result<Option<T>, CacheError> {
 
 impl Stage {
     /// A picture of a frame.
-    pub fn draw(&self, frame: &Frame, look: &Look) -> Result<Image, LookError> {
+    pub fn draw(&self, frame: &Frame, look: &Look, renderer: &mut Renderer) -> Result<Image, LookError> {
         let [width, height] = look.size;
         let (image, legend) = match (look.show, &frame.grains) {
             (Show::Compare, None) => return Err(LookError::NoGrains { frame: frame.number }),
@@ -163,12 +163,14 @@ impl Stage {
                 if width < 2 {
                     return Err(LookError::Narrow { width });
                 }
-                let (left, legend) = self.draw_table(frame, "guides", &frame.guides, look, [width / 2, height])?;
-                let (right, _) = self.draw_table(frame, "grains", grains, look, [width - width / 2, height])?;
+                let (left, legend) =
+                    self.draw_table(frame, "guides", &frame.guides, look, renderer, [width / 2, height])?;
+                let (right, _) =
+                    self.draw_table(frame, "grains", grains, look, renderer, [width - width / 2, height])?;
                 (left.beside(&right), legend)
             }
-            (Show::Finest, Some(grains)) => self.draw_table(frame, "grains", grains, look, look.size)?,
-            _ => self.draw_table(frame, "guides", &frame.guides, look, look.size)?,
+            (Show::Finest, Some(grains)) => self.draw_table(frame, "grains", grains, look, renderer, look.size)?,
+            _ => self.draw_table(frame, "guides", &frame.guides, look, renderer, look.size)?,
         };
         let mut image = image;
         if let Some(legend) = legend {
@@ -192,6 +194,7 @@ impl Stage {
         particles: &'static str,
         table: &Table,
         look: &Look,
+        renderer: &mut Renderer,
         [width, height]: [u32; 2],
     ) -> Result<(Image, Option<barchan_render::Legend>), LookError> {
         let missing = |column: &str| no_column(frame, particles, table, column);
@@ -249,7 +252,7 @@ impl Stage {
             )?,
             sun: barchan_render::Sun::default(),
         };
-        Ok((render(&picture, width, height)?, legend))
+        Ok((renderer.render(&picture, width, height)?, legend))
     }
 
     /// What the stage has at time 0; what there is now if it has nothing.

@@ -84,12 +84,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         find_range(source.as_mut(), &mut look.coloring, look.show)?;
     }
     let mut reel = Reel::create(&output, look.size, source.frame_rate(), arguments.fps, arguments.speed)?;
+    let mut renderer = arguments.look.renderer()?;
     let progress = Progress::new("drawing");
     source.play(chosen, &mut |stage: &Stage, frame, time, load| {
         let stop = interrupted.load(Ordering::Relaxed);
         if !stop && reel.wants(time) {
             let frame = load()?;
-            let image = stage.draw(&frame, &look).map_err(failure)?;
+            let image = stage.draw(&frame, &look, &mut renderer).map_err(failure)?;
             reel.push(frame.number, &image)?;
         }
         progress.tell(frame);
@@ -101,7 +102,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     } else {
         ""
     };
-    println!("{}{stopped}", reel.finish()?);
+    println!("{}, drawn by {}{stopped}", reel.finish()?, renderer.name());
     Ok(())
 }
 

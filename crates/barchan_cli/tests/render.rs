@@ -190,6 +190,7 @@ fn wrong_input_is_refused_with_exit_code_two() {
         (&["render", "cache", "--speed", "0"], "--speed"),
         (&["render", "cache", "--fps", "0"], "frames a second"),
         (&["render", "cache", "--size", "0x3"], "1280x720"),
+        (&["render", "cache", "--engine", "abacus"], "auto, cpu, gpu"),
         (&["render", "cache", "--position", "1,2"], "three numbers"),
         (&["render", "cache", "--fov", "180"], "--fov"),
         (&["render", "cache", "--set", "seed=2"], "--set"),

@@ -70,6 +70,9 @@ pub enum Error {
         /// Direction asked for [-].
         direction: Vec3,
     },
+    /// The graphics adapter could not draw it.
+    #[error(transparent)]
+    Gpu(#[from] barchan_gpu::GpuError),
     /// The file could not be opened.
     #[error("cannot write {path}: {source}")]
     File {

@@ -2,6 +2,7 @@
 
 mod neighbors;
 mod pbd;
+mod render;
 mod sample;
 
 use clap::Args;
@@ -35,6 +36,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("neighbors", neighbors::run),
     ("sample", sample::run),
     ("pbd", pbd::run),
+    ("render", render::run),
 ];
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {

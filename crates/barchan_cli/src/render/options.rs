@@ -1,6 +1,6 @@
 //! How pictures look, on the command line.
 
-use barchan::render::ColorMap;
+use barchan::render::{ColorMap, Engine, Renderer};
 use barchan::{Coloring, Look, Show, Viewpoint};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -49,9 +49,19 @@ pub struct LookArguments {
     /// The colours of the colour bar
     #[arg(long, value_name = "MAP", default_value = "viridis", value_parser = PossibleValuesParser::new(ColorMap::names()))]
     map: String,
+
+    /// Who draws: the CPU, a graphics adapter, or the adapter if there is a real one
+    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = PossibleValuesParser::new(Engine::names()))]
+    engine: String,
 }
 
 impl LookArguments {
+    /// Who draws.
+    pub fn renderer(&self) -> Result<Renderer, Failure> {
+        let engine = Engine::of_name(&self.engine).unwrap_or_default();
+        Renderer::open(engine).map_err(|error| Failure::run(error.to_string()))
+    }
+
     /// What was asked for.
     pub fn look(&self) -> Result<Look, Failure> {
         if let Some(fov) = self.fov.filter(|fov| !(*fov > 0.0 && *fov < 180.0)) {
