@@ -3,6 +3,7 @@
 mod bench;
 mod cache;
 mod check;
+mod demo;
 mod failure;
 mod memory;
 mod progress;
@@ -17,12 +18,12 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
 
-/// Granular material (sand, gravel, grain, snow) in high resolution.
+/// Granular material (sand, gravel, grain, snow) in high resolution. Without a command: an hourglass, simulated and drawn.
 #[derive(Parser)]
-#[command(version, arg_required_else_help = true, max_term_width = 110)]
+#[command(version, max_term_width = 110)]
 struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Subcommand)]
@@ -48,7 +49,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let done = match Arguments::parse().command {
+    let Some(command) = Arguments::parse().command else {
+        return finish(demo::run());
+    };
+    finish(match command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Render(arguments) => render::run(&arguments),
         Command::Sample(arguments) => sample::run(&arguments),
@@ -64,7 +68,11 @@ fn main() -> ExitCode {
             Ok(())
         }
         Command::Bench(arguments) => bench::run(&arguments),
-    };
+    })
+}
+
+/// Tells what went wrong, if anything did.
+fn finish(done: Result<(), Failure>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

@@ -45,6 +45,14 @@ impl Progress {
 }
 
 impl Progress {
+    /// Something that is worth a line of its own.
+    pub fn say(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(line),
+            None => eprintln!("{line}"),
+        }
+    }
+
     /// Frame `frame` of `frames` is done.
     pub fn tell_frame(&self, frame: u64, frames: u64, guides: usize, guide_ms: f64) {
         if let Some(bar) = &self.bar {

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::use_threads;
 use options::LookArguments;
-pub use reel::{Reel, Target};
+pub use reel::{Reel, Target, write_png};
 pub use source::{CacheSource, SceneSource, Source};
 
 /// Draw a cache or a scene.
