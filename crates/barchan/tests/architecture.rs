@@ -40,7 +40,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "barchan_render",
         ],
     ),
-    ("barchan_cli", &["barchan"]),
+    ("barchan_validate", &["barchan"]),
+    ("barchan_cli", &["barchan", "barchan_validate"]),
 ];
 
 fn root() -> PathBuf {

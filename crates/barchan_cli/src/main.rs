@@ -11,6 +11,7 @@ mod render;
 mod run;
 mod sample;
 mod scene;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -44,6 +45,8 @@ enum Command {
     Scenes(check::ScenesArguments),
     /// Print the JSON Schema of scene files, for editors
     Schema,
+    /// Hold a solver to experiments and closed forms
+    Validate(validate::Arguments),
     /// Measure how fast the parts of barchan are on this machine
     Bench(bench::Arguments),
 }
@@ -67,6 +70,7 @@ fn main() -> ExitCode {
             check::print_schema();
             Ok(())
         }
+        Command::Validate(arguments) => validate::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
     })
 }

@@ -60,6 +60,15 @@ impl Progress {
         }
         self.tell(frame as f64 / frames.max(1) as f64);
     }
+
+    /// Part `done` of `all` begins, which is called `what`.
+    pub fn tell_part(&self, what: &str, done: usize, all: usize) {
+        match &self.bar {
+            Some(bar) => bar.set_message(format!("{what} ({} of {all})", done + 1)),
+            None => eprintln!("{} of {all}: {what}", done + 1),
+        }
+        self.tell(done as f64 / all.max(1) as f64);
+    }
 }
 
 impl Drop for Progress {

@@ -5,25 +5,25 @@ use std::time::Instant;
 use barchan_geometry::Aabb;
 use barchan_neighbors::{ContactRule, Grid};
 use barchan_world::{AdvanceError, AdvanceReport, Guides, Motion, World, Wrench, gather, geometric_mean};
-use glam::{DVec3, Vec3, Vec4};
+use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use crate::PbdSolver;
 use crate::cpu::CHUNK;
 use crate::cpu::bodies::{BodyStep, extent};
-use crate::cpu::guides::{Chunk, Extremes};
+use crate::cpu::candidates::{self, Geometry};
+use crate::cpu::guides::Extremes;
 use crate::cpu::memory::NEW;
-use crate::cpu::pairs::Geometry;
-use crate::cpu::solve::{Rules, SLACK};
+use crate::cpu::rows::{Rules, SLACK};
 use crate::cpu::surface::Surface;
 use crate::laws::mass;
 
 /// A frame that needs more steps than this [-] means nothing any more.
 const MOST_STEPS: f64 = 10_000.0;
-/// What lists allow for, of the largest radius [-], if they may last several steps.
-const LONG_MARGIN: f64 = 0.2;
-/// And if they serve for one step.
-const SHORT_MARGIN: f64 = 0.1;
+/// Leeway that every guide has before lists end, of the largest radius [-].
+const LEEWAY: f32 = 0.2;
+/// The most that fast guides have, of the largest radius [-]: larger cells of the search cost more than searches.
+const MOST_LEEWAY: f32 = 1.0;
 
 /// Seconds spent in each stage.
 #[derive(Debug, Default)]
@@ -116,12 +116,10 @@ impl PbdSolver {
         self.columns.reset(n);
         self.weigh_masses(world);
         self.make_surfaces(world);
-        self.chunks
-            .resize_with(n.div_ceil(CHUNK).max(self.chunks.len()), Chunk::default);
-        self.old_chunks.resize_with(self.chunks.len(), Chunk::default);
+        self.near.resize_with(n.div_ceil(CHUNK), Vec::new);
         self.spare.wrenches.clear();
         self.spare.wrenches.resize(world.bodies.len(), Wrench::default());
-        self.body_travel = f64::INFINITY;
+        self.body_travel = f32::INFINITY;
         Ok(())
     }
 
@@ -232,86 +230,78 @@ impl PbdSolver {
         }
     }
 
-    /// Finds pairs and near bodies anew, unless the last ones still hold for this step.
-    pub(crate) fn search_if_needed(&mut self, world: &mut World, found: Extremes) -> Result<(), AdvanceError> {
-        let moving = |k: usize| self.bodies[k].travel(world.bodies[k].mass_properties.center, self.extents[k]);
-        let body = (0..self.bodies.len()).map(moving).fold(0.0, f64::max);
+    /// Finds pairs and near bodies anew, unless the last ones still hold for this step. The frame has `left` steps after it.
+    pub(crate) fn search_if_needed(
+        &mut self,
+        world: &mut World,
+        found: Extremes,
+        left: u32,
+    ) -> Result<(), AdvanceError> {
+        let travel = |k: usize| self.bodies[k].travel(world.bodies[k].mass_properties.center, self.extents[k]) as f32;
+        self.travels.clear();
+        self.travels.extend((0..self.bodies.len()).map(travel));
+        let body = self.travels.iter().copied().fold(0.0, f32::max);
         self.body_travel += body;
         let present = self.bodies.iter().map(|b| b.is_present);
         let is_same = present.clone().eq(self.spare.is_present.iter().copied());
-        let holds = f64::from(found.since_search).sqrt().max(self.body_travel) <= 0.5 * self.margin;
-        if holds && is_same {
+        if found.holds && self.body_travel <= self.body_margin && is_same {
             return Ok(());
         }
-        // Bodies have gone all but the last way already; their ways do not bring nearer what comes anew.
-        let gone = if is_same {
-            (self.body_travel - body) as f32
-        } else {
-            f32::INFINITY
-        };
         self.spare.is_present.clear();
         self.spare.is_present.extend(present);
-        self.clock.enter("fold");
-        self.fold(world, gone);
-        self.clock.enter("search");
-        let fastest = f64::from(found.free).sqrt();
-        // Lists of fast guides do not last anyway.
-        let lasts = fastest.max(body) < 0.25 * LONG_MARGIN * f64::from(self.largest);
-        self.margin = if lasts { LONG_MARGIN } else { SHORT_MARGIN } * f64::from(self.largest);
+        self.columns.fold(&mut world.guides);
+        // As far ahead as the fastest guide allows.
+        let most = MOST_LEEWAY * self.largest / (0.5 * found.free.sqrt()).max(f32::MIN_POSITIVE);
+        let steps = most.min((left + 1) as f32).max(1.0);
         self.body_travel = body;
-        self.search(world)
+        self.body_margin = 1.1 * body * steps;
+        self.search(world, steps)
     }
 
-    /// Finds the pairs that are near at the end of a step in which guides go as they are expected to, and the bodies.
-    fn search(&mut self, world: &World) -> Result<(), AdvanceError> {
-        let rule = ContactRule {
-            scale: 1.0 + SLACK,
-            margin: self.margin as f32,
-        };
+    /// Finds what may touch in the next `steps` steps if guides go on as they do.
+    fn search(&mut self, world: &World, steps: f32) -> Result<(), AdvanceError> {
+        let largest = self.columns.look_ahead(steps, LEEWAY * self.largest);
         let Guides { position, radius, .. } = &world.guides;
-        let expected = &mut self.spare.vec3;
-        expected.clear();
-        expected.extend(
+        let Spare { vec3, f32: reaches, .. } = &mut self.spare;
+        vec3.clear();
+        vec3.extend(
             position
                 .iter()
-                .zip(&self.columns.free)
-                .map(|(p, free)| *p + free.truncate()),
+                .zip(&self.columns.middle)
+                .map(|(p, m)| *p + m.truncate()),
         );
-        self.columns.searched.copy_from_slice(&self.columns.free);
-        let reach = rule.reach(self.largest, self.largest).max(f32::MIN_POSITIVE);
-        self.grid.build(expected, reach).map_err(search_error)?;
-        self.lists
-            .find_contacts(&self.grid, radius, rule)
+        reaches.clear();
+        let reach = |(r, leeway): (&f32, &f32)| (1.0 + SLACK) * r + leeway;
+        reaches.extend(radius.iter().zip(&self.columns.leeway).map(reach));
+        let rule = ContactRule {
+            scale: 1.0,
+            margin: 0.0,
+        };
+        let cell = 2.0 * ((1.0 + SLACK) * self.largest + largest);
+        self.grid
+            .build(vec3, cell.max(f32::MIN_POSITIVE))
             .map_err(search_error)?;
-        self.clock.enter("pairs");
+        self.lists
+            .find_contacts(&self.grid, reaches, rule)
+            .map_err(search_error)?;
+        self.clock.enter("candidates");
         let geometry = Geometry {
             guides: &world.guides,
             periods: DVec3::from_array(world.periodic.map(|range| range.map_or(0.0, |[low, high]| high - low))),
-            friction: &self.pair_friction,
-            materials: world.materials.all.len(),
         };
-        std::mem::swap(&mut self.pairs, &mut self.old_pairs);
-        self.pairs.build(&self.lists, &geometry);
-        self.clock.enter("remember");
-        if self.settings.remembers() {
-            self.pairs.remember(&self.old_pairs, &self.old);
+        std::mem::swap(&mut self.candidates, &mut self.old_candidates);
+        let before = self.settings.remembers().then_some(&self.old_candidates[..]);
+        candidates::build(&mut self.candidates, &self.lists, &geometry, before, &self.old);
+        self.contacts.resize(world.guides.len().div_ceil(CHUNK));
+        for (rows, candidates) in self.contacts.rows.iter_mut().zip(&self.candidates) {
+            rows.reserve(candidates);
         }
         self.clock.enter("near bodies");
-        let (margin, rules) = (self.margin + self.body_travel, Rules::new(&self.settings, 1.0, 1.0));
-        let parts = self.split(world, rules);
-        parts.scene.find_near(parts.chunks, parts.columns, margin);
+        self.columns.gone.fill(0.0);
+        let (margin, rules) = (self.body_margin, Rules::new(&self.settings, 1.0, 1.0));
+        let (scene, parts) = self.split(world, rules);
+        scene.find_near(parts.near, parts.columns, margin);
         Ok(())
-    }
-
-    /// Adds where guides are since the search to where they were. Bodies went `bodies_gone` [m] since.
-    fn fold(&mut self, world: &mut World, bodies_gone: f32) {
-        self.columns.searched.fill(Vec4::ZERO);
-        for i in 0..world.guides.len() {
-            let at = std::mem::replace(&mut self.columns.at[i], Vec4::ZERO).truncate();
-            self.columns.total[i] += at;
-            self.columns.clear[i] -= at.length() + bodies_gone;
-            world.guides.displace(i, at);
-        }
     }
 
     /// Bodies go where they are told, or where guides and gravity push them.
@@ -333,12 +323,15 @@ impl PbdSolver {
         steps: u32,
     ) -> Result<AdvanceReport, AdvanceError> {
         self.clock.enter("report");
-        let guides = self.pairs.deepest(&self.columns.at);
-        let walls = self.chunks.iter().flat_map(|c| &c.walls);
+        let chunks = self.candidates.par_iter().enumerate();
+        let guides = chunks
+            .map(|(c, chunk)| chunk.deepest(c * CHUNK, &self.columns.at))
+            .reduce(|| 0.0, f32::max);
+        let walls = self.contacts.walls.iter().flat_map(|c| &c.all);
         let walls = walls
             .map(|w| -w.start / world.guides.radius[w.guide as usize])
             .fold(0.0, f32::max);
-        self.fold(world, 0.0);
+        self.columns.fold(&mut world.guides);
         if world.guides.velocity.iter().any(|v| !v.is_finite()) {
             return Err(self.not_finite(world));
         }

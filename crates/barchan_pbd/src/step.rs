@@ -1,14 +1,18 @@
 //! A step, stage by stage, after Algorithm 1 of [Sommer22].
 
 use barchan_neighbors::{Grid, Lists};
-use barchan_world::{AdvanceError, AdvanceReport, Archive, ArchiveError, Friction, Solver, World, Wrench};
-use glam::Vec3;
+use barchan_world::{AdvanceError, AdvanceReport, Archive, ArchiveError, Friction, Guides, Solver, World, Wrench};
+use glam::{Vec3, Vec4};
+use rayon::prelude::*;
 
 use crate::cpu::bodies::{BodyStep, Load};
-use crate::cpu::guides::{self, Chunk, Columns, Extremes, Scene};
-use crate::cpu::pairs::Pairs;
-use crate::cpu::solve::Rules;
+use crate::cpu::candidates::{Candidates, PairFriction};
+use crate::cpu::guides::{self, Columns, Extremes};
+use crate::cpu::near::Near;
+use crate::cpu::rows::Rules;
+use crate::cpu::scene::{Before, Contacts, Scene};
 use crate::cpu::surface::Surface;
+use crate::cpu::walls::Walls;
 use crate::cpu::{CHUNK, memory};
 use crate::frame::{Clock, Spare};
 use crate::laws::mass;
@@ -22,11 +26,13 @@ pub struct PbdSolver {
     pub(crate) columns: Columns,
     pub(crate) grid: Grid,
     pub(crate) lists: Lists,
-    pub(crate) pairs: Pairs,
-    /// The pairs of the last search, and the walls of the last step, to remember from.
-    pub(crate) old_pairs: Pairs,
-    pub(crate) chunks: Vec<Chunk>,
-    pub(crate) old_chunks: Vec<Chunk>,
+    /// Guides and bodies that may touch before the next search.
+    pub(crate) candidates: Vec<Candidates>,
+    pub(crate) near: Vec<Vec<Near>>,
+    pub(crate) contacts: Contacts,
+    /// The candidates of the last search, and the walls of the last step, to remember from.
+    pub(crate) old_candidates: Vec<Candidates>,
+    pub(crate) old_walls: Vec<Walls>,
     /// Number that each guide has in what is remembered, and the ids of the guides there.
     pub(crate) old: Vec<u32>,
     pub(crate) ids: Vec<u32>,
@@ -38,24 +44,15 @@ pub struct PbdSolver {
     pub(crate) body_friction: Vec<Friction>,
     /// Reach of each body from its centre [m].
     pub(crate) extents: Vec<f64>,
-    /// What lists allow for [m], and how far bodies went since they were found [m].
-    pub(crate) margin: f64,
-    pub(crate) body_travel: f64,
+    /// How far each body goes in this step [m], the farthest since the last search [m], and how far they may then.
+    pub(crate) travels: Vec<f32>,
+    pub(crate) body_travel: f32,
+    pub(crate) body_margin: f32,
     pub(crate) largest: f32,
     /// The last time step [s].
     pub(crate) last_step: f64,
     pub(crate) clock: Clock,
     pub(crate) spare: Spare,
-}
-
-/// The scene that a pass over guides sees, and what it changes.
-pub(crate) struct Parts<'a> {
-    pub scene: Scene<'a>,
-    pub columns: &'a mut Columns,
-    pub chunks: &'a mut [Chunk],
-    pairs: &'a Pairs,
-    old_chunks: &'a [Chunk],
-    old: &'a [u32],
 }
 
 impl PbdSolver {
@@ -68,10 +65,11 @@ impl PbdSolver {
             columns: Columns::default(),
             grid: Grid::new(),
             lists: Lists::new(),
-            pairs: Pairs::default(),
-            old_pairs: Pairs::default(),
-            chunks: Vec::new(),
-            old_chunks: Vec::new(),
+            candidates: Vec::new(),
+            near: Vec::new(),
+            contacts: Contacts::default(),
+            old_candidates: Vec::new(),
+            old_walls: Vec::new(),
             old: Vec::new(),
             ids: Vec::new(),
             surfaces: Vec::new(),
@@ -81,8 +79,9 @@ impl PbdSolver {
             pair_friction: Vec::new(),
             body_friction: Vec::new(),
             extents: Vec::new(),
-            margin: 0.0,
-            body_travel: f64::INFINITY,
+            travels: Vec::new(),
+            body_travel: f32::INFINITY,
+            body_margin: 0.0,
             largest: 0.0,
             last_step: 0.0,
             clock: Clock::default(),
@@ -95,23 +94,20 @@ impl PbdSolver {
         &self.columns.total
     }
 
-    /// One step of `step` [s].
-    fn step(&mut self, world: &mut World, step: f64) -> Result<(), AdvanceError> {
+    /// One step of `step` [s], after which the frame has `left` more.
+    fn step(&mut self, world: &mut World, step: f64, left: u32) -> Result<(), AdvanceError> {
         let rules = Rules::new(&self.settings, step, self.last_step);
         self.clock.enter("predict");
         let found = self.predict(world, step)?;
         self.clock.enter("search");
-        self.search_if_needed(world, found)?;
+        self.search_if_needed(world, found, left)?;
         self.clock.enter("contacts");
-        self.pairs.place_planes(&self.columns.at, &self.columns.free, rules);
-        self.clock.enter("weigh");
-        self.weigh(world, rules);
+        self.contact(world, rules);
         self.clock.enter("stabilise");
         self.stabilise(world, rules);
         self.clock.enter("solve");
         for pass in 1..=self.settings.iterations {
-            self.pairs.solve(&self.columns.moved, rules);
-            self.gather(world, rules, pass == self.settings.iterations);
+            self.solve(world, rules, pass == self.settings.iterations);
         }
         self.clock.enter("finish");
         self.finish(world, step);
@@ -138,48 +134,46 @@ impl PbdSolver {
         }
     }
 
-    fn weigh(&mut self, world: &World, rules: Rules) {
-        std::mem::swap(&mut self.chunks, &mut self.old_chunks);
-        let near = self.old_chunks.iter_mut().zip(&mut self.chunks);
-        near.for_each(|(old, new)| std::mem::swap(&mut old.near, &mut new.near));
-        for chunk in &mut self.chunks[world.guides.len().div_ceil(CHUNK)..] {
-            chunk.walls.clear();
-            chunk.loads.clear();
-        }
-        let parts = self.split(world, rules);
-        parts
-            .scene
-            .weigh(parts.columns, parts.chunks, parts.old_chunks, parts.old, parts.pairs);
+    /// Finds contacts, weighs guides by their number, and starts from the impulses of the last step.
+    fn contact(&mut self, world: &World, rules: Rules) {
+        std::mem::swap(&mut self.contacts.walls, &mut self.old_walls);
+        self.contacts.resize(world.guides.len().div_ceil(CHUNK));
+        let (scene, parts) = self.split(world, rules);
+        scene.contact(
+            parts.columns,
+            parts.contacts,
+            parts.candidates,
+            parts.near,
+            parts.before,
+        );
         if self.bodies.iter().any(|b| b.is_dynamic) {
             self.sum_loads();
         }
-        self.pairs.stiffen(&self.columns.weight);
         for (number, old) in (0..).zip(&mut self.old) {
             *old = number;
         }
     }
 
-    /// Moves guides out of inherited overlaps, without giving them speed.
+    /// Gives contacts their stiffness, and moves guides out of inherited overlaps without giving them speed.
     fn stabilise(&mut self, world: &World, rules: Rules) {
-        for pass in 0..self.settings.stabilisation {
-            if pass > 0 {
-                self.pairs.push_again(&self.columns.pushed);
-            }
-            let parts = self.split(world, rules);
-            parts.scene.push(parts.columns, parts.chunks, parts.pairs);
+        let passes = self.settings.stabilisation;
+        for pass in 0..passes.max(1) {
+            let (scene, parts) = self.split(world, rules);
+            scene.push(parts.columns, parts.contacts, pass == 0);
         }
-        if !rules.inherits && self.settings.stabilisation > 0 {
-            self.pairs.shift_gaps(&self.columns.pushed);
-            let parts = self.split(world, rules);
-            parts.scene.shift_gaps(parts.columns, parts.chunks);
+        if passes == 0 {
+            self.columns.pushed.fill(Vec4::ZERO);
+        } else if !rules.inherits {
+            let (scene, parts) = self.split(world, rules);
+            scene.shift_gaps(parts.columns, parts.contacts);
         }
     }
 
-    /// Sums impulses on guides and bodies.
-    fn gather(&mut self, world: &World, rules: Rules, is_last: bool) {
+    /// One pass over all contacts, which moves guides and bodies.
+    fn solve(&mut self, world: &World, rules: Rules, is_last: bool) {
         let loads = is_last || self.bodies.iter().any(|b| b.is_dynamic);
-        let parts = self.split(world, rules);
-        parts.scene.gather(parts.columns, parts.chunks, parts.pairs, loads);
+        let (scene, parts) = self.split(world, rules);
+        scene.solve(parts.columns, parts.contacts, loads);
         if loads {
             self.sum_loads();
         }
@@ -189,8 +183,8 @@ impl PbdSolver {
     fn sum_loads(&mut self) {
         self.loads.clear();
         self.loads.resize(self.bodies.len(), Load::default());
-        for chunk in &self.chunks {
-            for (sum, load) in self.loads.iter_mut().zip(&chunk.loads) {
+        for chunk in &self.contacts.loads {
+            for (sum, load) in self.loads.iter_mut().zip(chunk) {
                 sum.add(load);
             }
         }
@@ -200,40 +194,58 @@ impl PbdSolver {
         }
     }
 
+    /// Moves guides, and leaves impulses for the next step.
     fn finish(&mut self, world: &mut World, step: f64) {
-        let guides = &mut world.guides;
         let clamp = self.settings.velocity_clamp;
-        guides::finish(
-            &mut guides.velocity,
-            &guides.radius,
-            &mut self.columns,
-            clamp,
-            step as f32,
-        );
+        let Guides { velocity, radius, .. } = &mut world.guides;
+        guides::finish(velocity, radius, &mut self.columns, clamp, step as f32);
+        if self.settings.remembers() {
+            let chunks = self.candidates.par_iter_mut().zip(self.contacts.rows.par_iter());
+            chunks.for_each(|(candidates, rows)| rows.keep(candidates));
+        }
     }
 
-    /// What passes over guides need, in parts that can be borrowed at once.
-    pub(crate) fn split<'a>(&'a mut self, world: &'a World, rules: Rules) -> Parts<'a> {
+    /// What passes over guides see, and what they change.
+    pub(crate) fn split<'a>(&'a mut self, world: &'a World, rules: Rules) -> (Scene<'a>, Parts<'a>) {
+        let materials = world.materials.all.len();
         let scene = Scene {
             guides: &world.guides,
             origin: world.origin,
             bodies: &self.bodies,
+            travels: &self.travels,
             surfaces: &self.surfaces,
             friction: &self.body_friction,
-            materials: world.materials.all.len(),
+            pair_friction: PairFriction {
+                of: &world.guides.material,
+                table: &self.pair_friction,
+                materials,
+            },
+            materials,
             splitting: self.settings.splitting,
             keeps_momentum: self.settings.keeps_momentum(),
             rules,
         };
-        Parts {
-            scene,
+        let parts = Parts {
             columns: &mut self.columns,
-            chunks: &mut self.chunks,
-            pairs: &self.pairs,
-            old_chunks: &self.old_chunks,
-            old: &self.old,
-        }
+            contacts: &mut self.contacts,
+            candidates: &self.candidates,
+            near: &mut self.near,
+            before: Before {
+                walls: &self.old_walls,
+                old: &self.old,
+            },
+        };
+        (scene, parts)
     }
+}
+
+/// What passes over guides change or read.
+pub(crate) struct Parts<'a> {
+    pub columns: &'a mut Columns,
+    contacts: &'a mut Contacts,
+    candidates: &'a [Candidates],
+    pub near: &'a mut [Vec<Near>],
+    before: Before<'a>,
 }
 
 impl Solver for PbdSolver {
@@ -247,7 +259,7 @@ impl Solver for PbdSolver {
         let step = duration / f64::from(steps);
         for k in 0..steps {
             world.time = start + duration * f64::from(k) / f64::from(steps);
-            self.step(world, step)?;
+            self.step(world, step, steps - 1 - k)?;
         }
         world.time = start + duration;
         self.end_frame(world, duration, steps)
@@ -256,18 +268,19 @@ impl Solver for PbdSolver {
     fn save(&self, archive: &mut Archive) {
         archive.put("pbd.ids", &self.ids);
         archive.put("pbd.last_step", &[self.last_step]);
-        self.pairs.save(archive);
-        memory::save_walls(&self.chunks, archive);
+        memory::save_pairs(&self.candidates, archive);
+        memory::save_walls(&self.contacts.walls, archive);
         self.motion.save(archive);
     }
 
     fn load(&mut self, world: &World, archive: &Archive) -> Result<(), ArchiveError> {
         let ids: Vec<u32> = archive.get("pbd.ids")?;
         let last_step = archive.get_one("pbd.last_step")?;
-        let pairs = Pairs::load(archive)?;
-        let chunks = memory::load_walls(ids.len(), archive)?;
+        let candidates = memory::load_pairs(ids.len(), archive)?;
+        let walls = memory::load_walls(ids.len(), archive)?;
         self.motion.load(world, archive)?;
-        (self.ids, self.last_step, self.pairs, self.chunks) = (ids, last_step, pairs, chunks);
+        (self.ids, self.last_step) = (ids, last_step);
+        (self.candidates, self.contacts.walls) = (candidates, walls);
         Ok(())
     }
 }

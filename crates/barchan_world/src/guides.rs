@@ -36,15 +36,16 @@ impl Guides {
     pub fn is_empty(&self) -> bool {
         self.id.is_empty()
     }
+}
 
-    /// Moves guide `i` by `displacement` [m] without losing what a single number cannot hold.
-    pub fn displace(&mut self, i: usize, displacement: Vec3) {
-        let offset = self.offset[i] + displacement;
-        let rounded = self.position[i] + offset;
-        // Exact: the difference of two nearby numbers.
-        self.offset[i] = offset - (rounded - self.position[i]);
-        self.position[i] = rounded;
-    }
+/// Moves a place, the sum of `position` and `offset` [m], by `way` [m] without losing what a single number cannot hold.
+#[inline]
+pub fn displace(position: &mut Vec3, offset: &mut Vec3, way: Vec3) {
+    let sum = *offset + way;
+    let rounded = *position + sum;
+    // Exact: the difference of two nearby numbers.
+    *offset = sum - (rounded - *position);
+    *position = rounded;
 }
 
 #[cfg(test)]
@@ -59,7 +60,11 @@ mod tests {
             ..Guide::default()
         });
         for _ in 0..1000 {
-            guides.displace(0, Vec3::new(1e-7, 0.0, -1e-7));
+            displace(
+                &mut guides.position[0],
+                &mut guides.offset[0],
+                Vec3::new(1e-7, 0.0, -1e-7),
+            );
         }
         let moved = guides.position[0].as_dvec3() + guides.offset[0].as_dvec3();
         assert!((moved.x - 40.0001).abs() < 1e-9, "{}", moved.x);

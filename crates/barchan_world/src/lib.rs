@@ -23,7 +23,7 @@ pub use body::{Bodies, Body, BodyId, Joint, JointKind, Motion, Pose, Twist, Wren
 pub use boundary::Boundary;
 pub use columns::{ColumnRef, Element, gather};
 pub use frame::{BodyState, Column, Frame, Stats, Table};
-pub use guides::{Guide, Guides};
+pub use guides::{Guide, Guides, displace};
 pub use keys::{Ease, Key, Keys, Turn};
 pub use ledger::{Ledger, Mass};
 pub use material::{Friction, Material, MaterialId, Materials, geometric_mean};

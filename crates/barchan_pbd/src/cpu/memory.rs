@@ -1,80 +1,69 @@
 //! Impulses outlive searches, sorts, and the program.
 
 use barchan_world::{Archive, ArchiveError};
-use glam::{Vec3, Vec4};
-use rayon::prelude::*;
+use glam::Vec3;
 
 use super::CHUNK;
-use super::guides::Chunk;
-use super::pairs::{LANES, Pairs};
-use super::walls::Wall;
+use super::candidates::Candidates;
+use super::walls::{Wall, Walls};
 
 /// A guide that was not there before.
 pub(crate) const NEW: u32 = u32::MAX;
 
-impl Pairs {
-    /// Takes over the impulses of `before`, in which guide `i` had the number `old[i]`.
-    pub(crate) fn remember(&mut self, before: &Self, old: &[u32]) {
-        let guides = before.first.len().saturating_sub(1) as u32;
-        let Self { bases, impulse, .. } = self;
-        impulse
-            .par_chunks_mut(64 * LANES)
-            .zip(bases.par_chunks(64))
-            .for_each(|(impulse, bases)| {
-                for (base, impulse) in bases.iter().zip(impulse.as_chunks_mut::<LANES>().0) {
-                    for (l, impulse) in impulse.iter_mut().enumerate() {
-                        let (i, j) = (old[base.i[l] as usize], old[base.j[l] as usize]);
-                        if base.reach[l] > 0.0 && i < guides && j < guides {
-                            let (low, high) = (i.min(j), i.max(j));
-                            let row = before.first[low as usize] as usize..before.first[low as usize + 1] as usize;
-                            let start = row.start;
-                            let same = before.others[row].iter().position(|&j| j == high);
-                            *impulse =
-                                same.map_or(Vec4::ZERO, |p| before.impulse[start + p]) * if i < j { 1.0 } else { -1.0 };
-                        }
-                    }
-                }
-            });
-    }
-
-    /// Stores the impulses, a row a guide.
-    pub(crate) fn save(&self, archive: &mut Archive) {
-        let (mut ends, mut others, mut impulses) = (Vec::new(), Vec::new(), Vec::new());
-        for row in self.first.windows(2) {
-            for p in (row[0] as usize..row[1] as usize).filter(|&p| self.impulse[p] != Vec4::ZERO) {
-                others.push(self.others[p]);
-                impulses.push(self.impulse[p].to_array());
-            }
-            ends.push(others.len() as u32);
+/// Stores the impulses of pairs, each once, a row a guide.
+pub(crate) fn save_pairs(all: &[Candidates], archive: &mut Archive) {
+    let (mut ends, mut others, mut impulses) = (Vec::new(), Vec::new(), Vec::new());
+    let guides = all
+        .iter()
+        .flat_map(|chunk| chunk.first.windows(2).map(move |row| (chunk, row)));
+    for (i, (chunk, row)) in (0..).zip(guides) {
+        for c in (row[0] as usize..row[1] as usize).filter(|&c| chunk.other[c] > i && chunk.is_held(c)) {
+            others.push(chunk.other[c]);
+            impulses.push(chunk.impulse[c].truncate().to_array());
         }
-        archive.put("pbd.pairs.ends", &ends);
-        archive.put("pbd.pairs.others", &others);
-        archive.put("pbd.pairs.impulses", &impulses);
+        ends.push(others.len() as u32);
     }
+    archive.put("pbd.pairs.ends", &ends);
+    archive.put("pbd.pairs.others", &others);
+    archive.put("pbd.pairs.impulses", &impulses);
+}
 
-    /// Takes back the impulses: pairs without geometry, to remember from.
-    pub(crate) fn load(archive: &Archive) -> Result<Self, ArchiveError> {
-        let ends: Vec<u32> = archive.get("pbd.pairs.ends")?;
-        let others: Vec<u32> = archive.get("pbd.pairs.others")?;
-        let impulses: Vec<[f32; 4]> = archive.get("pbd.pairs.impulses")?;
-        let ascending = ends.windows(2).all(|e| e[0] <= e[1]);
-        if !ascending || ends.last().map_or(0, |&e| e as usize) != others.len() || others.len() != impulses.len() {
-            return Err(ArchiveError::Ragged {
-                prefix: "pbd.pairs".to_owned(),
-            });
-        }
-        Ok(Self {
-            first: std::iter::once(0).chain(ends).collect(),
-            others,
-            impulse: impulses.into_iter().map(Vec4::from_array).collect(),
-            ..Self::default()
-        })
+/// Takes back the impulses of the pairs of `guides` guides: candidates without geometry, to remember from.
+pub(crate) fn load_pairs(guides: usize, archive: &Archive) -> Result<Vec<Candidates>, ArchiveError> {
+    let ends: Vec<u32> = archive.get("pbd.pairs.ends")?;
+    let others: Vec<u32> = archive.get("pbd.pairs.others")?;
+    let impulses: Vec<[f32; 3]> = archive.get("pbd.pairs.impulses")?;
+    let ascending = ends.windows(2).all(|e| e[0] <= e[1]) && ends.len() <= guides;
+    let inside = others.iter().all(|&j| (j as usize) < guides);
+    if !ascending || !inside || ends.last().map_or(0, |&e| e as usize) != others.len() || others.len() != impulses.len()
+    {
+        return Err(ArchiveError::Ragged {
+            prefix: "pbd.pairs".to_owned(),
+        });
     }
+    let mut rows: Vec<Vec<(u32, Vec3)>> = vec![Vec::new(); guides];
+    let starts = std::iter::once(0).chain(ends.iter().copied());
+    for (i, (start, &end)) in (0..).zip(starts.zip(&ends)) {
+        for p in start as usize..end as usize {
+            let impulse = Vec3::from_array(impulses[p]);
+            rows[i as usize].push((others[p], impulse));
+            rows[others[p] as usize].push((i, -impulse));
+        }
+    }
+    let chunks = rows.chunks(CHUNK).map(|rows| {
+        let mut chunk = Candidates::default();
+        chunk.clear();
+        for row in rows {
+            chunk.push_row(row.iter().copied());
+        }
+        chunk
+    });
+    Ok(chunks.collect())
 }
 
 /// Stores the impulses of contacts with bodies.
-pub(crate) fn save_walls(chunks: &[Chunk], archive: &mut Archive) {
-    let walls = || chunks.iter().flat_map(|c| &c.walls);
+pub(crate) fn save_walls(chunks: &[Walls], archive: &mut Archive) {
+    let walls = || chunks.iter().flat_map(|c| &c.all);
     let places: Vec<[u32; 2]> = walls().map(|w| [w.guide, w.body]).collect();
     let vectors: Vec<[f32; 6]> = walls()
         .map(|w| {
@@ -87,7 +76,7 @@ pub(crate) fn save_walls(chunks: &[Chunk], archive: &mut Archive) {
 }
 
 /// Takes back the impulses of contacts with bodies of `guides` guides: walls without geometry, to remember from.
-pub(crate) fn load_walls(guides: usize, archive: &Archive) -> Result<Vec<Chunk>, ArchiveError> {
+pub(crate) fn load_walls(guides: usize, archive: &Archive) -> Result<Vec<Walls>, ArchiveError> {
     let places: Vec<[u32; 2]> = archive.get("pbd.walls.places")?;
     let vectors: Vec<[f32; 6]> = archive.get("pbd.walls.vectors")?;
     let ascending = places.windows(2).all(|p| p[0][0] <= p[1][0]);
@@ -99,17 +88,17 @@ pub(crate) fn load_walls(guides: usize, archive: &Archive) -> Result<Vec<Chunk>,
     }
     let mut all = places.iter().zip(&vectors).peekable();
     let chunks = (0..guides.div_ceil(CHUNK)).map(|c| {
-        let mut chunk = Chunk::default();
-        chunk.first.push(0);
+        let mut chunk = Walls::default();
+        chunk.clear();
         for i in c * CHUNK..guides.min((c + 1) * CHUNK) {
             while let Some((place, v)) = all.next_if(|(place, _)| place[0] as usize == i) {
-                chunk.walls.push(Wall::remembered(
+                chunk.all.push(Wall::remembered(
                     *place,
                     Vec3::from_slice(&v[..3]),
                     Vec3::from_slice(&v[3..]),
                 ));
             }
-            chunk.first.push(chunk.walls.len() as u32);
+            chunk.first.push(chunk.all.len() as u32);
         }
         chunk
     });

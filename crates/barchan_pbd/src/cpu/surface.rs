@@ -107,8 +107,9 @@ impl Surface {
         }
     }
 
-    /// Visits the planes that a guide of `radius` [m] going from `from` to `to` [m] touches or is within `slack` [m] of.
-    pub(crate) fn touches(&self, from: DVec3, to: DVec3, radius: f64, slack: f64, mut visit: impl FnMut(Touch)) {
+    /// Visits the planes that a guide of `radius` [m] going from `from` to `to` [m] touches or is within `slack` [m] of. Gives no more
+    /// than the distance [m] from `to` to the surface.
+    pub(crate) fn touches(&self, from: DVec3, to: DVec3, radius: f64, slack: f64, mut visit: impl FnMut(Touch)) -> f64 {
         if let Some((grid, own)) = &self.particles {
             let Boundary::Particles { positions, .. } = &self.boundary else {
                 unreachable!("only particles have a grid")
@@ -126,13 +127,17 @@ impl Surface {
                     });
                 }
             });
-            return;
+            return f64::NEG_INFINITY;
         }
+        let mut nearest = f64::NEG_INFINITY;
         let mut normals = [DVec3::ZERO; MOST_PLANES];
         let mut probed = to;
         for k in 0..MOST_PLANES {
             let (mut distance, mut normal) = self.probe(probed);
             let mut start = None;
+            if k == 0 {
+                nearest = distance;
+            }
             if k == 0 && distance < 0.0 {
                 // The centre is inside. A thin wall has its nearest face on the far side by now, if the guide went beyond
                 // its middle: it is kept on the side that it came from.
@@ -145,7 +150,7 @@ impl Surface {
             // What is left between the surface and the guide where it really is: the probe was moved away from other faces.
             let gap = distance - radius + normal.dot(to - probed);
             if distance - radius > slack || normals[..k].iter().any(|n| n.dot(normal) > SAME_FACE) {
-                return;
+                return nearest;
             }
             if gap < slack {
                 let moved = normal.dot(to - from);
@@ -163,5 +168,6 @@ impl Surface {
             normals[k] = normal;
             probed += normal * (radius + slack - distance);
         }
+        nearest
     }
 }

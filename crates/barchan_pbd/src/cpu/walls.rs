@@ -3,8 +3,9 @@
 use barchan_world::{Friction, Wrench};
 use glam::Vec3;
 
+use super::CHUNK;
 use super::bodies::{BodyStep, Load};
-use super::solve::Rules;
+use super::rows::Rules;
 use super::surface::Touch;
 use crate::FrictionMode;
 use crate::laws::mass::Weight;
@@ -37,6 +38,42 @@ pub(crate) struct Wall {
     pub impulse: Vec3,
     /// Displacement impulse of the stabilisation on the guide [kg m], along the normal.
     pub push: f32,
+}
+
+/// The walls of a chunk of guides.
+#[derive(Debug, Default)]
+pub(crate) struct Walls {
+    pub all: Vec<Wall>,
+    /// Those of the chunk's `k`-th guide are `first[k]..first[k + 1]`.
+    pub first: Vec<u32>,
+}
+
+impl Walls {
+    pub(crate) fn clear(&mut self) {
+        self.all.clear();
+        self.first.clear();
+        self.first.push(0);
+    }
+
+    /// Walls of the chunk's `k`-th guide.
+    pub(crate) fn of(&self, k: usize) -> &[Wall] {
+        match self.first.get(k..k + 2) {
+            Some(&[start, end]) => &self.all[start as usize..end as usize],
+            _ => &[],
+        }
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn of_mut(&mut self, k: usize) -> &mut [Wall] {
+        &mut self.all[self.first[k] as usize..self.first[k + 1] as usize]
+    }
+}
+
+/// The walls that guide number `i` of `chunks` has.
+pub(crate) fn walls_of(chunks: &[Walls], i: u32) -> &[Wall] {
+    chunks
+        .get(i as usize / CHUNK)
+        .map_or(&[], |chunk| chunk.of(i as usize % CHUNK))
 }
 
 /// The guide of a wall: what is needed to make one.

@@ -1,0 +1,337 @@
+//! Guides that may touch before the next search, chunk by chunk and from both sides.
+#![allow(clippy::needless_range_loop, reason = "lanes of several arrays at once")]
+
+use barchan_neighbors::Lists;
+use barchan_world::{Friction, Guides};
+use glam::{DVec3, Vec3, Vec4};
+use rayon::prelude::*;
+
+use super::CHUNK;
+use super::memory::NEW;
+use super::rows::Ways;
+use super::simd::{LANES, Lane, Vectors, block, minus};
+
+/// The candidates of a chunk of guides. What a candidate gives its guide, it takes from the other one: both sides keep their
+/// own count, and agree to the bit.
+#[derive(Debug, Default)]
+pub(crate) struct Candidates {
+    /// Those of the chunk's `k`-th guide are `first[k]..first[k + 1]`.
+    pub first: Vec<u32>,
+    pub other: Vec<u32>,
+    /// The guide itself.
+    pub own: Vec<u32>,
+    /// From the other guide's centre to the guide's at the search [m]; in the last place the sum of the radii [m].
+    pub base: Vec<Vec4>,
+    /// Impulse that the guide got in the last step [kg m]; in the last place more than 0 if there was any.
+    pub impulse: Vec<Vec4>,
+    /// Guides of the world [-]: none of those named here is beyond it.
+    guides: usize,
+}
+
+/// An impulse, marked if there is any.
+pub(crate) fn marked(impulse: Vec3) -> Vec4 {
+    impulse.extend(if impulse == Vec3::ZERO { 0.0 } else { 1.0 })
+}
+
+/// What a pair is made of.
+pub(crate) struct Geometry<'a> {
+    pub guides: &'a Guides,
+    /// Lengths of periodic axes [m]; 0 for open ones.
+    pub periods: DVec3,
+}
+
+impl Geometry<'_> {
+    /// From guide `j` to guide `i`, the nearest image [m]. The other way round it is the same with the other sign, to the bit.
+    fn between(&self, i: usize, j: usize) -> Vec3 {
+        let Guides { position, offset, .. } = self.guides;
+        let d = (position[i] - position[j]) + (offset[i] - offset[j]);
+        if self.periods == DVec3::ZERO {
+            return d;
+        }
+        let image = |d: f64, period: f64| {
+            if period > 0.0 {
+                d - period * (d / period).round()
+            } else {
+                d
+            }
+        };
+        let d = d.as_dvec3();
+        DVec3::new(
+            image(d.x, self.periods.x),
+            image(d.y, self.periods.y),
+            image(d.z, self.periods.z),
+        )
+        .as_vec3()
+    }
+}
+
+/// Takes the candidates of all guides from `lists`, with the impulses that they had in `before`, where guide `i` had the
+/// number `old[i]`.
+pub(crate) fn build(
+    all: &mut Vec<Candidates>,
+    lists: &Lists,
+    geometry: &Geometry<'_>,
+    before: Option<&[Candidates]>,
+    old: &[u32],
+) {
+    let n = geometry.guides.len();
+    all.resize_with(n.div_ceil(CHUNK).max(all.len()), Candidates::default);
+    all.par_iter_mut().enumerate().for_each(|(c, chunk)| {
+        chunk.clear();
+        for i in c * CHUNK..n.min((c + 1) * CHUNK) {
+            chunk.take(i, lists.of(i), geometry);
+            if let Some(before) = before {
+                chunk.remember(row_of(before, old[i]), old);
+            }
+        }
+        chunk.pad(n);
+    });
+}
+
+/// What guide number `i` had before: the other guides, by their numbers then, and its impulses [kg m].
+fn row_of(before: &[Candidates], i: u32) -> Option<(&Candidates, std::ops::Range<usize>)> {
+    if i == NEW {
+        return None;
+    }
+    let chunk = before.get(i as usize / CHUNK)?;
+    let k = i as usize % CHUNK;
+    let row = chunk.first.get(k..k + 2)?;
+    Some((chunk, row[0] as usize..row[1] as usize))
+}
+
+impl Candidates {
+    pub(crate) fn clear(&mut self) {
+        self.first.clear();
+        self.first.push(0);
+        self.other.clear();
+        self.own.clear();
+        self.base.clear();
+        self.impulse.clear();
+    }
+
+    /// Guides that columns must have to be read by candidates [-].
+    pub(crate) fn guides(&self) -> usize {
+        self.guides
+    }
+
+    /// Number of candidates [-], padding left out.
+    pub(crate) fn len(&self) -> usize {
+        self.first.last().map_or(0, |&end| end as usize)
+    }
+
+    /// Whether candidate `c` has an impulse.
+    pub(crate) fn is_held(&self, c: usize) -> bool {
+        self.impulse[c].w > 0.0
+    }
+
+    /// Adds a block of candidates that are no contacts and have no impulse.
+    fn pad(&mut self, guides: usize) {
+        assert!(guides > 0 || self.other.is_empty());
+        assert!(
+            self.other.iter().all(|&j| (j as usize) < guides),
+            "a neighbour that is not there"
+        );
+        self.guides = guides;
+        let len = self.other.len() + LANES;
+        self.other.resize(len, 0);
+        self.own.resize(len, 0);
+        self.base.resize(len, Vec4::Z);
+        self.impulse.resize(len, Vec4::ZERO);
+    }
+
+    fn take(&mut self, i: usize, others: &[u32], geometry: &Geometry<'_>) {
+        let radius = &geometry.guides.radius;
+        self.other.extend_from_slice(others);
+        self.own.resize(self.other.len(), i as u32);
+        let base = |&j: &u32| geometry.between(i, j as usize).extend(radius[i] + radius[j as usize]);
+        self.base.extend(others.iter().map(base));
+        self.impulse.resize(self.other.len(), Vec4::ZERO);
+        self.first.push(self.other.len() as u32);
+    }
+
+    /// Takes over the impulses that the last guide taken had.
+    fn remember(&mut self, before: Option<(&Self, std::ops::Range<usize>)>, old: &[u32]) {
+        let Some((before, row)) = before else { return };
+        let [start, end] = self.first[self.first.len() - 2..] else {
+            unreachable!("a row was taken")
+        };
+        let own = start as usize..end as usize;
+        for b in row.filter(|&b| before.is_held(b)) {
+            let other = before.other[b];
+            let same = self.other[own.clone()].iter().position(|&j| old[j as usize] == other);
+            if let Some(c) = same {
+                self.impulse[own.start + c] = before.impulse[b];
+            }
+        }
+    }
+
+    /// Adds a row of pairs of which nothing but the impulse is known, to remember from.
+    pub(crate) fn push_row(&mut self, row: impl Iterator<Item = (u32, Vec3)>) {
+        for (j, p) in row {
+            self.other.push(j);
+            self.impulse.push(marked(p));
+        }
+        self.first.push(self.other.len() as u32);
+    }
+
+    /// Makes `active` the list of candidates that are in contact: nearer than `near` [-] times the sum of the radii now or at the
+    /// end of the free motion, or with an impulse to go on from. Those of the `k`-th guide end at `ends[k + 1]`.
+    #[inline(always)]
+    pub(crate) fn find_active<V: Vectors>(
+        &self,
+        ways: Ways<'_>,
+        near: f32,
+        active: &mut Vec<u32>,
+        ends: &mut Vec<u32>,
+    ) {
+        let len = self.len();
+        assert!(ways.at.len() == self.guides && ways.free.len() == self.guides);
+        active.clear();
+        active.resize(len + LANES, 0);
+        let mut count = 0;
+        for c in (0..len).step_by(LANES) {
+            let (own, other) = (block(&self.own, c), block(&self.other, c));
+            let (base, impulse) = (V::load(block(&self.base, c)), V::load(block(&self.impulse, c)));
+            // SAFETY: candidates name no guide beyond these columns.
+            let (at, free): ([Lane; 3], [Lane; 3]) = unsafe {
+                (
+                    minus(&V::gather(ways.at, own), &V::gather(ways.at, other)),
+                    minus(&V::gather(ways.free, own), &V::gather(ways.free, other)),
+                )
+            };
+            let mut is_active = [0u32; LANES];
+            for l in 0..LANES {
+                let (x, y, z) = (base[0][l] + at[0][l], base[1][l] + at[1][l], base[2][l] + at[2][l]);
+                let now = x * x + y * y + z * z;
+                let (x, y, z) = (x + free[0][l], y + free[1][l], z + free[2][l]);
+                let then = x * x + y * y + z * z;
+                let reach = near * base[3][l];
+                is_active[l] = u32::from((now.min(then) < reach * reach) | (impulse[3][l] > 0.0));
+            }
+            let slots = active[count..].first_chunk_mut().expect("as long as candidates");
+            count += V::compress(&is_active, c as u32, slots);
+        }
+        ends.clear();
+        ends.push(0);
+        let mut end = 0;
+        for &first in &self.first[1..] {
+            while end < count && active[end] < first {
+                end += 1;
+            }
+            ends.push(end as u32);
+        }
+    }
+
+    /// Deepest overlap, of the mean of two radii [-], of the guides from `i` on.
+    pub(crate) fn deepest(&self, i: usize, at: &[Vec4]) -> f32 {
+        let rows = self.first.windows(2).enumerate();
+        let overlap = |i: usize, c: usize| {
+            let d = self.base[c] + (at[i] - at[self.other[c] as usize]);
+            2.0 * (d.w - d.truncate().length()) / d.w.max(f32::MIN_POSITIVE)
+        };
+        rows.map(|(k, row)| {
+            let row = row[0] as usize..row[1] as usize;
+            row.map(|c| overlap(i + k, c)).fold(0.0, f32::max)
+        })
+        .fold(0.0, f32::max)
+    }
+}
+
+/// Friction of each two materials.
+#[derive(Clone, Copy)]
+pub(crate) struct PairFriction<'a> {
+    pub of: &'a [u8],
+    /// A row a material.
+    pub table: &'a [Friction],
+    pub materials: usize,
+}
+
+impl PairFriction<'_> {
+    /// Friction of `guides` with the `other` ones.
+    #[inline(always)]
+    pub(crate) fn fill(&self, guides: &[u32; LANES], other: &[u32; LANES], r#static: &mut Lane, kinetic: &mut Lane) {
+        if let [only] = self.table {
+            r#static.fill(only.r#static);
+            kinetic.fill(only.kinetic);
+            return;
+        }
+        for l in 0..LANES {
+            let row = usize::from(self.of[guides[l] as usize]) * self.materials;
+            let friction = self.table[row + usize::from(self.of[other[l] as usize])];
+            (r#static[l], kinetic[l]) = (friction.r#static, friction.kinetic);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use barchan_neighbors::{ContactRule, Grid, jittered_lattice};
+    use barchan_world::Guide;
+
+    #[test]
+    fn every_near_pair_is_found_from_both_sides_and_the_two_agree_to_the_bit() {
+        let mut guides = Guides::default();
+        for (id, position) in (0..).zip(jittered_lattice(2000, 0.04, 0.4, 3)) {
+            guides.push(Guide {
+                id,
+                position,
+                radius: 0.015 + 0.001 * (id % 7) as f32,
+                ..Guide::default()
+            });
+        }
+        let rule = ContactRule {
+            scale: 1.0,
+            margin: 0.004,
+        };
+        let (mut grid, mut lists, mut all) = (Grid::new(), Lists::new(), Vec::new());
+        grid.build(&guides.position, rule.largest_reach(&guides.radius).unwrap())
+            .unwrap();
+        lists.find_contacts(&grid, &guides.radius, rule).unwrap();
+        let geometry = Geometry {
+            guides: &guides,
+            periods: DVec3::ZERO,
+        };
+        build(&mut all, &lists, &geometry, None, &[]);
+        let offset = |i: usize, j: usize| {
+            let (chunk, row) = row_of(&all, i as u32).unwrap();
+            let found: Vec<usize> = row.filter(|&c| chunk.other[c] == j as u32).collect();
+            assert!(found.len() < 2);
+            found.first().map(|&c| chunk.base[c].truncate())
+        };
+        for i in 0..guides.len() {
+            for j in 0..i {
+                let reach = rule.reach(guides.radius[i], guides.radius[j]);
+                let near = (guides.position[i] - guides.position[j]).length_squared() < reach * reach;
+                assert_eq!(offset(i, j).is_some(), near, "{i} {j}");
+                assert_eq!(offset(i, j), offset(j, i).map(|d| -d));
+            }
+        }
+    }
+
+    #[test]
+    fn impulses_follow_their_pair_to_new_numbers() {
+        let mut before = vec![Candidates::default()];
+        before[0].first.push(0);
+        before[0].push_row([(1, Vec3::X), (2, Vec3::ZERO)].into_iter());
+        before[0].push_row([(0, -Vec3::X)].into_iter());
+        before[0].push_row([(0, Vec3::ZERO)].into_iter());
+        let mut now = Candidates::default();
+        now.clear();
+        // Guide 0 is now called 2, guide 1 is called 0, guide 2 is called 1.
+        let old = [1, 2, 0];
+        let guides = Guides {
+            position: vec![Vec3::ZERO; 3],
+            offset: vec![Vec3::ZERO; 3],
+            radius: vec![1.0; 3],
+            ..Guides::default()
+        };
+        let geometry = Geometry {
+            guides: &guides,
+            periods: DVec3::ZERO,
+        };
+        now.take(2, &[0, 1], &geometry);
+        now.remember(row_of(&before, old[2]), &old);
+        assert_eq!(now.impulse, [Vec4::new(1.0, 0.0, 0.0, 1.0), Vec4::ZERO]);
+    }
+}

@@ -1,0 +1,340 @@
+//! Passes over chunks of guides: contacts with guides and bodies are placed, weighed and solved, and the sums move the guides.
+#![allow(clippy::needless_range_loop, reason = "guides of several columns at once")]
+
+use barchan_world::{Friction, Guides};
+use glam::{DVec3, Vec3, Vec4};
+use rayon::prelude::*;
+
+use super::CHUNK;
+use super::bodies::{BodyStep, Load};
+use super::candidates::{Candidates, PairFriction};
+use super::guides::Columns;
+use super::near::Near;
+use super::rows::{self, Rows, Rules, SLACK, Ways, lane};
+use super::simd::{Portable, Vectors, vectorised};
+use super::surface::Surface;
+use super::walls::{Toucher, Wall, Walls, walls_of};
+use crate::Splitting;
+use crate::laws::mass::Weight;
+
+/// The contacts of all guides in a step, chunk by chunk.
+#[derive(Debug, Default)]
+pub(crate) struct Contacts {
+    pub rows: Vec<Rows>,
+    pub walls: Vec<Walls>,
+    /// What the guides of each chunk give each body.
+    pub loads: Vec<Vec<Load>>,
+}
+
+impl Contacts {
+    /// Room for `chunks` chunks. Those beyond are spare: empty, with their memory kept.
+    pub(crate) fn resize(&mut self, chunks: usize) {
+        let most = chunks.max(self.rows.len());
+        self.rows.resize_with(most, Rows::default);
+        self.walls.resize_with(most, Walls::default);
+        self.loads.resize_with(most, Vec::new);
+        self.rows[chunks..].iter_mut().for_each(Rows::clear);
+        self.walls[chunks..].iter_mut().for_each(Walls::clear);
+        self.loads[chunks..].iter_mut().for_each(Vec::clear);
+    }
+}
+
+/// What a pass sees of the rest.
+pub(crate) struct Scene<'a> {
+    pub guides: &'a Guides,
+    pub origin: DVec3,
+    pub bodies: &'a [BodyStep],
+    /// How far each body goes in this step at most [m].
+    pub travels: &'a [f32],
+    pub surfaces: &'a [Surface],
+    /// Friction of each material on each body, a row a body.
+    pub friction: &'a [Friction],
+    pub pair_friction: PairFriction<'a>,
+    pub materials: usize,
+    pub splitting: Splitting,
+    pub keeps_momentum: bool,
+    pub rules: Rules,
+}
+
+/// What was before: the walls of the last step, those of guide `i` under number `old[i]`.
+#[derive(Clone, Copy)]
+pub(crate) struct Before<'a> {
+    pub walls: &'a [Walls],
+    pub old: &'a [u32],
+}
+
+impl Scene<'_> {
+    /// Where guide `i` is, `at` [m] from where it was at the search.
+    pub(crate) fn place(&self, i: usize, at: Vec4) -> DVec3 {
+        let Guides { position, offset, .. } = self.guides;
+        self.origin + position[i].as_dvec3() + offset[i].as_dvec3() + at.truncate().as_dvec3()
+    }
+
+    /// Momentum that guide `i` really gets, of an impulse [-]: 1 unless masses are scaled or corrections averaged.
+    fn momentum_factor(&self, i: usize, weight: Weight) -> f32 {
+        if self.keeps_momentum {
+            1.0
+        } else {
+            weight.response * self.guides.mass[i]
+        }
+    }
+
+    /// Finds all contacts and makes them planes, weighs guides by their number, and starts from the remembered impulses.
+    pub(crate) fn contact(
+        &self,
+        columns: &mut Columns,
+        contacts: &mut Contacts,
+        candidates: &[Candidates],
+        near: &mut [Vec<Near>],
+        before: Before<'_>,
+    ) {
+        let Columns {
+            at,
+            free,
+            moved,
+            inverse_mass,
+            weight,
+            share,
+            gone,
+            ..
+        } = columns;
+        let (ways, inverse_mass, gone) = (Ways { at, free }, &*inverse_mass, &*gone);
+        let weights = weight.par_chunks_mut(CHUNK).zip(share.par_chunks_mut(CHUNK));
+        let columns = moved.par_chunks_mut(CHUNK).zip(weights);
+        let chunks = contacts
+            .rows
+            .par_iter_mut()
+            .zip(contacts.walls.par_iter_mut())
+            .zip(contacts.loads.par_iter_mut());
+        let chunks = chunks.zip(candidates.par_iter()).zip(near.par_iter_mut());
+        columns.zip(chunks).enumerate().for_each(
+            |(c, ((moved, (weight, share)), ((((rows, walls), loads), candidates), near)))| {
+                rows::place(rows, c, candidates, ways, self.pair_friction, self.rules);
+                self.touch_all(c, ways, gone, near, before, walls);
+                for s in 0..rows.slices() {
+                    let sums = rows.sums(s);
+                    for (l, &i) in rows.guides(s).iter().enumerate() {
+                        let (i, k) = (i as usize, i as usize - c * CHUNK);
+                        let own = walls.of(k);
+                        let number = rows.count(k) as f32 + own.len() as f32;
+                        weight[k] = self.splitting.weight(inverse_mass[i], number, self.rules.relaxation);
+                        share[k] = weight[k].share;
+                        let remembered: Vec3 = own.iter().map(|w| w.impulse).sum();
+                        moved[k] = ways.free[i] + ((lane(sums, l) + remembered) * weight[k].response).extend(0.0);
+                    }
+                }
+                self.sum_loads(c, walls, weight, loads);
+            },
+        );
+    }
+
+    /// Finds the contacts of chunk `c` with bodies.
+    fn touch_all(
+        &self,
+        c: usize,
+        ways: Ways<'_>,
+        gone: &[f32],
+        near: &mut [Near],
+        before: Before<'_>,
+        walls: &mut Walls,
+    ) {
+        walls.clear();
+        let mut near = near.iter_mut().peekable();
+        for i in c * CHUNK..self.guides.len().min((c + 1) * CHUNK) {
+            while let Some(near) = near.next_if(|near| near.guide as usize == i) {
+                let b = near.body as usize;
+                near.clear -= gone[i] + self.travels[b];
+                let felt = (1.0 + 2.0 * SLACK) * self.guides.radius[i] + ways.free[i].length();
+                if near.clear > felt {
+                    continue;
+                }
+                let walls_before = if self.rules.memory > 0.0 {
+                    walls_of(before.walls, before.old[i])
+                } else {
+                    &[]
+                };
+                near.clear = self.touch(i, b, ways, walls_before, &mut walls.all);
+            }
+            walls.first.push(walls.all.len() as u32);
+        }
+    }
+
+    /// Adds the planes of body `b` that guide `i` may touch in this step. Gives what its centre is surely away from the body at
+    /// the start of the step [m].
+    fn touch(&self, i: usize, b: usize, ways: Ways<'_>, before: &[Wall], walls: &mut Vec<Wall>) -> f32 {
+        let (at, free) = (ways.at[i], ways.free[i]);
+        let body = &self.bodies[b];
+        let place = self.place(i, at);
+        let from = body.local_from(place);
+        let to = body.local_to(place + free.truncate().as_dvec3());
+        let radius = self.guides.radius[i];
+        let toucher = Toucher {
+            guide: i as u32,
+            radius,
+            free: free.truncate(),
+            friction: self.friction[b * self.materials + usize::from(self.guides.material[i])],
+        };
+        let slack = f64::from(2.0 * SLACK * radius);
+        let then = self.surfaces[b].touches(from, to, f64::from(radius), slack, |touch| {
+            let mut wall = Wall::new(&touch, &toucher, b as u32, body, self.rules);
+            wall.remember(before, self.rules.memory);
+            walls.push(wall);
+        });
+        // That is where the guide and the body would be at the end of the step, without each other.
+        then as f32 - free.length() - self.travels[b]
+    }
+
+    /// Gives contacts their stiffness, then one pass of the stabilisation: the sum of what pushes each guide.
+    pub(crate) fn push(&self, columns: &mut Columns, contacts: &mut Contacts, is_first: bool) {
+        let Columns {
+            pushed,
+            next,
+            weight,
+            share,
+            ..
+        } = columns;
+        let (weight, share, pushed_before) = (&*weight, &*share, &*pushed);
+        let chunks = contacts.rows.par_iter_mut().zip(contacts.walls.par_iter_mut());
+        let chunks = next.par_chunks_mut(CHUNK).zip(chunks).enumerate();
+        chunks.for_each(|(c, (next, (rows, walls)))| {
+            push_chunk(next, rows, walls, c, weight, share, pushed_before, is_first);
+        });
+        std::mem::swap(pushed, next);
+    }
+
+    /// Lets the gaps know how the stabilisation moved guides.
+    pub(crate) fn shift_gaps(&self, columns: &Columns, contacts: &mut Contacts) {
+        let pushed = &columns.pushed;
+        let chunks = contacts.rows.par_iter_mut().zip(contacts.walls.par_iter_mut());
+        chunks.for_each(|(rows, walls)| {
+            for s in 0..rows.slices() {
+                rows.shift_gaps::<Portable>(s, pushed);
+            }
+            for wall in &mut walls.all {
+                wall.shift(pushed[wall.guide as usize].truncate());
+            }
+        });
+    }
+
+    /// One pass over all contacts, then the sum of all impulses on each guide. `loads`: and on each body.
+    pub(crate) fn solve(&self, columns: &mut Columns, contacts: &mut Contacts, loads: bool) {
+        let Columns {
+            moved,
+            next,
+            free,
+            weight,
+            ..
+        } = columns;
+        let (free, weight, before) = (&*free, &*weight, &*moved);
+        let chunks = contacts
+            .rows
+            .par_iter_mut()
+            .zip(contacts.walls.par_iter_mut())
+            .zip(contacts.loads.par_iter_mut());
+        next.par_chunks_mut(CHUNK)
+            .zip(chunks)
+            .enumerate()
+            .for_each(|(c, (next, ((rows, walls), of_bodies)))| {
+                solve_chunk(next, rows, walls, c, self, before, free, weight);
+                if loads {
+                    self.sum_loads(c, walls, &weight[c * CHUNK..], of_bodies);
+                }
+            });
+        std::mem::swap(moved, next);
+    }
+
+    /// Sums what the walls of chunk `c` give bodies, each times the momentum that its guide really gets.
+    fn sum_loads(&self, c: usize, walls: &Walls, weight: &[Weight], loads: &mut Vec<Load>) {
+        loads.clear();
+        loads.resize(self.bodies.len(), Load::default());
+        for wall in &walls.all {
+            let i = wall.guide as usize;
+            wall.load(
+                self.momentum_factor(i, weight[i - c * CHUNK]),
+                &mut loads[wall.body as usize],
+            );
+        }
+    }
+}
+
+vectorised! {
+    fn push_chunk(
+        next: &mut [Vec4],
+        rows: &mut Rows,
+        walls: &mut Walls,
+        c: usize,
+        weight: &[Weight],
+        share: &[f32],
+        pushed: &[Vec4],
+        is_first: bool,
+    ) = push_chunk_with
+}
+
+#[inline(always)]
+#[allow(clippy::too_many_arguments, reason = "columns of one loop")]
+fn push_chunk_with<V: Vectors>(
+    next: &mut [Vec4],
+    rows: &mut Rows,
+    walls: &mut Walls,
+    c: usize,
+    weight: &[Weight],
+    share: &[f32],
+    pushed: &[Vec4],
+    is_first: bool,
+) {
+    for s in 0..rows.slices() {
+        let sums = match is_first {
+            true => rows.stiffen::<V>(s, share),
+            false => rows.push_again::<V>(s, pushed),
+        };
+        for (l, &i) in rows.guides(s).iter().enumerate() {
+            let (i, k) = (i as usize, i as usize - c * CHUNK);
+            let mut sum = lane(&sums, l);
+            for wall in walls.of_mut(k) {
+                wall.stabilise(pushed[i].truncate(), weight[i]);
+                sum += wall.normal * wall.push;
+            }
+            next[k] = (sum * weight[i].response).extend(0.0);
+        }
+    }
+}
+
+vectorised! {
+    fn solve_chunk(
+        next: &mut [Vec4],
+        rows: &mut Rows,
+        walls: &mut Walls,
+        c: usize,
+        scene: &Scene<'_>,
+        moved: &[Vec4],
+        free: &[Vec4],
+        weight: &[Weight],
+    ) = solve_chunk_with
+}
+
+#[inline(always)]
+#[allow(clippy::too_many_arguments, reason = "columns of one loop")]
+fn solve_chunk_with<V: Vectors>(
+    next: &mut [Vec4],
+    rows: &mut Rows,
+    walls: &mut Walls,
+    c: usize,
+    scene: &Scene<'_>,
+    moved: &[Vec4],
+    free: &[Vec4],
+    weight: &[Weight],
+) {
+    for s in 0..rows.slices() {
+        let sums = rows.solve::<V>(s, moved, scene.rules.friction);
+        for (l, &i) in rows.guides(s).iter().enumerate() {
+            let (i, k) = (i as usize, i as usize - c * CHUNK);
+            let mut sum = lane(&sums, l);
+            for wall in walls.of_mut(k) {
+                let body = &scene.bodies[wall.body as usize];
+                wall.solve(moved[i].truncate(), weight[i], body, scene.rules);
+                sum += wall.impulse;
+            }
+            next[k] = free[i] + (sum * weight[i].response).extend(0.0);
+        }
+    }
+}

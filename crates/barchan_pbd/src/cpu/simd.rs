@@ -1,0 +1,274 @@
+//! Sixteen vectors at a time, as columns. Sums and products are left to the compiler; turning rows into columns is not, since it
+//! makes loads of what it has just stored in pieces.
+#![allow(clippy::needless_range_loop, reason = "lanes of several arrays at once")]
+
+use glam::Vec4;
+
+/// Guides or candidates of a block [-].
+pub(crate) const LANES: usize = 16;
+pub(crate) type Lane = [f32; LANES];
+
+/// How blocks are read.
+pub(crate) trait Vectors {
+    /// The vectors of `column` at the places `index`, as columns x, y, z, w.
+    ///
+    /// # Safety
+    /// Every place is inside the column. It is not checked here, since that waits for the places to be written.
+    unsafe fn gather(column: &[Vec4], index: &[u32; LANES]) -> [Lane; 4];
+
+    /// The same for plain numbers.
+    ///
+    /// # Safety
+    /// Every place is inside the column.
+    unsafe fn pick(column: &[f32], index: &[u32; LANES]) -> Lane;
+
+    /// The same for vectors side by side.
+    fn load(vectors: &[Vec4; LANES]) -> [Lane; 4];
+
+    /// Writes `first + l` to the front of `out` for each lane `l` whose flag is not 0. Gives their number.
+    fn compress(flags: &[u32; LANES], first: u32, out: &mut [u32; LANES]) -> usize;
+}
+
+/// Any machine.
+pub(crate) struct Portable;
+
+impl Vectors for Portable {
+    #[inline(always)]
+    unsafe fn pick(column: &[f32], index: &[u32; LANES]) -> Lane {
+        let mut picked = [0.0; LANES];
+        for l in 0..LANES {
+            picked[l] = column[index[l] as usize];
+        }
+        picked
+    }
+
+    #[inline(always)]
+    unsafe fn gather(column: &[Vec4], index: &[u32; LANES]) -> [Lane; 4] {
+        let mut vectors = [Vec4::ZERO; LANES];
+        for l in 0..LANES {
+            vectors[l] = column[index[l] as usize];
+        }
+        Self::load(&vectors)
+    }
+
+    #[inline(always)]
+    fn load(vectors: &[Vec4; LANES]) -> [Lane; 4] {
+        let mut columns = [[0.0; LANES]; 4];
+        for (l, v) in vectors.iter().enumerate() {
+            (columns[0][l], columns[1][l], columns[2][l], columns[3][l]) = (*v).into();
+        }
+        columns
+    }
+
+    #[inline(always)]
+    fn compress(flags: &[u32; LANES], first: u32, out: &mut [u32; LANES]) -> usize {
+        let mut count = 0;
+        for (l, &flag) in (first..).zip(flags) {
+            out[count.min(LANES - 1)] = l;
+            count += usize::from(flag != 0);
+        }
+        count
+    }
+}
+
+/// Machines with AVX-512. Only for functions that are compiled for it: see [`vectorised`].
+#[cfg(target_arch = "x86_64")]
+pub(crate) struct Avx512;
+
+#[cfg(target_arch = "x86_64")]
+mod avx512 {
+    use super::{Avx512, LANES, Lane, Vec4, Vectors};
+    use std::arch::x86_64::*;
+
+    /// Vectors k, k + 4, k + 8 and k + 12 of those at `places`, side by side.
+    ///
+    /// # Safety
+    /// The machine has AVX-512, and the places are those of vectors.
+    #[inline(always)]
+    unsafe fn every_fourth(places: &[*const f32; LANES], k: usize) -> __m512 {
+        // SAFETY: as promised above.
+        unsafe {
+            let v = _mm512_castps128_ps512(_mm_loadu_ps(places[k]));
+            let v = _mm512_insertf32x4::<1>(v, _mm_loadu_ps(places[k + 4]));
+            let v = _mm512_insertf32x4::<2>(v, _mm_loadu_ps(places[k + 8]));
+            _mm512_insertf32x4::<3>(v, _mm_loadu_ps(places[k + 12]))
+        }
+    }
+
+    /// Columns of the vectors at `places`.
+    ///
+    /// # Safety
+    /// The machine has AVX-512, and the places are those of vectors.
+    #[inline(always)]
+    unsafe fn columns(places: &[*const f32; LANES]) -> [Lane; 4] {
+        // SAFETY: as promised above.
+        unsafe {
+            let (a, b) = (every_fourth(places, 0), every_fourth(places, 1));
+            let (c, d) = (every_fourth(places, 2), every_fourth(places, 3));
+            // A transposition of 4 by 4 in each quarter.
+            let (ab, cd) = (_mm512_unpacklo_ps(a, b), _mm512_unpacklo_ps(c, d));
+            let (high_ab, high_cd) = (_mm512_unpackhi_ps(a, b), _mm512_unpackhi_ps(c, d));
+            let x = _mm512_shuffle_ps::<0b01_00_01_00>(ab, cd);
+            let y = _mm512_shuffle_ps::<0b11_10_11_10>(ab, cd);
+            let z = _mm512_shuffle_ps::<0b01_00_01_00>(high_ab, high_cd);
+            let w = _mm512_shuffle_ps::<0b11_10_11_10>(high_ab, high_cd);
+            std::mem::transmute::<[__m512; 4], [Lane; 4]>([x, y, z, w])
+        }
+    }
+
+    impl Vectors for Avx512 {
+        #[inline(always)]
+        unsafe fn gather(column: &[Vec4], index: &[u32; LANES]) -> [Lane; 4] {
+            // SAFETY: the type is only used where AVX-512 is; every place is inside the column, as promised.
+            unsafe {
+                let mut places = [std::ptr::null(); LANES];
+                for l in 0..LANES {
+                    debug_assert!((index[l] as usize) < column.len());
+                    places[l] = column.as_ptr().add(index[l] as usize).cast();
+                }
+                columns(&places)
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn pick(column: &[f32], index: &[u32; LANES]) -> Lane {
+            // SAFETY: as above.
+            unsafe {
+                let places = _mm512_loadu_si512(index.as_ptr().cast());
+                std::mem::transmute::<__m512, Lane>(_mm512_i32gather_ps::<4>(places, column.as_ptr().cast()))
+            }
+        }
+
+        #[inline(always)]
+        fn load(vectors: &[Vec4; LANES]) -> [Lane; 4] {
+            // SAFETY: the type is only used where AVX-512 is.
+            unsafe {
+                let mut places = [std::ptr::null(); LANES];
+                for l in 0..LANES {
+                    places[l] = vectors.as_ptr().add(l).cast();
+                }
+                columns(&places)
+            }
+        }
+
+        #[inline(always)]
+        fn compress(flags: &[u32; LANES], first: u32, out: &mut [u32; LANES]) -> usize {
+            // SAFETY: the type is only used where AVX-512 is.
+            unsafe {
+                let flags = _mm512_loadu_si512(flags.as_ptr().cast());
+                let mask = _mm512_test_epi32_mask(flags, flags);
+                let steps = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+                let lanes = _mm512_add_epi32(_mm512_set1_epi32(first as i32), steps);
+                _mm512_storeu_si512(out.as_mut_ptr().cast(), _mm512_maskz_compress_epi32(mask, lanes));
+                mask.count_ones() as usize
+            }
+        }
+    }
+}
+
+/// Sixteen values of a padded column from `first` on.
+#[inline(always)]
+pub(crate) fn block<T>(column: &[T], first: usize) -> &[T; LANES] {
+    column[first..].first_chunk().expect("padded")
+}
+
+/// Differences of two blocks, axis by axis.
+#[inline(always)]
+pub(crate) fn minus<const N: usize>(a: &[Lane; 4], b: &[Lane; 4]) -> [Lane; N] {
+    let mut d = [[0.0; LANES]; N];
+    for axis in 0..N {
+        for l in 0..LANES {
+            d[axis][l] = a[axis][l] - b[axis][l];
+        }
+    }
+    d
+}
+
+/// A function that is compiled for AVX-512 and AVX2 too, and chosen by what the machine has. Nothing is fused or reordered, so
+/// the bits are the same on any.
+macro_rules! vectorised {
+    ($(#[$doc:meta])* $vis:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) = $body:ident) => {
+        $(#[$doc])*
+        #[allow(clippy::too_many_arguments, reason = "columns of one loop")]
+        $vis fn $name($($argument: $type),*) {
+            use $crate::cpu::simd::Portable;
+            #[cfg(target_arch = "x86_64")]
+            {
+                use $crate::cpu::simd::Avx512;
+                #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
+                fn avx512($($argument: $type),*) {
+                    $body::<Avx512>($($argument),*);
+                }
+                #[target_feature(enable = "avx2")]
+                fn avx2($($argument: $type),*) {
+                    $body::<Portable>($($argument),*);
+                }
+                if is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512bw")
+                {
+                    // SAFETY: the instructions were found.
+                    return unsafe { avx512($($argument),*) };
+                }
+                if is_x86_feature_detected!("avx2") {
+                    // SAFETY: the instructions were found.
+                    return unsafe { avx2($($argument),*) };
+                }
+            }
+            $body::<Portable>($($argument),*);
+        }
+    };
+}
+pub(crate) use vectorised;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gathered<V: Vectors>(column: &[Vec4], index: &[u32; LANES], out: &mut [[Lane; 4]; 2], picked: &mut Lane) {
+        let numbers: Vec<f32> = column.iter().map(|v| v.y).collect();
+        // SAFETY: the test gives places inside.
+        unsafe {
+            *out = [V::gather(column, index), V::load(column.first_chunk().unwrap())];
+            *picked = V::pick(&numbers, index);
+        }
+    }
+    vectorised! {
+        fn on_this_machine(column: &[Vec4], index: &[u32; LANES], out: &mut [[Lane; 4]; 2], picked: &mut Lane) = gathered
+    }
+
+    #[test]
+    fn every_machine_reads_the_same_columns() {
+        let column: Vec<Vec4> = (0..40)
+            .map(|k| Vec4::new(0.0, 1.0, 2.0, 3.0) + 4.0 * k as f32)
+            .collect();
+        let index = std::array::from_fn(|l| (7 * l as u32 + 3) % 40);
+        let mut out = [[[0.0; LANES]; 4]; 2];
+        let mut picked = [0.0; LANES];
+        on_this_machine(&column, &index, &mut out, &mut picked);
+        for l in 0..LANES {
+            assert_eq!(picked[l], 4.0 * index[l] as f32 + 1.0);
+            for axis in 0..4 {
+                assert_eq!(out[0][axis][l], 4.0 * index[l] as f32 + axis as f32);
+                assert_eq!(out[1][axis][l], 4.0 * l as f32 + axis as f32);
+            }
+        }
+    }
+
+    fn compressed<V: Vectors>(flags: &[u32; LANES], out: &mut [u32; LANES], count: &mut usize) {
+        *count = V::compress(flags, 100, out);
+    }
+    vectorised! { fn compressed_here(flags: &[u32; LANES], out: &mut [u32; LANES], count: &mut usize) = compressed }
+
+    #[test]
+    fn every_machine_lists_the_same_flags() {
+        for pattern in [0u32, 0xffff, 0x8001, 0x5a3c] {
+            let flags = std::array::from_fn(|l| pattern >> l & 1);
+            let (mut out, mut count) = ([0; LANES], 0);
+            compressed_here(&flags, &mut out, &mut count);
+            let expected: Vec<u32> = (0..16).filter(|l| pattern >> l & 1 == 1).map(|l| 100 + l).collect();
+            assert_eq!(out[..count], expected);
+        }
+    }
+}

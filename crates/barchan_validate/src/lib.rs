@@ -1,0 +1,24 @@
+//! Experiments and closed forms that every solver is held to.
+//!
+//! An experiment is a file: a scene with `$(expressions)`, how it is done and measured, the law with its band, wrong materials
+//! that the band must reject, and changes that must change nothing. [`validate`] runs them and gives a row each.
+
+mod error;
+pub mod experiment;
+pub mod expression;
+mod judge;
+pub mod measures;
+mod plan;
+mod protocols;
+mod report;
+mod row;
+mod run;
+mod stage;
+
+pub use error::ValidateError;
+pub use judge::{Band, Verdict};
+pub use plan::{Options, cases};
+pub use report::{Report, short};
+pub use row::{Kind, Row};
+pub use run::{Progress, validate};
+pub use stage::{Observation, Stage};

@@ -1,0 +1,19 @@
+//! Measures: pure functions of what a simulation shows.
+
+mod conservation;
+mod fit;
+mod flow;
+mod front;
+mod height_map;
+mod packing;
+mod rest;
+mod slope;
+
+pub use conservation::{Momenta, carried};
+pub use fit::{Line, line, mean, quantile, spread};
+pub use flow::{Discharge, discharge};
+pub use front::front;
+pub use height_map::{HeightMap, settled};
+pub use packing::{coordination, fractions};
+pub use rest::{Rest, RestBand};
+pub use slope::{Slope, slope};

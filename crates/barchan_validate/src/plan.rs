@@ -1,0 +1,242 @@
+//! What is to be run.
+
+use barchan::scene::{Document, Scene, parse_scene};
+
+use crate::ValidateError;
+use crate::experiment::{Change, Experiment, Twin, Variant, experiments};
+use crate::expression::{ExpressionError, Parameters};
+
+/// What to run.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Cases; all if none is named.
+    pub cases: Vec<String>,
+    /// Only variants whose case and name hold this.
+    pub only: Option<String>,
+    /// What is said beside every scene, `KEY=VALUE`.
+    pub set: Vec<String>,
+    /// One seed, smallest sizes, one negative control.
+    pub quick: bool,
+}
+
+/// Names of all cases and what each shows.
+pub fn cases() -> Result<Vec<(String, String)>, ValidateError> {
+    let mut cases: Vec<(String, String)> = Vec::new();
+    for experiment in experiments()? {
+        if !cases.iter().any(|case| case.0 == experiment.case) {
+            cases.push((experiment.case, experiment.about));
+        }
+    }
+    Ok(cases)
+}
+
+/// Experiments that were asked for.
+pub(crate) fn chosen(options: &Options) -> Result<Vec<Experiment>, ValidateError> {
+    let all = experiments()?;
+    let mut names: Vec<&str> = all.iter().map(|e| e.case.as_str()).collect();
+    names.dedup();
+    if let Some(name) = options.cases.iter().find(|case| !names.contains(&case.as_str())) {
+        return Err(ValidateError::NoCase {
+            name: name.clone(),
+            help: barchan::scene::reader::suggestion(name, &names),
+        });
+    }
+    let wanted = |e: &Experiment| options.cases.is_empty() || options.cases.contains(&e.case);
+    Ok(all.into_iter().filter(wanted).collect())
+}
+
+/// A run to be done for each of its seeds.
+pub(crate) struct Job<'e> {
+    pub experiment: &'e Experiment,
+    pub variant: &'e Variant,
+    pub role: Role<'e>,
+    pub seeds: u64,
+}
+
+pub(crate) enum Role<'e> {
+    Law,
+    Control(&'e str),
+    Twin(&'e Twin),
+}
+
+/// The runs of an experiment that `options` ask for.
+pub(crate) fn jobs<'e>(experiment: &'e Experiment, options: &Options) -> Vec<Job<'e>> {
+    let wanted = |variant: &Variant| {
+        let name = format!("{} {}", experiment.case, variant.name);
+        variant.sets.holds(options.quick) && options.only.as_ref().is_none_or(|only| name.contains(only.as_str()))
+    };
+    let job = |variant: &'e Variant, role| Job {
+        experiment,
+        variant,
+        role,
+        seeds: if options.quick { 1 } else { variant.seeds },
+    };
+    let laws = experiment.variants.iter().map(|v| job(v, Role::Law));
+    let controls = experiment
+        .controls
+        .iter()
+        .map(|c| job(&c.variant, Role::Control(&c.rejects)));
+    let twins = experiment.twins.iter().map(|t| job(&t.variant, Role::Twin(t)));
+    let mut jobs: Vec<Job> = laws
+        .chain(controls)
+        .chain(twins)
+        .filter(|job| wanted(job.variant))
+        .collect();
+    // A twin needs what it is compared with.
+    let missing: Vec<&Variant> = jobs
+        .iter()
+        .filter_map(|job| match job.role {
+            Role::Twin(twin) => experiment.variants.iter().find(|v| v.name == twin.of),
+            _ => None,
+        })
+        .filter(|of| !jobs.iter().any(|job| std::ptr::eq(job.variant, *of)))
+        .collect();
+    for of in missing {
+        if !jobs.iter().any(|job| std::ptr::eq(job.variant, of)) {
+            jobs.insert(0, job(of, Role::Law));
+        }
+    }
+    jobs
+}
+
+/// A scene, its parameters and the change that it is built with.
+pub(crate) struct Plan {
+    pub document: Document,
+    pub parameters: Parameters,
+    pub change: Option<Change>,
+}
+
+impl Job<'_> {
+    /// What is run, for any seed; nothing where the solver lacks a setting that it needs.
+    pub fn plan(&self, options: &Options) -> Result<Option<Plan>, ValidateError> {
+        let experiment = self.experiment;
+        let (base, change) = match &self.role {
+            Role::Twin(twin) => (experiment.variants.iter().find(|v| v.name == twin.of), twin.change),
+            _ => (None, None),
+        };
+        let expression = |source: ExpressionError| ValidateError::Expression {
+            file: experiment.file.clone(),
+            source,
+        };
+        let mut parameters = experiment.parameters.clone();
+        let mut set = Vec::new();
+        for variant in base.into_iter().chain([self.variant]) {
+            parameters = parameters.with(&variant.parameters);
+            set.extend(&variant.set);
+        }
+        let text = parameters.fill(&experiment.scene).map_err(expression)?;
+        let document = Document::new(&experiment.file, text);
+        let mut document = options.set.iter().fold(document, Document::with);
+        let asked = scene(&document)?;
+        let needs = self.variant.needs.as_deref();
+        if needs.is_some_and(|setting| !asked.solver_settings.iter().any(|s| s.0 == setting)) {
+            return Ok(None);
+        }
+        for assignment in set {
+            let own = assignment.replace("solver.*", &format!("solver.{}", asked.solver));
+            document = document.with(parameters.fill(&own).map_err(expression)?);
+        }
+        Ok(Some(Plan {
+            document: finer(document, change)?,
+            parameters,
+            change,
+        }))
+    }
+}
+
+/// The scene that `document` holds.
+pub(crate) fn scene(document: &Document) -> Result<Scene, ValidateError> {
+    Ok(parse_scene(document).map_err(ValidateError::Scene)?.0)
+}
+
+/// The document with steps half as long, or passes twice as many, as it says.
+fn finer(document: Document, change: Option<Change>) -> Result<Document, ValidateError> {
+    let scene = scene(&document)?;
+    let (kind, settings) = (&scene.solver, &scene.solver_settings);
+    Ok(match change {
+        Some(Change::HalfStep) => match (settings.number("substeps"), settings.number("step")) {
+            (Some(n), _) => document.with(format!("solver.{kind}.substeps={}", 2.0 * n)),
+            (None, Some(step)) => document.with(format!("solver.{kind}.step={:?}", 0.5 * step)),
+            _ => document,
+        },
+        Some(Change::TwiceTheIterations) => match settings.count("iterations") {
+            Some(n) => document.with(format!("solver.{kind}.iterations={}", 2 * n)),
+            None => document,
+        },
+        _ => document,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocols::protocol;
+
+    #[test]
+    fn every_run_of_every_experiment_has_a_scene_a_law_and_a_protocol() {
+        for quick in [true, false] {
+            let options = Options {
+                quick,
+                ..Options::default()
+            };
+            let mut controls = 0;
+            for experiment in experiments().unwrap() {
+                let file = &experiment.file;
+                assert!(
+                    protocol(&experiment.protocol).is_some(),
+                    "{file}: {}",
+                    experiment.protocol
+                );
+                assert!(!experiment.checks.is_empty() && !experiment.source.is_empty(), "{file}");
+                let checked = |quantity: &str| experiment.checks.iter().any(|c| c.quantity == quantity);
+                assert!(experiment.fits.iter().all(|fit| checked(&fit.quantity)), "{file}");
+                let axis = experiment.plot.iter().map(|axis| axis.parameter.as_str());
+                let jobs = jobs(&experiment, &options);
+                assert!(!jobs.is_empty(), "{file}");
+                for job in jobs {
+                    let name = &job.variant.name;
+                    let plan = job.plan(&options).unwrap_or_else(|e| panic!("{file} {name}: {e}"));
+                    let Some(plan) = plan else { continue };
+                    scene(&plan.document).unwrap_or_else(|e| panic!("{file} {name}: {e}"));
+                    for check in &experiment.checks {
+                        let (low, high) = check.band("pbd");
+                        assert!(low.is_some() || high.is_some(), "{file} {}: no band", check.quantity);
+                        for text in [Some(check.expected.as_str()), low, high].into_iter().flatten() {
+                            plan.parameters
+                                .value(text)
+                                .unwrap_or_else(|e| panic!("{file} {name}: {e}"));
+                        }
+                    }
+                    for text in axis.clone().chain(experiment.fits.iter().map(|fit| fit.over.as_str())) {
+                        plan.parameters
+                            .value(text)
+                            .unwrap_or_else(|e| panic!("{file} {name}: {e}"));
+                    }
+                    match job.role {
+                        Role::Law => (),
+                        Role::Control(rejects) => {
+                            controls += 1;
+                            assert!(checked(rejects), "{file} {name}: no check of {rejects}");
+                        }
+                        Role::Twin(twin) => {
+                            assert!(checked(&twin.quantity), "{file} {name}");
+                            assert!(experiment.variants.iter().any(|v| v.name == twin.of), "{file} {name}");
+                            plan.parameters.value(&twin.within).unwrap();
+                        }
+                    }
+                }
+            }
+            assert!(if quick { controls == 1 } else { controls >= 8 }, "{controls} controls");
+        }
+    }
+
+    #[test]
+    fn a_misspelt_case_is_told_what_was_meant() {
+        let options = Options {
+            cases: vec!["repos".to_owned()],
+            ..Options::default()
+        };
+        let told = chosen(&options).map(|_| ()).unwrap_err().to_string();
+        assert!(told.contains("did you mean `repose`"), "{told}");
+    }
+}

@@ -1,0 +1,53 @@
+//! A column of sand collapses.
+
+use glam::DVec2;
+
+use super::Broken;
+use crate::expression::GRAVITY;
+use crate::measures::{HeightMap, front, quantile, settled};
+use crate::stage::{Observation, Stage};
+
+/// From the moment the wall is gone until rest: run-out and height over the column's radius `r0` [m], and when the front had gone
+/// 98 % of its way, in √(h0/g).
+pub(super) fn column(stage: &mut Stage) -> Result<Observation, Broken> {
+    let (d, r0, h0) = (stage.value("d")?, stage.value("r0")?, stage.value("h0")?);
+    let fall = (h0 / GRAVITY).sqrt();
+    let limit = 12.0 * fall;
+    let mut seen = Observation {
+        guides: stage.guides(),
+        ..Observation::default()
+    };
+    // What is left of the packing's and the settling's height before the wall goes.
+    let mut tops: Vec<f64> = stage.places().iter().map(|p| p.z).collect();
+    let top = quantile(&mut tops, 0.99) + 0.5 * d;
+    let map = |stage: &Stage| {
+        let places = stage.places();
+        HeightMap::new(&places, &stage.radii(), &settled(&places, d), 2.0 * d)
+    };
+    let mut fronts = Vec::new();
+    let mut rest = crate::measures::Rest::new(crate::measures::RestBand::PICTURES, GRAVITY, d);
+    let mut resting = false;
+    while stage.time() < limit && !resting {
+        stage.advance()?;
+        resting = rest.watch(stage.time(), stage.velocities().iter().map(|v| v.length()));
+        fronts.push([stage.time(), front(&map(stage), DVec2::ZERO, 0.0)]);
+    }
+    if !resting {
+        seen.notes.push(format!("not at rest after {limit:.1} s"));
+    }
+    let reach = fronts.last().map_or(0.0, |last| last[1]);
+    let arrived = fronts.iter().find(|f| f[1] - r0 >= 0.98 * (reach - r0));
+    let map = map(stage);
+    let inner = map
+        .points()
+        .filter(|(p, _)| p.length() < 3.0 * d)
+        .map(|(_, height)| height);
+    let height = quantile(&mut inner.collect::<Vec<_>>(), 0.5);
+    seen.values = vec![
+        ("run-out", (reach - r0) / r0),
+        ("final height", height / r0),
+        ("stop time", arrived.map_or(f64::NAN, |f| f[0] / fall)),
+        ("height before", top / h0),
+    ];
+    Ok(seen)
+}

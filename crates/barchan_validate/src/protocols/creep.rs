@@ -1,0 +1,75 @@
+//! A heap at rest stays.
+
+use glam::DVec3;
+
+use super::{Broken, heap::pour};
+use crate::measures::{HeightMap, front, mean, settled, slope};
+use crate::stage::{Observation, Stage};
+
+/// What is watched of a heap.
+struct Look {
+    places: Vec<Option<DVec3>>,
+    middle: f64,
+    apex: f64,
+    foot: f64,
+    angle: f64,
+}
+
+impl Look {
+    fn new(stage: &Stage, d: f64) -> Self {
+        let places = stage.places();
+        let radii = stage.radii();
+        let map = HeightMap::new(&places, &radii, &settled(&places, d), 2.0 * d);
+        let slope = slope(&places, &radii, d);
+        Self {
+            middle: mean(&places.iter().map(|p| p.z).collect::<Vec<_>>()),
+            apex: slope.as_ref().map_or(f64::NAN, |s| s.height),
+            angle: slope.map_or(f64::NAN, |s| s.angle.to_degrees()),
+            foot: front(&map, map.centre(), 0.0),
+            places: stage.places_by_id(),
+        }
+    }
+}
+
+/// Pours a heap, waits for rest and a second more, and watches for `watch` [s].
+pub(super) fn creep(stage: &mut Stage) -> Result<Observation, Broken> {
+    let (d, watch) = (stage.value("d")?, stage.value("watch")?);
+    let mut seen = Observation::default();
+    if pour(stage)?.is_none() {
+        seen.notes.push("never at rest".to_owned());
+    }
+    let wait = stage.time() + 1.0;
+    while stage.time() < wait - 1e-9 {
+        stage.advance()?;
+    }
+    let before = Look::new(stage, d);
+    let end = stage.time() + watch;
+    let (mut speed, mut frames) = (0.0, 0.0);
+    while stage.time() < end - 1e-9 {
+        stage.advance()?;
+        let velocities = stage.velocities();
+        speed += velocities.iter().map(|v| v.length()).sum::<f64>() / velocities.len() as f64;
+        frames += 1.0;
+    }
+    let after = Look::new(stage, d);
+    let radii = stage.simulation().world();
+    let mut ways = Vec::new();
+    for (i, &id) in radii.guides.id.iter().enumerate() {
+        if let (Some(Some(from)), Some(to)) = (before.places.get(id as usize), after.places[id as usize]) {
+            ways.push(from.distance(to) / f64::from(radii.guides.radius[i]));
+        }
+    }
+    let still = ways.iter().filter(|way| **way < 0.1).count() as f64 / ways.len() as f64;
+    seen.guides = stage.guides();
+    let carried = stage.carried(0.2)?;
+    seen.values = vec![
+        ("still", 100.0 * still),
+        ("centre of mass drop", (before.middle - after.middle) / d),
+        ("apex loss", 100.0 * (before.apex - after.apex) / before.apex),
+        ("foot growth", (after.foot - before.foot) / d),
+        ("angle change", (after.angle - before.angle).abs()),
+        ("mean speed", speed / frames / (9.81 * d).sqrt()),
+        ("floor force", carried),
+    ];
+    Ok(seen)
+}

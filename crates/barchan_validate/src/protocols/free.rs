@@ -1,0 +1,85 @@
+//! Nothing from outside acts, or only gravity.
+
+use glam::DVec3;
+
+use super::Broken;
+use crate::expression::GRAVITY;
+use crate::stage::{Observation, Stage};
+
+/// Two clouds of guides meet without gravity; errors of what must stay, over `duration` [s].
+pub(super) fn cloud(stage: &mut Stage) -> Result<Observation, Broken> {
+    let duration = stage.value("duration")?;
+    let first = stage.momenta();
+    let (mut linear, mut angular, mut gain, mut last) = (0f64, 0f64, 0.0, first.energy);
+    while stage.time() < duration {
+        stage.advance()?;
+        let now = stage.momenta();
+        linear = linear.max((now.linear - first.linear).length() / first.linear_scale);
+        angular = angular.max((now.angular - first.angular).length() / first.angular_scale);
+        gain += (now.energy - last).max(0.0) / first.energy;
+        last = now.energy;
+    }
+    Ok(Observation {
+        values: vec![
+            ("momentum error", linear),
+            ("angular momentum error", angular),
+            ("energy gain", 100.0 * gain),
+            ("energy left", 100.0 * last / first.energy),
+        ],
+        guides: stage.guides(),
+        ..Observation::default()
+    })
+}
+
+/// A second of free fall; the error over g t Δt / 2, which is 1 for symplectic Euler.
+pub(super) fn fall(stage: &mut Stage) -> Result<Observation, Broken> {
+    let start = stage.places()[0];
+    let mut steps = 0;
+    while stage.time() < 1.0 - 1e-9 {
+        stage.advance()?;
+        steps += stage.simulation().report().steps;
+    }
+    let time = stage.time();
+    let fallen = start.z - stage.places()[0].z;
+    let error = (fallen - 0.5 * GRAVITY * time * time).abs();
+    let step = time / f64::from(steps);
+    Ok(Observation {
+        values: vec![("error", error / (0.5 * GRAVITY * time * step))],
+        guides: stage.guides(),
+        ..Observation::default()
+    })
+}
+
+/// The body `plate` turns about its middle axis; tells the time between two flips, and what energy is left after five.
+pub(super) fn flip(stage: &mut Stage) -> Result<Observation, Broken> {
+    let turning = |stage: &Stage| {
+        let body = stage.body("plate");
+        body.pose.rotation.inverse() * body.twist.angular
+    };
+    let inertia = DVec3::new(1.0, 2.0, 3.0);
+    let energy = |w: DVec3| (inertia * w * w).element_sum();
+    let first = energy(turning(stage));
+    let mut flips: Vec<f64> = Vec::new();
+    let mut last = turning(stage);
+    while flips.len() < 6 && stage.time() < 40.0 {
+        let before = stage.time();
+        stage.advance()?;
+        let now = turning(stage);
+        if now.y * last.y < 0.0 {
+            let s = last.y / (last.y - now.y);
+            flips.push(before + s * (stage.time() - before));
+        }
+        last = now;
+    }
+    let mut seen = Observation::default();
+    if flips.len() < 6 {
+        seen.notes.push(format!("{} flips in 40 s", flips.len()));
+        return Ok(seen);
+    }
+    seen.values = vec![
+        ("flip interval", (flips[5] - flips[0]) / 5.0),
+        ("first flip", flips[0]),
+        ("energy lost", 100.0 * (1.0 - energy(last) / first)),
+    ];
+    Ok(seen)
+}

@@ -1,0 +1,54 @@
+//! Sand is poured and comes to rest as a heap.
+
+use super::Broken;
+use crate::measures::slope;
+use crate::stage::{Observation, Stage};
+
+/// Pours for `pour` [s] and waits for rest, no longer than until `limit` [s].
+pub(super) fn pour(stage: &mut Stage) -> Result<Option<f64>, Broken> {
+    let pour = stage.value("pour")?;
+    while stage.time() < pour {
+        stage.advance()?;
+    }
+    Ok(stage.until_rest(stage.value("d")?, stage.value("limit")?)?)
+}
+
+/// Pours a heap and measures its slope.
+pub(super) fn heap(stage: &mut Stage) -> Result<Observation, Broken> {
+    let d = stage.value("d")?;
+    let limit = stage.value("limit")?;
+    let rest = pour(stage)?;
+    let mut seen = Observation {
+        guides: stage.guides(),
+        ..Observation::default()
+    };
+    if rest.is_none() {
+        seen.notes.push(format!("not at rest after {limit:.0} s"));
+    }
+    if (stage.guides() as f64) < 0.95 * stage.value("guides")? {
+        seen.notes.push("the heap grew into the spout".to_owned());
+    }
+    let Some(slope) = slope(&stage.places(), &stage.radii(), d) else {
+        // Sand that runs away level has no slope.
+        seen.values.push(("angle", 0.0));
+        seen.notes.push("no heap".to_owned());
+        return Ok(seen);
+    };
+    seen.values = vec![
+        ("angle", slope.angle.to_degrees()),
+        ("straightness", slope.r2),
+        ("half-height angle", slope.half_height.to_degrees()),
+        ("angle by volume", slope.by_volume.to_degrees()),
+        ("sectors", slope.sectors.to_degrees()),
+        ("height", slope.height / d),
+        ("base", slope.radius / d),
+        ("rest", rest.unwrap_or(f64::NAN)),
+    ];
+    seen.notes.extend(slope.too_small(d));
+    if slope.r2 < 0.97 {
+        let half = slope.half_height.to_degrees();
+        seen.notes
+            .push(format!("curved flank: R² {:.3}, {half:.1}° at half height", slope.r2));
+    }
+    Ok(seen)
+}

@@ -1,0 +1,48 @@
+//! How experiments are done: each drives a simulation and measures.
+
+mod column;
+mod creep;
+mod discharge;
+mod free;
+mod heap;
+mod packing;
+mod slide;
+mod truck;
+
+use barchan::SimulationError;
+use thiserror::Error;
+
+use crate::expression::ExpressionError;
+use crate::stage::{Observation, Stage};
+
+/// Why an experiment broke off.
+#[derive(Debug, Error)]
+pub(crate) enum Broken {
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
+    #[error(transparent)]
+    Expression(#[from] ExpressionError),
+}
+
+pub(crate) type Protocol = fn(&mut Stage) -> Result<Observation, Broken>;
+
+/// Every protocol by name.
+const PROTOCOLS: &[(&str, Protocol)] = &[
+    ("slide", slide::slide),
+    ("stick", slide::stick),
+    ("tilt", slide::tilt),
+    ("heap", heap::heap),
+    ("creep", creep::creep),
+    ("truck", truck::truck),
+    ("column", column::column),
+    ("discharge", discharge::run_out),
+    ("packing", packing::packing),
+    ("cloud", free::cloud),
+    ("fall", free::fall),
+    ("flip", free::flip),
+];
+
+/// The protocol called `name`.
+pub(crate) fn protocol(name: &str) -> Option<Protocol> {
+    PROTOCOLS.iter().find(|p| p.0 == name).map(|p| p.1)
+}

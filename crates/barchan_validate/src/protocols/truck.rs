@@ -1,0 +1,42 @@
+//! Sand in a box that is accelerated sideways.
+
+use glam::DVec3;
+
+use super::Broken;
+use crate::measures::{mean, quantile};
+use crate::stage::{Observation, Stage};
+
+/// Waits for rest, then drives the body `box` for `duration` [s] with `acceleration` [m/s²] along x; tells how far guides creep in
+/// it, in diameters.
+pub(super) fn truck(stage: &mut Stage) -> Result<Observation, Broken> {
+    let (d, duration) = (stage.value("d")?, stage.value("duration")?);
+    let acceleration = stage.value("acceleration")?;
+    let mut seen = Observation {
+        guides: stage.guides(),
+        ..Observation::default()
+    };
+    if stage.until_rest(d, 5.0)?.is_none() {
+        seen.notes.push("never at rest".to_owned());
+    }
+    let in_box = |stage: &Stage| {
+        let origin = stage.told(stage.body("box").pose.position);
+        stage
+            .places_by_id()
+            .iter()
+            .map(|p| p.map(|p| p - origin))
+            .collect::<Vec<_>>()
+    };
+    let before = in_box(stage);
+    let start = stage.time();
+    let mut velocity = 0.0;
+    while stage.time() < start + duration - 1e-9 {
+        velocity += acceleration * stage.frame_duration();
+        stage.drive("box", DVec3::X * velocity);
+        stage.advance()?;
+    }
+    let after = in_box(stage);
+    let pairs = before.iter().zip(&after).filter_map(|(a, b)| Some(((*a)?, (*b)?)));
+    let mut ways: Vec<f64> = pairs.map(|(a, b)| a.distance(b) / d).collect();
+    seen.values = vec![("creep", mean(&ways)), ("creep of 99 %", quantile(&mut ways, 0.99))];
+    Ok(seen)
+}

@@ -1,0 +1,263 @@
+//! An experiment's scene, simulated.
+
+use std::sync::Arc;
+
+use barchan::geometry::Shape;
+use barchan::geometry::random::Stream;
+use barchan::geometry::shapes::Transformed;
+use barchan::scene::{FillSource, JointPlace, JointType, Scene};
+use barchan::world::{Body, Column};
+use barchan::{Simulation, SimulationError};
+use glam::{DQuat, DVec3};
+
+use crate::experiment::Change;
+use crate::expression::{ExpressionError, GRAVITY, Parameters};
+use crate::measures::{Momenta, Rest, RestBand, carried};
+
+/// A kilometre and more than 1000 diameters, in no direction that a grid knows [m].
+const SHIFT: DVec3 = DVec3::new(812.3, -571.9, 119.7);
+
+/// What an experiment showed.
+#[derive(Clone, Debug, Default)]
+pub struct Observation {
+    /// Quantities by name.
+    pub values: Vec<(&'static str, f64)>,
+    /// What a reader should know.
+    pub notes: Vec<String>,
+    /// Number of guides at the end.
+    pub guides: usize,
+}
+
+impl Observation {
+    /// The quantity `name`.
+    pub fn value(&self, name: &str) -> Option<f64> {
+        self.values.iter().find(|v| v.0 == name).map(|v| v.1)
+    }
+}
+
+/// A running experiment. Places and velocities are told in the frame of the scene as it is written, wherever a twin put it.
+pub struct Stage {
+    simulation: Simulation,
+    frame_duration: f64,
+    parameters: Parameters,
+    rotation: DQuat,
+    shift: DVec3,
+}
+
+impl Stage {
+    /// Builds `scene`, changed by `change`.
+    pub fn new(mut scene: Scene, parameters: Parameters, change: Option<Change>) -> Result<Self, SimulationError> {
+        let rotation = match change {
+            Some(Change::Rotate) => DQuat::from_axis_angle(DVec3::new(0.48, 0.6, -0.64), 1.1),
+            _ => DQuat::IDENTITY,
+        };
+        let shift = match change {
+            Some(Change::Shift) => SHIFT,
+            _ => DVec3::ZERO,
+        };
+        if rotation != DQuat::IDENTITY || shift != DVec3::ZERO {
+            place(&mut scene, rotation, shift);
+        }
+        let frame_duration = 1.0 / scene.frame_rate;
+        let mut simulation = Simulation::new(&scene)?;
+        match change {
+            Some(Change::Mirror) => mirror(&mut simulation),
+            Some(Change::Permute) => permute(&mut simulation),
+            _ => (),
+        }
+        Ok(Self {
+            simulation,
+            frame_duration,
+            parameters,
+            rotation,
+            shift,
+        })
+    }
+
+    /// The value of an expression of the experiment's parameters.
+    pub fn value(&self, expression: &str) -> Result<f64, ExpressionError> {
+        self.parameters.value(expression)
+    }
+
+    /// Goes on by one frame.
+    pub fn advance(&mut self) -> Result<(), SimulationError> {
+        self.simulation.advance()
+    }
+
+    /// Time from frame to frame [s].
+    pub fn frame_duration(&self) -> f64 {
+        self.frame_duration
+    }
+
+    /// Now [s].
+    pub fn time(&self) -> f64 {
+        self.simulation.world().time
+    }
+
+    /// The simulation.
+    pub fn simulation(&self) -> &Simulation {
+        &self.simulation
+    }
+
+    /// Number of guides.
+    pub fn guides(&self) -> usize {
+        self.simulation.world().guides.len()
+    }
+
+    /// Where guides are [m].
+    pub fn places(&self) -> Vec<DVec3> {
+        let world = self.simulation.world();
+        (0..world.guides.len()).map(|i| self.told(world.place(i))).collect()
+    }
+
+    /// A place of the world [m] in the scene as it is written.
+    pub fn told(&self, place: DVec3) -> DVec3 {
+        self.rotation.inverse() * (place - self.shift)
+    }
+
+    /// Radii of guides [m].
+    pub fn radii(&self) -> Vec<f64> {
+        let radii = &self.simulation.world().guides.radius;
+        radii.iter().map(|&r| f64::from(r)).collect()
+    }
+
+    /// Mean velocities of guides over the last frame [m/s].
+    pub fn velocities(&self) -> Vec<DVec3> {
+        let back = self.rotation.inverse();
+        match self.simulation.frame().guides.column("velocity") {
+            Some(Column::Vec3(velocities)) => velocities.iter().map(|v| back * v.as_dvec3()).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The body of that name.
+    ///
+    /// # Panics
+    /// If the experiment's scene has none.
+    pub fn body(&self, name: &str) -> &Body {
+        let mut bodies = self.simulation.world().bodies.iter();
+        bodies
+            .find(|body| body.name == name)
+            .expect("the experiment's scene has that body")
+    }
+
+    /// Lets a driven body move with `velocity` [m/s] from now on.
+    ///
+    /// # Panics
+    /// If the experiment's scene has none of that name.
+    pub fn drive(&mut self, name: &str, velocity: DVec3) {
+        let velocity = self.rotation * velocity;
+        let mut bodies = self.simulation.world_mut().bodies.iter_mut();
+        let body = bodies.find(|body| body.name == name);
+        body.expect("the experiment's scene has that body").twist.linear = velocity;
+    }
+
+    /// Where guides are [m], by id; of those that are gone, nothing.
+    pub fn places_by_id(&self) -> Vec<Option<DVec3>> {
+        let world = self.simulation.world();
+        let mut places = vec![None; world.next_id as usize];
+        for i in 0..world.guides.len() {
+            places[world.guides.id[i] as usize] = Some(self.told(world.place(i)));
+        }
+        places
+    }
+
+    /// Momenta of the guides about the origin, from the velocities that the solver keeps.
+    pub fn momenta(&self) -> Momenta {
+        let guides = &self.simulation.world().guides;
+        let masses: Vec<f64> = guides.mass.iter().map(|&m| f64::from(m)).collect();
+        let back = self.rotation.inverse();
+        let velocities: Vec<DVec3> = guides.velocity.iter().map(|v| back * v.as_dvec3()).collect();
+        Momenta::new(&masses, &self.places(), &velocities, DVec3::ZERO)
+    }
+
+    /// Mean over `duration` [s] from now on of the force on all bodies against the weight of all guides [-].
+    pub fn carried(&mut self, duration: f64) -> Result<f64, SimulationError> {
+        let end = self.time() + duration;
+        let (mut sum, mut frames) = (0.0, 0.0);
+        while self.time() < end - 1e-9 {
+            self.advance()?;
+            let world = self.simulation.world();
+            let forces = world.bodies.iter().map(|body| body.wrench.force);
+            let masses = world.guides.mass.iter().map(|&m| f64::from(m));
+            sum += carried(forces, masses, world.gravity);
+            frames += 1.0;
+        }
+        Ok(sum / frames)
+    }
+
+    /// Goes on until the guides, of `diameter` [m], rest or `limit` [s] is reached; tells when they did.
+    pub fn until_rest(&mut self, diameter: f64, limit: f64) -> Result<Option<f64>, SimulationError> {
+        let mut rest = Rest::new(RestBand::PICTURES, GRAVITY, diameter);
+        while self.time() < limit {
+            self.advance()?;
+            let velocities = self.velocities();
+            if rest.watch(self.time(), velocities.iter().map(|v| v.length())) {
+                return Ok(Some(self.time()));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn moved(shape: &Arc<dyn Shape>, rotation: DQuat, shift: DVec3) -> Arc<dyn Shape> {
+    let moved = Transformed::new(shape.clone(), shift, rotation, DVec3::ONE);
+    Arc::new(moved.expect("a turn and a finite shift"))
+}
+
+/// Turns and moves everything. Scripted bodies stay: their keys are told in the world.
+fn place(scene: &mut Scene, rotation: DQuat, shift: DVec3) {
+    let put = |p: DVec3| rotation * p + shift;
+    scene.gravity = rotation * scene.gravity;
+    for fill in &mut scene.fills {
+        fill.velocity = rotation * fill.velocity;
+        match &mut fill.source {
+            FillSource::Shape { shape, .. } => *shape = moved(shape, rotation, shift),
+            FillSource::Points(particles) => particles.positions.iter_mut().for_each(|p| *p = put(*p)),
+        }
+    }
+    for emitter in &mut scene.emitters {
+        emitter.shape = moved(&emitter.shape, rotation, shift);
+        emitter.velocity = rotation * emitter.velocity;
+    }
+    for sink in &mut scene.sinks {
+        sink.shape = moved(&sink.shape, rotation, shift);
+    }
+    for body in &mut scene.bodies {
+        body.shape.whole = moved(&body.shape.whole, rotation, shift);
+        body.shape.at = put(body.shape.at);
+        body.shape.rotation = rotation * body.shape.rotation;
+        body.velocity = rotation * body.velocity;
+        body.angular_velocity = rotation * body.angular_velocity;
+    }
+    for joint in &mut scene.joints {
+        if let JointType::Hinge { axis } = &mut joint.kind {
+            *axis = rotation * *axis;
+        }
+        if let JointPlace::World(at) = &mut joint.holds {
+            *at = put(*at);
+        }
+    }
+}
+
+/// Mirrors the guides at x = 0; a scene that is asked for this is symmetric.
+fn mirror(simulation: &mut Simulation) {
+    let world = simulation.world_mut();
+    for i in 0..world.guides.len() {
+        let place = world.place(i);
+        let mirrored = DVec3::new(-place.x, place.y, place.z);
+        let position = world.local(mirrored);
+        world.guides.position[i] = position;
+        world.guides.offset[i] = (mirrored - world.origin - position.as_dvec3()).as_vec3();
+        world.guides.velocity[i].x *= -1.0;
+    }
+}
+
+/// Puts the guides into a random order.
+fn permute(simulation: &mut Simulation) {
+    let guides = &mut simulation.world_mut().guides;
+    let mut order: Vec<u32> = (0..guides.len() as u32).collect();
+    let key = |i: &u32| Stream::new(11, u64::from(*i)).unit().to_bits();
+    order.sort_by_key(key);
+    guides.gather(&order);
+}
