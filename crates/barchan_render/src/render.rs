@@ -16,7 +16,7 @@ const LIMIT: u32 = 16_384;
 /// Draws a picture as an image of `width` x `height` [px].
 pub fn render(picture: &Picture, width: u32, height: u32) -> Result<Image, Error> {
     let (lens, towards_sun, scene) = check(picture, width, height)?;
-    let samples = Samples::draw(&lens, &scene, scene.ground);
+    let samples = Samples::draw(&lens, &scene);
     let shader = Shader::new(&scene, &lens, &samples, &picture.sun, towards_sun);
     let glass = Glass::new(&shader);
     let tone = Tone::new();

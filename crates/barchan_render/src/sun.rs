@@ -30,7 +30,7 @@ impl SunMap {
     /// `towards`: unit vector to the sun. `None` if there is nothing that could throw a shadow.
     pub fn new(scene: &Scene, towards: Vec3, angular_radius: f32) -> Option<Self> {
         let (lens, texel) = lens(scene, towards)?;
-        let samples = Samples::draw(&lens, scene, None);
+        let samples = Samples::draw_depths(&lens, scene);
         Some(Self {
             lens,
             samples,
