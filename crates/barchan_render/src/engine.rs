@@ -31,6 +31,13 @@ impl Engine {
     }
 }
 
+/// Whether a real adapter may be there. Drivers of software adapters start slowly and complain on machines without a
+/// display: they are not asked in vain.
+fn may_be_there() -> bool {
+    let devices = ["/dev/dri", "/dev/nvidia0", "/dev/dxg"];
+    cfg!(not(target_os = "linux")) || devices.iter().any(|device| std::path::Path::new(device).exists())
+}
+
 /// An engine that draws pictures one after another.
 pub enum Renderer {
     /// The processor.
@@ -47,6 +54,7 @@ impl Renderer {
             Engine::Cpu => Ok(Self::Cpu),
             Engine::Gpu => open(),
             // Whatever is wrong with an adapter that nobody asked for, the processor can do it.
+            Engine::Auto if !may_be_there() => Ok(Self::Cpu),
             Engine::Auto => match Gpu::open(None) {
                 Ok(gpu) if !gpu.is_software() => {
                     Ok(GpuRenderer::new(gpu).map_or(Self::Cpu, |renderer| Self::Gpu(Box::new(renderer))))
