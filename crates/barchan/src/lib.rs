@@ -37,6 +37,7 @@
 
 mod coloring;
 mod look;
+pub mod refining;
 mod registry;
 pub mod running;
 pub mod sampling;
@@ -50,6 +51,6 @@ pub use simulation::{Simulation, SimulationError};
 pub use stage::{Stage, StageError};
 
 pub use {
-    barchan_geometry as geometry, barchan_io as io, barchan_neighbors as neighbors, barchan_render as render,
-    barchan_scene as scene, barchan_world as world,
+    barchan_geometry as geometry, barchan_io as io, barchan_neighbors as neighbors, barchan_refine as refine,
+    barchan_render as render, barchan_scene as scene, barchan_world as world,
 };

@@ -2,7 +2,8 @@
 
 use barchan_bodies::Dynamics;
 use barchan_pbd::{FrictionMode, PbdSettings, PbdSolver, Splitting};
-use barchan_scene::{Scene, Settings};
+use barchan_refine::{GrainRefiner, Mode, RefineError, RefineSettings, Seeding, Source};
+use barchan_scene::{Fill, FillSource, Refine, Scene, Settings};
 use barchan_world::{Solver, World};
 use thiserror::Error;
 
@@ -59,7 +60,7 @@ fn pbd_settings(given: &Settings, frame_rate: f64) -> PbdSettings {
     let step = given.number("step");
     let substeps = given.number("substeps").map(|n| 1.0 / (frame_rate * n));
     PbdSettings {
-        step: substeps.or(step).unwrap_or(defaults.step),
+        step: substeps.or(step).or(defaults.step),
         iterations: count("iterations", defaults.iterations),
         stabilisation: count("stabilization_iterations", defaults.stabilisation),
         friction: match given.word("friction") {
@@ -77,4 +78,47 @@ fn pbd_settings(given: &Settings, frame_rate: f64) -> PbdSettings {
         relaxation: number("relaxation", defaults.relaxation),
         velocity_clamp: number("velocity_clamp", defaults.velocity_clamp),
     }
+}
+
+/// How `scene` wants its grains.
+pub fn refine_settings(refine: &Refine, seed: u64) -> RefineSettings {
+    let given = &refine.settings;
+    let defaults = RefineSettings::new(refine.radii.clone());
+    let mode = given
+        .word("mode")
+        .and_then(|word| Mode::ALL.iter().find(|m| m.0 == word));
+    RefineSettings {
+        mode: mode.map_or(defaults.mode, |m| m.1),
+        step: given.number("step").unwrap_or(defaults.step),
+        seeding: match given.word("seeding") {
+            Some("support") => Seeding::Support,
+            _ => Seeding::Volume,
+        },
+        packing: refine.packing,
+        per_guide: given.count("per_guide").map(|n| n as u32),
+        seed,
+        ..defaults
+    }
+}
+
+/// The grains that `scene` asks for, in `world` as it is at time 0.
+pub fn refiner(scene: &Scene, world: &World) -> Result<Option<GrainRefiner>, RefineError> {
+    let Some(refine) = &scene.refine else { return Ok(None) };
+    let ends = world.fill_ends.iter().copied();
+    let starts = [0].into_iter().chain(ends.clone());
+    // What settled is no longer in its shape.
+    let settled = scene.settle() > 0.0;
+    let source = |(fill, ids): (&Fill, std::ops::Range<u32>)| match &fill.source {
+        FillSource::Shape { .. } if settled => Source::Guides(ids),
+        FillSource::Shape { shape, packing, .. } => Source::Shape {
+            shape: shape.clone(),
+            packing: *packing,
+            material: fill.material,
+            velocity: fill.velocity.as_vec3(),
+        },
+        FillSource::Points(_) => Source::Points(ids),
+    };
+    let ids = starts.zip(ends).map(|(start, end)| start..end);
+    let sources: Vec<Source> = scene.fills.iter().zip(ids).map(source).collect();
+    GrainRefiner::new(refine_settings(refine, scene.seed), world, &sources).map(Some)
 }

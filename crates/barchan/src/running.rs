@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use barchan_io::{Cache, CacheError, CacheSettings, CacheWriter, Part, Run, WriteReport, read_checkpoint};
 use barchan_scene::Scene;
+use barchan_world::Refiner;
 use serde_json::Value;
 use thiserror::Error;
 
@@ -60,6 +61,10 @@ pub struct Progress {
     pub guides: usize,
     /// Milliseconds that the last frame's guides took.
     pub guide_ms: f64,
+    /// Grains now.
+    pub grains: usize,
+    /// Milliseconds that the last frame's grains took.
+    pub grain_ms: f64,
 }
 
 /// Whether to go on.
@@ -105,8 +110,10 @@ pub fn run(scene: &Scene, options: &RunOptions, watch: &mut dyn FnMut(Progress) 
             time: simulation.world().time,
             guides: simulation.world().guides.len(),
             guide_ms: simulation.guide_ms(),
+            grains: simulation.refiner().map_or(0, Refiner::len),
+            grain_ms: simulation.grain_ms(),
         };
-        let number = push(&mut writer, &simulation, first)?;
+        let number = push(&mut writer, &simulation, first, scene)?;
         let stop = watch(progress) == Go::Stop;
         if stop || saved.elapsed() > CHECKPOINT_EVERY || progress.frame == frames {
             writer.checkpoint(number, simulation.save())?;
@@ -151,13 +158,17 @@ fn begin(scene: &Scene, options: &RunOptions) -> Result<(Simulation, CacheWriter
     Stage::new(scene, simulation.world())
         .save(&options.dir)
         .map_err(CacheError::from)?;
-    let number = push(&mut writer, &simulation, options.start_frame)?;
+    let number = push(&mut writer, &simulation, options.start_frame, scene)?;
     writer.checkpoint(number, simulation.save())?;
     Ok((simulation, writer, options.start_frame))
 }
 
-fn push(writer: &mut CacheWriter, simulation: &Simulation, first: u64) -> Result<u64, RunError> {
-    let mut frame = simulation.frame();
+fn push(writer: &mut CacheWriter, simulation: &Simulation, first: u64, scene: &Scene) -> Result<u64, RunError> {
+    let grains = scene.output.grains && simulation.frame_number().is_multiple_of(scene.output.grains_every);
+    let mut frame = match grains {
+        true => simulation.frame(),
+        false => simulation.frame_without_grains(),
+    };
     frame.number += first;
     let number = frame.number;
     writer.push(frame)?;

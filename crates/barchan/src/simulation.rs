@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
+use barchan_refine::{GrainRefiner, RefineError};
 use barchan_scene::{Scene, SceneError};
 use barchan_world::{
-    AdvanceError, AdvanceReport, Archive, ArchiveError, BodyState, Column, ColumnRef, Frame, Motion, Solver, Stats,
-    Table, Twist, World, Wrench,
+    AdvanceError, AdvanceReport, Archive, ArchiveError, BodyState, Column, ColumnRef, Frame, Motion, RefineReport,
+    Refiner, Solver, Stats, Table, Twist, World, Wrench,
 };
 use glam::{DVec3, Vec3};
 use thiserror::Error;
@@ -25,6 +26,9 @@ pub enum SimulationError {
     /// The state no longer means anything.
     #[error(transparent)]
     Advance(#[from] AdvanceError),
+    /// There can be no such grains.
+    #[error(transparent)]
+    Refine(#[from] RefineError),
     /// A checkpoint of something else.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
@@ -34,6 +38,7 @@ pub enum SimulationError {
 pub struct Simulation {
     world: World,
     solver: Box<dyn Solver>,
+    refiner: Option<GrainRefiner>,
     frame_rate: f64,
     /// Frames since the start.
     frame: u64,
@@ -43,38 +48,54 @@ pub struct Simulation {
     /// Mean velocity over the last frame [m/s], in the world's order.
     velocities: Vec<Vec3>,
     guide_ms: f64,
+    refine_report: RefineReport,
+    grain_ms: f64,
 }
 
 impl Simulation {
-    /// Builds the scene's world and solver; fills that settle do so now.
+    /// Builds the scene's world, solver and grains; fills that settle do so now.
     pub fn new(scene: &Scene) -> Result<Self, SimulationError> {
         let mut world = scene.build()?;
         settle(scene, &mut world)?;
         world.place_scripted_bodies(0.0);
-        Self::of_world(scene, world)
+        let refiner = registry::refiner(scene, &world)?;
+        Self::of_world(scene, world, refiner)
     }
 
     /// The scene's simulation as `archive` holds it. The world is built from the scene, but nothing settles again.
     pub fn resume(scene: &Scene, archive: &Archive) -> Result<Self, SimulationError> {
         let mut world = scene.build()?;
         world.load(archive)?;
-        let mut simulation = Self::of_world(scene, world)?;
+        let mut refiner = match &scene.refine {
+            Some(refine) => Some(GrainRefiner::empty(
+                registry::refine_settings(refine, scene.seed),
+                &world,
+            )),
+            None => None,
+        };
+        if let Some(refiner) = &mut refiner {
+            refiner.load(archive)?;
+        }
+        let mut simulation = Self::of_world(scene, world, refiner)?;
         simulation.solver.load(&simulation.world, archive)?;
         simulation.frame = archive.get_one("simulation.frame")?;
         Ok(simulation)
     }
 
-    fn of_world(scene: &Scene, world: World) -> Result<Self, SimulationError> {
+    fn of_world(scene: &Scene, world: World, refiner: Option<GrainRefiner>) -> Result<Self, SimulationError> {
         let solver = registry::solver(scene, &world)?;
         Ok(Self {
             velocities: world.guides.velocity.clone(),
             world,
             solver,
+            refiner,
             frame_rate: scene.frame_rate,
             frame: 0,
             starts: Vec::new(),
             report: AdvanceReport::default(),
             guide_ms: 0.0,
+            refine_report: RefineReport::default(),
+            grain_ms: 0.0,
         })
     }
 
@@ -102,43 +123,32 @@ impl Simulation {
         let start = Instant::now();
         self.world.drain();
         self.world.emit(next - now);
-        self.remember_starts();
+        remember_starts(&self.world, &mut self.starts);
         // Within the pool: a parallel loop begun outside it would wake it each time anew.
         let (solver, world) = (&mut self.solver, &mut self.world);
         self.report = rayon::scope(|_| solver.advance(world, next - now))?;
         self.world.time = next;
         self.guide_ms = 1e3 * start.elapsed().as_secs_f64();
         self.frame += 1;
-        self.measure_velocities(next - now);
-        Ok(())
-    }
-
-    fn remember_starts(&mut self) {
-        self.starts.resize(self.world.next_id as usize, DVec3::ZERO);
-        for i in 0..self.world.guides.len() {
-            self.starts[self.world.guides.id[i] as usize] = self.world.place(i);
+        measure_velocities(&self.world, &self.starts, next - now, &mut self.velocities);
+        let start = Instant::now();
+        if let Some(refiner) = &mut self.refiner {
+            let (world, velocities) = (&self.world, &self.velocities);
+            self.refine_report = rayon::scope(|_| refiner.advance(world, velocities, next - now));
+            self.grain_ms = 1e3 * start.elapsed().as_secs_f64();
         }
-    }
-
-    /// Displacement over the frame divided by its time: what a position-based solver stores as velocity is not its motion.
-    fn measure_velocities(&mut self, duration: f64) {
-        let world = &self.world;
-        let displacement = |i: usize| {
-            let mut moved = world.place(i) - self.starts[world.guides.id[i] as usize];
-            for (axis, range) in world.periodic.iter().enumerate() {
-                if let Some([low, high]) = range {
-                    moved[axis] -= (high - low) * (moved[axis] / (high - low)).round();
-                }
-            }
-            moved
-        };
-        self.velocities.clear();
-        self.velocities
-            .extend((0..world.guides.len()).map(|i| (displacement(i) / duration).as_vec3()));
+        Ok(())
     }
 
     /// What there is now, to be written or shown.
     pub fn frame(&self) -> Frame {
+        let mut frame = self.frame_without_grains();
+        frame.grains = self.refiner.as_ref().map(|refiner| refiner.table(&self.world));
+        frame
+    }
+
+    /// The same without the grains, of which there may be many.
+    pub fn frame_without_grains(&self) -> Frame {
         let world = &self.world;
         let guides = &world.guides;
         let mut table = Table::default();
@@ -158,6 +168,8 @@ impl Simulation {
         stats.steps = self.report.steps;
         stats.max_overlap = self.report.max_overlap;
         stats.guide_ms = self.guide_ms;
+        stats.grains = self.refiner.as_ref().map_or(0, Refiner::len);
+        stats.grain_ms = self.grain_ms;
         stats.extras = self
             .report
             .extras
@@ -180,6 +192,26 @@ impl Simulation {
         self.guide_ms
     }
 
+    /// The grains, if the scene has any.
+    pub fn refiner(&self) -> Option<&GrainRefiner> {
+        self.refiner.as_ref()
+    }
+
+    /// Milliseconds that the grains' last frame took.
+    pub fn grain_ms(&self) -> f64 {
+        self.grain_ms
+    }
+
+    /// What the refiner did over the last frame.
+    pub fn refine_report(&self) -> &RefineReport {
+        &self.refine_report
+    }
+
+    /// Mean velocities of the guides over the last frame [m/s], in the world's order.
+    pub fn velocities(&self) -> &[Vec3] {
+        &self.velocities
+    }
+
     /// What the solver did over the last frame.
     pub fn report(&self) -> &AdvanceReport {
         &self.report
@@ -190,9 +222,34 @@ impl Simulation {
         let mut archive = Archive::default();
         self.world.save(&mut archive);
         self.solver.save(&mut archive);
+        if let Some(refiner) = &self.refiner {
+            refiner.save(&mut archive);
+        }
         archive.put("simulation.frame", &[self.frame]);
         archive
     }
+}
+
+fn remember_starts(world: &World, starts: &mut Vec<DVec3>) {
+    starts.resize(world.next_id as usize, DVec3::ZERO);
+    for i in 0..world.guides.len() {
+        starts[world.guides.id[i] as usize] = world.place(i);
+    }
+}
+
+/// Displacement over the frame divided by its time: what a position-based solver stores as velocity is not its motion.
+fn measure_velocities(world: &World, starts: &[DVec3], duration: f64, velocities: &mut Vec<Vec3>) {
+    let displacement = |i: usize| {
+        let mut moved = world.place(i) - starts[world.guides.id[i] as usize];
+        for (axis, range) in world.periodic.iter().enumerate() {
+            if let Some([low, high]) = range {
+                moved[axis] -= (high - low) * (moved[axis] / (high - low)).round();
+            }
+        }
+        moved
+    };
+    velocities.clear();
+    velocities.extend((0..world.guides.len()).map(|i| (displacement(i) / duration).as_vec3()));
 }
 
 fn owned(column: ColumnRef) -> Column {

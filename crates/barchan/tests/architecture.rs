@@ -23,6 +23,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "barchan_bodies",
         ],
     ),
+    (
+        "barchan_refine",
+        &["barchan_neighbors", "barchan_geometry", "barchan_world"],
+    ),
     ("barchan_scene", &["barchan_geometry", "barchan_world"]),
     ("barchan_io", &["barchan_geometry", "barchan_world"]),
     ("barchan_render", &["barchan_geometry", "barchan_gpu"]),
@@ -34,6 +38,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "barchan_world",
             "barchan_bodies",
             "barchan_pbd",
+            "barchan_refine",
             "barchan_scene",
             "barchan_gpu",
             "barchan_io",

@@ -29,7 +29,7 @@ pub fn run() -> Result<(), Failure> {
         ..Look::default()
     };
     let mut renderer = Renderer::open(Engine::Auto).map_err(|error| failure(error.into()))?;
-    let mut source = SceneSource::open(SCENE, &[], Some(FRAMES))?;
+    let mut source = SceneSource::open(SCENE, &[], look.show, Some(FRAMES))?;
     let (picture, movie) = (folder.join("hourglass.png"), folder.join("hourglass.mp4"));
     let mut reel = Reel::create(&movie, look.size, source.frame_rate(), Some(FPS), 1.0)?;
     let progress = Progress::new("hourglass");
@@ -42,7 +42,11 @@ pub fn run() -> Result<(), Failure> {
             images += 1;
             if frame.number == PICTURE {
                 write_png(&picture, &image)?;
-                progress.say(&format!("{}, {:.0} s", picture.display(), start.elapsed().as_secs_f64()));
+                progress.say(&format!(
+                    "{}, {:.0} s",
+                    picture.display(),
+                    start.elapsed().as_secs_f64()
+                ));
             }
         }
         progress.tell(share);

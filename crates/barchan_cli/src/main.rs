@@ -7,6 +7,7 @@ mod demo;
 mod failure;
 mod memory;
 mod progress;
+mod refine;
 mod render;
 mod run;
 mod sample;
@@ -33,6 +34,8 @@ enum Command {
     Run(run::Arguments),
     /// Draw a cache or a scene as a picture, pictures or a movie
     Render(render::Arguments),
+    /// Make grains for a cache that has guides only, or for files of another program
+    Refine(refine::Arguments),
     /// Turn a mesh file or a shape into particles
     Sample(sample::Arguments),
     /// Turn a cache into files for other programs
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
     finish(match command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Render(arguments) => render::run(&arguments),
+        Command::Refine(arguments) => refine::run(&arguments),
         Command::Sample(arguments) => sample::run(&arguments),
         Command::Export(arguments) => cache::run_export(&arguments),
         Command::Info(arguments) => cache::info(&arguments),

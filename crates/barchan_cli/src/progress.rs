@@ -53,12 +53,16 @@ impl Progress {
         }
     }
 
-    /// Frame `frame` of `frames` is done.
-    pub fn tell_frame(&self, frame: u64, frames: u64, guides: usize, guide_ms: f64) {
+    /// A frame is done.
+    pub fn tell_frame(&self, now: &barchan::running::Progress) {
         if let Some(bar) = &self.bar {
-            bar.set_message(format!("frame {frame}/{frames}, {guides} guides, {guide_ms:.1} ms"));
+            let barchan::running::Progress { guides, grains, .. } = now;
+            bar.set_message(format!(
+                "frame {}/{}, {guides} guides {:.1} ms, {grains} grains {:.1} ms",
+                now.frame, now.frames, now.guide_ms, now.grain_ms
+            ));
         }
-        self.tell(frame as f64 / frames.max(1) as f64);
+        self.tell(now.frame as f64 / now.frames.max(1) as f64);
     }
 
     /// Part `done` of `all` begins, which is called `what`.

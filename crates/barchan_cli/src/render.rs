@@ -121,7 +121,12 @@ fn open(arguments: &Arguments, show: Show) -> Result<Box<dyn Source>, Failure> {
         Some(frame) => Some(frame),
         None => arguments.frames,
     };
-    Ok(Box::new(SceneSource::open(&arguments.what, &arguments.set, frames)?))
+    Ok(Box::new(SceneSource::open(
+        &arguments.what,
+        &arguments.set,
+        show,
+        frames,
+    )?))
 }
 
 /// A movie's colours must mean the same from its first image to its last: the range is looked for where frames are at hand.

@@ -67,7 +67,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         .map_err(|reason| Failure::run(format!("cannot listen for Ctrl-C: {reason}")))?;
     let progress = Progress::new("simulating");
     let report = simulate(&scene, &options, &mut |now| {
-        progress.tell_frame(now.frame, now.frames, now.guides, now.guide_ms);
+        progress.tell_frame(&now);
         match interrupted.load(Ordering::Relaxed) {
             true => Go::Stop,
             false => Go::On,
@@ -124,7 +124,9 @@ fn failure(error: RunError) -> Failure {
 /// Whose fault it is that a simulation could not be made or go on.
 pub fn simulation_failure(error: SimulationError) -> Failure {
     match error {
-        SimulationError::Scene(_) | SimulationError::Solver(_) => Failure::input(error.to_string()),
+        SimulationError::Scene(_) | SimulationError::Solver(_) | SimulationError::Refine(_) => {
+            Failure::input(error.to_string())
+        }
         _ => Failure::run(error.to_string()),
     }
 }

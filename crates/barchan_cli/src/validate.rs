@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use barchan_validate::{Options, Report, Row, ValidateError, short, validate};
+use barchan_validate::{Options, Report, Row, ValidateError, cases, short, validate};
 use clap::Args;
 
 use crate::failure::Failure;
@@ -13,8 +13,7 @@ use crate::use_threads;
 /// Hold a solver to experiments and closed forms.
 #[derive(Args)]
 pub struct Arguments {
-    /// Cases to run; all if none is named
-    #[arg(value_name = "CASE")]
+    #[arg(value_name = "CASE", help = cases_help())]
     cases: Vec<String>,
 
     /// Only runs whose case and variant hold this text, such as "repose 30"
@@ -40,6 +39,11 @@ pub struct Arguments {
     /// Print one JSON object a row
     #[arg(long)]
     json: bool,
+}
+
+fn cases_help() -> String {
+    let names: Vec<String> = cases().unwrap_or_default().into_iter().map(|case| case.0).collect();
+    format!("Cases to run, all if none is named: {}", names.join(", "))
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -94,7 +98,9 @@ fn command() -> String {
 
 fn failure(error: ValidateError) -> Failure {
     match error {
-        ValidateError::NoCase { .. } | ValidateError::Scene(_) => Failure::input(error.to_string()),
+        ValidateError::NoCase { .. } | ValidateError::Scene(_) | ValidateError::Simulation { .. } => {
+            Failure::input(error.to_string())
+        }
         _ => Failure::run(error.to_string()),
     }
 }

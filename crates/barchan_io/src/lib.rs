@@ -9,15 +9,18 @@ mod csv;
 mod export;
 mod ply;
 mod points;
+mod read_points;
+mod read_vtp;
 mod values;
 mod vtp;
 mod xyz;
 
 pub use atomic::{WriteError, write_atomically};
 pub use cache::{
-    Cache, CacheError, CacheSettings, CacheWriter, FrameEntry, FrameStats, Manifest, Part, Run, WriteReport,
+    Cache, CacheError, CacheSettings, CacheWriter, FrameEntry, FrameStats, GrainsWriter, Manifest, Part, Run, WriteReport,
     read_checkpoint, write_checkpoint,
 };
 pub use export::{EXPORTERS, ExportError, Exporter, export};
 pub use points::{Column, POINT_FORMATS, PointFileError, PointFormat, Points, Precision, check_writable, write_points};
+pub use read_points::{PointTable, READABLE, ReadPointsError, read_points};
 pub use values::Values;

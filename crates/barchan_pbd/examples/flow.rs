@@ -16,7 +16,7 @@ fn main() {
     let (guides, threads, frames) = (number(1, 10_000), number(3, 2), number(4, 60));
     let settings = match arguments.get(2).map(String::as_str) {
         Some("paper") => PbdSettings {
-            step: 0.005,
+            step: Some(0.005),
             iterations: 4,
             ..PbdSettings::default()
         },

@@ -4,10 +4,11 @@ use std::time::Instant;
 
 use barchan_geometry::Aabb;
 use barchan_neighbors::{ContactRule, Grid};
-use barchan_world::{AdvanceError, AdvanceReport, Guides, Motion, World, Wrench, gather, geometric_mean};
+use barchan_world::{AdvanceError, AdvanceReport, Friction, Guides, Motion, World, Wrench, gather, geometric_mean};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
+use crate::FrictionMode;
 use crate::PbdSolver;
 use crate::cpu::CHUNK;
 use crate::cpu::bodies::{BodyStep, extent};
@@ -16,8 +17,11 @@ use crate::cpu::guides::Extremes;
 use crate::cpu::memory::NEW;
 use crate::cpu::rows::{Rules, SLACK};
 use crate::cpu::surface::Surface;
-use crate::laws::mass;
+use crate::laws::{mass, repose};
+use crate::settings::STEP;
 
+/// Step where neither the settings nor gravity say one [s].
+const LONGEST_STEP: f64 = 1.0 / 240.0;
 /// A frame that needs more steps than this [-] means nothing any more.
 const MOST_STEPS: f64 = 10_000.0;
 /// Leeway that every guide has before lists end, of the largest radius [-].
@@ -84,7 +88,7 @@ impl PbdSolver {
         if !fastest.is_finite() || velocity.iter().any(|v| !v.is_finite()) {
             return Err(self.not_finite(world));
         }
-        let asked = (duration / self.settings.step * (1.0 - 1e-9)).ceil().max(1.0);
+        let asked = (duration / self.step_length(world) * (1.0 - 1e-9)).ceil().max(1.0);
         let smallest = world.guides.radius.iter().copied().fold(f32::INFINITY, f32::min);
         let speed_of = |k: usize| body_speed(world, k, duration, self.extents[k], asked);
         let body = (0..world.bodies.len()).map(speed_of).fold(0.0, f64::max);
@@ -103,6 +107,13 @@ impl PbdSolver {
             });
         }
         Ok(asked.max(needed) as u32)
+    }
+
+    /// Longest time step [s]: as asked for but not too long for the guides' size, or by it.
+    fn step_length(&self, world: &World) -> f64 {
+        let fall = fall_time(world);
+        let own = self.settings.step.unwrap_or(STEP * fall).min(repose::LONGEST * fall);
+        if own.is_normal() { own } else { LONGEST_STEP }
     }
 
     /// Sorts guides, and prepares what stays the same over a frame.
@@ -215,19 +226,47 @@ impl PbdSolver {
                 .zip(&world.bodies)
                 .map(|(s, body)| extent(s, body, guides)),
         );
-        let all = &world.materials;
-        let materials = 0..all.all.len() as u8;
-        self.pair_friction.clear();
-        self.pair_friction.extend(
-            materials
-                .clone()
-                .flat_map(|a| materials.clone().map(move |b| all.friction(a, b))),
-        );
         self.body_friction.clear();
+        let all = &world.materials.all;
         for body in &world.bodies {
             self.body_friction
-                .extend(all.all.iter().map(|m| geometric_mean(m.friction, body.friction)));
+                .extend(all.iter().map(|m| geometric_mean(m.friction, body.friction)));
         }
+    }
+
+    /// Friction of each two materials for steps of `step` [s]: by the angle of repose where one was asked for.
+    pub(crate) fn rub(&mut self, world: &World, step: f64) {
+        let materials = &world.materials;
+        let hold = match self.settings.friction {
+            FrictionMode::Accumulated => repose::hold(self.settings.iterations, (step / fall_time(world)) as f32),
+            FrictionMode::Sommer | FrictionMode::Macklin => 1.0,
+        };
+        let of = |k: u8| {
+            let material = &materials.all[usize::from(k)];
+            material.angle_of_repose.map_or(material.friction, |angle| {
+                let mu = repose::friction_of(angle as f32);
+                Friction {
+                    r#static: mu,
+                    kinetic: mu,
+                }
+            })
+        };
+        let between = |a: u8, b: u8| {
+            let said = materials.pairs.get(&(a.min(b), a.max(b))).copied();
+            let own = said.unwrap_or_else(|| geometric_mean(of(a), of(b)));
+            Friction {
+                r#static: hold * own.r#static,
+                kinetic: hold * own.kinetic,
+            }
+        };
+        let numbers = 0..materials.all.len() as u8;
+        self.pair_friction.clear();
+        self.pair_friction.extend(
+            numbers
+                .clone()
+                .flat_map(|a| numbers.clone().map(move |b| (a, b)))
+                .map(|(a, b)| between(a, b)),
+        );
     }
 
     /// Finds pairs and near bodies anew, unless the last ones still hold for this step. The frame has `left` steps after it.
@@ -381,6 +420,13 @@ fn body_speed(world: &World, k: usize, duration: f64, extent: f64, steps: f64) -
         }
         Motion::Driven | Motion::Dynamic => body.twist.linear.length() + body.twist.angular.length() * extent,
     }
+}
+
+/// √(d/g) [s] with the mean diameter of guides: about what they take to fall by their own size. Infinite without gravity.
+fn fall_time(world: &World) -> f64 {
+    let radius = &world.guides.radius;
+    let mean = radius.iter().map(|&r| f64::from(r)).sum::<f64>() / radius.len().max(1) as f64;
+    (2.0 * mean / world.gravity.length()).sqrt()
 }
 
 /// Around all guides [m].

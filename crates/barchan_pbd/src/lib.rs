@@ -13,5 +13,5 @@ mod settings;
 mod step;
 
 pub use rigid::{FreeBodies, RigidMotion};
-pub use settings::{FrictionMode, PbdSettings, SettingsError, Splitting};
+pub use settings::{FrictionMode, PbdSettings, STEP, SettingsError, Splitting};
 pub use step::PbdSolver;

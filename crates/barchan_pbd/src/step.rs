@@ -189,7 +189,7 @@ impl PbdSolver {
             }
         }
         for (body, load) in self.bodies.iter_mut().zip(&self.loads) {
-            body.contacts = mass::shared_by(load.contacts as f32, self.settings.relaxation);
+            body.contacts = mass::shared_by(load.contacts as f32, self.settings.calm_relaxation());
             body.give(load);
         }
     }
@@ -257,6 +257,7 @@ impl Solver for PbdSolver {
         self.begin_frame(world)?;
         let (start, steps) = (world.time, self.plan(world, duration)?);
         let step = duration / f64::from(steps);
+        self.rub(world, step);
         for k in 0..steps {
             world.time = start + duration * f64::from(k) / f64::from(steps);
             self.step(world, step, steps - 1 - k)?;

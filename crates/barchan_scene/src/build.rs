@@ -103,6 +103,7 @@ impl Scene {
                 }
             };
             add_fill(&mut world, fill, &particles)?;
+            world.fill_ends.push(world.next_id);
         }
         world.ledger.filled = Mass::sum(world.guides.mass.iter().copied());
         world.emitters.clone_from(&self.emitters);

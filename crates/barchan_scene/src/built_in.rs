@@ -29,6 +29,7 @@ scenes! {
     "sandcastle": "an excavator digs into a castle of sand",
     "excavator": "an excavator lifts a bucket of sand and lowers it again",
     "squirrel": "a heavy squirrel is thrown into a castle of sand",
+    "bulldozer": "a blade pushes through a bed of sand",
     "pile": "sand is poured onto rough ground until it rests",
     "column": "a column of sand collapses when its wall is gone",
     "drum": "sand tumbles in a turning drum",

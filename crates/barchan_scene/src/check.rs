@@ -5,6 +5,7 @@ mod sources;
 
 use std::ops::Range;
 
+use barchan_geometry::sample::Packing;
 use barchan_world::{Ease, Friction, Material, MaterialId, Materials, SETTLED_FRACTION};
 
 use crate::Place;
@@ -296,8 +297,15 @@ impl Check<'_, '_> {
 
     fn refine(&self) -> Option<Refine> {
         let table = self.fields.table("refine")?;
+        let packing = table.text("packing");
+        if let (Some(_), Some("support")) = (table.written("packing"), table.text("seeding")) {
+            let message = "`packing` has no effect: grains are seeded about guides";
+            self.warn(table.place("packing"), message, "remove it, or set seeding = \"volume\"");
+        }
         Some(Refine {
             radii: self.radii(table)?,
+            packing: packing.and_then(|word| Packing::ALL.iter().find(|p| p.0 == word).map(|p| p.1)),
+            settings: Settings::of_fields(table),
         })
     }
 

@@ -229,6 +229,10 @@ impl Camera {
 pub struct Refine {
     /// How large they are.
     pub radii: Radii,
+    /// How they lie in fills; as the guides of each fill if none is given.
+    pub packing: Option<Packing>,
+    /// How they are seeded and moved.
+    pub settings: Settings,
 }
 
 /// What is kept.

@@ -30,7 +30,7 @@ pub(crate) const SOLVER: TableSpec = TableSpec {
 pub const PBD: TableSpec = TableSpec {
     name: "solver.pbd",
     fields: &[
-        field("step",             Positive,         Need::Number(1.0 / 480.0), "longest step [s]; a frame is cut into equal ones"),
+        field("step",             Positive,         Optional,                  "longest step [s]; a frame is cut into equal ones. By the guides' size if not given"),
         field("substeps",         Count(1, 10_000), Optional,                  "least number of steps in a frame, instead of step"),
         field("iterations",       Count(1, 1000),   Need::Count(2),            "contact and friction passes in a step"),
         field("stabilization_iterations", Count(0, 1000), Need::Count(1),      "passes that undo overlaps before a step"),
@@ -38,7 +38,7 @@ pub const PBD: TableSpec = TableSpec {
         field("splitting",        Word(&["mass", "average"]),           Need::Word("mass"),    "how a guide shares itself among its contacts"),
         field("memory",           Flag,               Need::Flag(true),        "whether a step starts from the impulses of the last one"),
         field("mass_scaling",     Between(0.0, 1e6),  Need::Number(0.0),       "how fast masses fall off with height [1/m]; 0 for not at all"),
-        field("relaxation",       Between(0.1, 2.0),  Need::Number(1.5),       "factor on every correction [-]"),
+        field("relaxation",       Between(0.1, 4.0),  Need::Number(2.5),       "factor on every correction [-]"),
         field("velocity_clamp",   Between(0.01, 1e3), Need::Number(0.5),       "fastest that a guide may leave a step, in its diameters a step [-]"),
         field("cfl",              Between(0.01, 0.5), Need::Number(0.4),       "longest way of a guide in a step, of the smallest diameter [-]"),
         field("boundary",         Word(&["field", "particles"]),        Need::Word("field"),   "what guides see of bodies"),

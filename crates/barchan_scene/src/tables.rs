@@ -194,7 +194,12 @@ const CAMERA_KEY: TableSpec = plain("key", &[
 
 #[rustfmt::skip]
 const REFINE: TableSpec = plain("refine", &[
-    field("radius", NumberOr(&Positive, &RADII), Required, "of the grains [m]: a number, { min, max } or { list, weights }"),
+    field("radius",    NumberOr(&Positive, &RADII),               Required,                 "of the grains [m]: a number, { min, max } or { list, weights }"),
+    field("mode",      Word(&["gated", "ihmsen", "alduan"]),      Need::Word("gated"),      "what moves grains where guides are sparse; gated rests, the others are as published"),
+    field("step",      Positive,                                  Need::Number(1.0 / 60.0), "longest step of the grains [s]; a frame is cut into equal ones"),
+    field("seeding",   Word(&["volume", "support"]),              Need::Word("volume"),     "where grains start: fills are sampled again, or points about each guide"),
+    field("packing",   Word(PACKINGS),                            Optional,                 "how grains lie in fills; as the guides by default"),
+    field("per_guide", Count(1, 1_000_000),                       Optional,                 "grains about each guide that is seeded so; as many as fill its space by default"),
 ]);
 
 #[rustfmt::skip]

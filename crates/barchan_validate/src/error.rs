@@ -35,13 +35,13 @@ pub enum ValidateError {
     /// The scene, or what was set in it.
     #[error("{0}")]
     Scene(Diagnostics),
-    /// The simulation could not be made or go on.
+    /// The simulation could not be made.
     #[error("{what}: {source}")]
     Simulation {
         /// Of which variant.
         what: String,
         /// Why.
-        source: SimulationError,
+        source: Box<SimulationError>,
     },
     /// The report could not be written.
     #[error("cannot write {path}: {reason}")]

@@ -41,14 +41,16 @@ impl Band {
         }
     }
 
-    /// Judges the mean of `values`, one a seed. Scatter of which two standard deviations exceed half the band tells nothing.
+    /// Judges the mean of `values`, one a seed. Scatter of which two standard deviations exceed half the band tells nothing,
+    /// unless every seed lies outside.
     pub fn judge(&self, values: &[f64]) -> Verdict {
         let (measured, spread) = (mean(values), spread(values));
-        let unclear = 2.0 * spread > self.half_width();
+        let outside = values.iter().all(|&value| !self.accepts(value));
+        let unclear = 2.0 * spread > self.half_width() && !outside;
         Verdict {
             measured,
             spread,
-            pass: (!unclear).then(|| self.accepts(measured)),
+            pass: (!unclear).then(|| self.accepts(measured) && !outside),
             note: unclear.then(|| format!("inconclusive: 2 σ = {:.3} exceeds half the band", 2.0 * spread)),
         }
     }
@@ -68,6 +70,12 @@ mod tests {
         assert_eq!(band.judge(&[30.5, 29.9, 30.2]).pass, Some(true));
         assert_eq!(band.judge(&[33.5, 33.0, 33.2]).pass, Some(false));
         assert_eq!(band.judge(&[28.0, 32.0, 30.0]).pass, None, "2 sigma is 4");
+        assert_eq!(
+            band.judge(&[48.0, 62.0, 50.0]).pass,
+            Some(false),
+            "however they scatter"
+        );
+        assert_eq!(band.judge(&[20.0, 40.0]).pass, Some(false), "a mean of misses is none");
         assert_eq!(band.judge(&[30.0]).pass, Some(true), "one seed has no scatter");
         assert_eq!(band.judge(&[f64::NAN]).pass, Some(false));
     }

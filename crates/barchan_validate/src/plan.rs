@@ -192,7 +192,7 @@ mod tests {
                 assert!(experiment.fits.iter().all(|fit| checked(&fit.quantity)), "{file}");
                 let axis = experiment.plot.iter().map(|axis| axis.parameter.as_str());
                 let jobs = jobs(&experiment, &options);
-                assert!(!jobs.is_empty(), "{file}");
+                assert!(quick || !jobs.is_empty(), "{file}");
                 for job in jobs {
                     let name = &job.variant.name;
                     let plan = job.plan(&options).unwrap_or_else(|e| panic!("{file} {name}: {e}"));

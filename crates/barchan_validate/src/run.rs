@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use barchan::SimulationError;
+
 use crate::ValidateError;
 use crate::experiment::{Check, Experiment, Twin, Variant};
 use crate::expression::Parameters;
@@ -93,16 +95,25 @@ fn work(job: &Job, options: &Options, tell: &mut dyn FnMut(&str)) -> Result<Opti
         let result = Stage::new(scene, plan.parameters.clone(), plan.change)
             .map_err(Broken::from)
             .and_then(|mut stage| run(&mut stage));
-        seen.push(result.map_err(|broken| match broken {
-            Broken::Expression(source) => ValidateError::Expression {
-                file: experiment.file.clone(),
-                source,
+        seen.push(match result {
+            Ok(observation) => observation,
+            Err(Broken::Expression(source)) => {
+                return Err(ValidateError::Expression {
+                    file: experiment.file.clone(),
+                    source,
+                });
+            }
+            // A solver that gives up misses; the others go on.
+            Err(Broken::Simulation(SimulationError::Advance(error))) => Observation {
+                notes: vec![format!("broke off: {error}")],
+                broken: true,
+                ..Observation::default()
             },
-            Broken::Simulation(source) => ValidateError::Simulation {
-                what: what.clone(),
-                source,
-            },
-        })?);
+            Err(Broken::Simulation(source)) => {
+                let source = Box::new(source);
+                return Err(ValidateError::Simulation { what, source });
+            }
+        });
     }
     Ok(Some(Runs {
         parameters: plan.parameters,
@@ -138,7 +149,13 @@ impl Job<'_> {
 
     fn row(&self, runs: &Runs, kind: Kind, check: &Check, band: Band) -> Row {
         let values = runs.values(&check.quantity);
-        let verdict = band.judge(&values);
+        let mut verdict = band.judge(&values);
+        if runs.broken() {
+            verdict.pass = Some(false);
+        } else if runs.seen.iter().any(|seen| seen.value(&check.quantity).is_none()) {
+            verdict.pass = None;
+            verdict.note = Some("inconclusive: not measured".to_owned());
+        }
         let mut notes: Vec<&str> = verdict.note.iter().map(String::as_str).collect();
         for note in runs.seen.iter().flat_map(|seen| &seen.notes) {
             if !notes.contains(&note.as_str()) {
@@ -168,6 +185,11 @@ impl Job<'_> {
 }
 
 impl Runs {
+    /// Whether a simulation broke off.
+    fn broken(&self) -> bool {
+        self.seen.iter().any(|seen| seen.broken)
+    }
+
     /// A quantity, by seed; what was not measured is NaN.
     fn values(&self, quantity: &str) -> Vec<f64> {
         let value = |seen: &Observation| seen.value(quantity).unwrap_or(f64::NAN);
@@ -185,7 +207,9 @@ fn law_rows(job: &Job, runs: &Runs) -> Result<Vec<Row>, ValidateError> {
 fn control_row(job: &Job, runs: &Runs, rejects: &str) -> Result<Vec<Row>, ValidateError> {
     let check = job.check(rejects)?;
     let mut row = job.row(runs, Kind::Control, check, job.band(check, runs)?);
-    row.pass = Some(!row.band.accepts(row.measured));
+    // What could not be told is not rejected.
+    let told = row.pass.filter(|_| !runs.broken());
+    row.pass = told.map(|_| !row.band.accepts(row.measured));
     Ok(vec![row])
 }
 

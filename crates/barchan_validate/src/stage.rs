@@ -6,7 +6,7 @@ use barchan::geometry::Shape;
 use barchan::geometry::random::Stream;
 use barchan::geometry::shapes::Transformed;
 use barchan::scene::{FillSource, JointPlace, JointType, Scene};
-use barchan::world::{Body, Column};
+use barchan::world::{Body, Column, Mass};
 use barchan::{Simulation, SimulationError};
 use glam::{DQuat, DVec3};
 
@@ -20,12 +20,14 @@ const SHIFT: DVec3 = DVec3::new(812.3, -571.9, 119.7);
 /// What an experiment showed.
 #[derive(Clone, Debug, Default)]
 pub struct Observation {
-    /// Quantities by name.
+    /// Quantities by name. One that is missing was not measured, one that is NaN could not be right.
     pub values: Vec<(&'static str, f64)>,
     /// What a reader should know.
     pub notes: Vec<String>,
     /// Number of guides at the end.
     pub guides: usize,
+    /// Whether the simulation broke off.
+    pub broken: bool,
 }
 
 impl Observation {
@@ -150,6 +152,15 @@ impl Stage {
         let mut bodies = self.simulation.world_mut().bodies.iter_mut();
         let body = bodies.find(|body| body.name == name);
         body.expect("the experiment's scene has that body").twist.linear = velocity;
+    }
+
+    /// Takes away the guides at places [m] that are `gone`, and books them.
+    pub fn remove(&mut self, gone: impl Fn(DVec3) -> bool) {
+        let keep: Vec<bool> = self.places().into_iter().map(|place| !gone(place)).collect();
+        let world = self.simulation.world_mut();
+        let masses = world.guides.mass.iter().zip(&keep).filter(|k| !*k.1).map(|k| *k.0);
+        world.ledger.removed += Mass::sum(masses);
+        world.guides.retain(&keep);
     }
 
     /// Where guides are [m], by id; of those that are gone, nothing.

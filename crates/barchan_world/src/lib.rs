@@ -27,6 +27,6 @@ pub use guides::{Guide, Guides, displace};
 pub use keys::{Ease, Key, Keys, Turn};
 pub use ledger::{Ledger, Mass};
 pub use material::{Friction, Material, MaterialId, Materials, geometric_mean};
-pub use solver::{AdvanceError, AdvanceReport, Refiner, Solver};
+pub use solver::{AdvanceError, AdvanceReport, RefineReport, Refiner, Solver};
 pub use source::{Emitter, Sink};
 pub use world::{Periodic, SETTLED_FRACTION, World};

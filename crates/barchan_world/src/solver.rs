@@ -1,8 +1,9 @@
 //! The seams: who moves guides, and who moves grains after them.
 
+use glam::Vec3;
 use thiserror::Error;
 
-use crate::{Archive, ArchiveError, ColumnRef, World};
+use crate::{Archive, ArchiveError, ColumnRef, Table, World};
 
 /// What a solver did over a frame.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -75,8 +76,35 @@ pub trait Solver: Send {
     fn load(&mut self, world: &World, archive: &Archive) -> Result<(), ArchiveError>;
 }
 
+/// What a refiner did over a frame.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RefineReport {
+    /// Grain steps taken [-].
+    pub steps: u32,
+    /// Seconds spent in each stage, by name.
+    pub stages: Vec<(&'static str, f64)>,
+}
+
 /// Moves grains after guides.
 pub trait Refiner: Send {
-    /// Moves the grains on by `duration` [s], after the world has been moved on by it.
-    fn advance(&mut self, world: &World, duration: f64);
+    /// Number of grains.
+    fn len(&self) -> usize;
+
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Moves the grains on by `duration` [s], after the world has been moved on by it. `velocities` are what its guides moved
+    /// by over that time, divided by it [m/s], in the world's order.
+    fn advance(&mut self, world: &World, velocities: &[Vec3], duration: f64) -> RefineReport;
+
+    /// The grains, to be written or shown.
+    fn table(&self, world: &World) -> Table;
+
+    /// Stores what it needs to go on bit for bit, besides the world.
+    fn save(&self, archive: &mut Archive);
+
+    /// Takes back what [`save`](Self::save) stored.
+    fn load(&mut self, archive: &Archive) -> Result<(), ArchiveError>;
 }

@@ -45,6 +45,8 @@ pub struct World {
     pub ledger: Ledger,
     /// The id of the next guide.
     pub next_id: u32,
+    /// The id after the last guide of each fill that made the world.
+    pub fill_ends: Vec<u32>,
     /// Decides what is random.
     pub seed: u64,
     /// Random numbers used so far.
@@ -67,6 +69,7 @@ impl World {
             time: 0.0,
             ledger: Ledger::default(),
             next_id: 0,
+            fill_ends: Vec::new(),
             seed,
             draws: 0,
         }

@@ -4,6 +4,7 @@ mod neighbors;
 mod pbd;
 mod render;
 mod sample;
+mod scenes;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -15,8 +16,8 @@ use crate::use_threads;
 /// Measure how fast the parts of barchan are on this machine.
 #[derive(Args)]
 pub struct Arguments {
-    /// What to measure; everything if not given
-    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(BENCHES.iter().map(|b| b.0)))]
+    /// Parts and scenes to measure; the papers' scenes if not given
+    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(BENCHES.iter().map(|b| b.0).chain(scenes::NAMES.iter().copied())))]
     names: Vec<String>,
 
     /// Threads to use; all cores if not given
@@ -43,8 +44,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     use_threads(arguments.threads)?;
     let mut printer = Printer { json: arguments.json };
     for (name, measure) in BENCHES {
-        if arguments.names.is_empty() || arguments.names.iter().any(|n| n == name) {
+        if arguments.names.iter().any(|n| n == name) {
             measure(&mut printer);
+        }
+    }
+    for name in scenes::NAMES {
+        if arguments.names.is_empty() || arguments.names.iter().any(|n| n == name) {
+            scenes::run(name, &mut printer);
         }
     }
     Ok(())

@@ -49,7 +49,8 @@ fn measure(
     memory::reset_peak();
     let document = built_in(name).expect("a built-in scene");
     let document = overrides.iter().fold(document, |d, o| d.with(*o));
-    let (scene, _) = parse_scene(&document).expect("built-in scenes are good");
+    let (mut scene, _) = parse_scene(&document).expect("built-in scenes are good");
+    scene.refine = None;
     let mut simulation = Simulation::new(&scene).expect("built-in scenes can be built");
     let mut stages: BTreeMap<&str, f64> = BTreeMap::new();
     let (mut milliseconds, mut steps, mut overlap, mut guide_steps) = (0.0, 0, 0f32, 0.0);

@@ -124,18 +124,16 @@ pub struct SceneSource {
 }
 
 impl SceneSource {
-    /// Builds a scene, for its first frame and `frames` more.
-    pub fn open(name: &str, set: &[String], frames: Option<u64>) -> Result<Self, Failure> {
+    /// Builds a scene, for its first frame and `frames` more; without grains if nobody is to see them.
+    pub fn open(name: &str, set: &[String], show: Show, frames: Option<u64>) -> Result<Self, Failure> {
         let arguments = SceneArguments {
             scene: name.to_owned(),
             set: set.to_vec(),
         };
-        let (scene, _) = arguments.scene()?;
-        Self::new(scene, frames)
-    }
-
-    /// Builds a scene, for its first frame and `frames` more.
-    pub fn new(scene: Scene, frames: Option<u64>) -> Result<Self, Failure> {
+        let (mut scene, _) = arguments.scene()?;
+        if show == Show::Guides {
+            scene.refine = None;
+        }
         let simulation = Simulation::new(&scene).map_err(simulation_failure)?;
         Ok(Self {
             stage: Stage::new(&scene, simulation.world()),

@@ -28,6 +28,7 @@ mod arrow_file;
 mod bodies;
 mod checkpoint;
 mod error;
+mod grains;
 mod manifest;
 mod reader;
 mod stats;
@@ -38,6 +39,7 @@ use std::path::{Path, PathBuf};
 
 pub use checkpoint::{read_checkpoint, write_checkpoint};
 pub use error::CacheError;
+pub use grains::GrainsWriter;
 pub use manifest::{FrameEntry, Manifest, Run};
 pub use reader::Cache;
 pub use stats::FrameStats;

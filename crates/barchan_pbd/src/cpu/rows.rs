@@ -34,7 +34,7 @@ impl Rules {
         Self {
             friction: settings.friction,
             memory: if remembers { scale } else { 0.0 },
-            relaxation: settings.relaxation,
+            relaxation: settings.calm_relaxation(),
             inherits: remembers && settings.stabilisation > 0,
         }
     }

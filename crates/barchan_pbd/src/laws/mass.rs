@@ -10,10 +10,10 @@ pub(crate) struct Weight {
     pub response: f32,
 }
 
-/// Number that n contacts count as [-]: over-relaxed, max(n / relaxation, 1), since a single contact needs no more than all.
+/// Number that n contacts count as [-]: 1 + (n - 1) / relaxation, since a single contact needs no more than all.
 #[inline(always)]
 pub(crate) fn shared_by(contacts: f32, relaxation: f32) -> f32 {
-    (contacts / relaxation).max(1.0)
+    1.0 + (contacts - 1.0).max(0.0) / relaxation
 }
 
 impl Splitting {
@@ -55,7 +55,7 @@ mod tests {
         let average = Splitting::Average.weight(2.0, 4.0, 1.0);
         assert_eq!((average.share, average.response), (2.0, 0.5));
         assert_eq!(Splitting::Mass.weight(2.0, 0.0, 1.0).share, 2.0);
-        assert_eq!(Splitting::Mass.weight(2.0, 6.0, 1.5).share, 8.0);
+        assert_eq!(Splitting::Mass.weight(2.0, 6.0, 2.5).share, 6.0);
         assert_eq!(Splitting::Mass.weight(2.0, 1.0, 1.5).share, 2.0);
     }
 

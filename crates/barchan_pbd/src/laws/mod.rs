@@ -3,3 +3,4 @@
 pub(crate) mod contact;
 pub(crate) mod friction;
 pub(crate) mod mass;
+pub(crate) mod repose;

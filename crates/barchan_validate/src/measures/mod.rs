@@ -16,4 +16,4 @@ pub use front::front;
 pub use height_map::{HeightMap, settled};
 pub use packing::{coordination, fractions};
 pub use rest::{Rest, RestBand};
-pub use slope::{Slope, slope};
+pub use slope::{Slope, flank_along_x, slope};

@@ -34,6 +34,8 @@ pub struct Slope {
     pub by_volume: f64,
     /// Scatter of the angle [rad] over eight sectors.
     pub sectors: f64,
+    /// Middle [m], seen from above.
+    pub centre: DVec2,
     /// Height [m]: mean of the three innermost rings.
     pub height: f64,
     /// Radius of the base [m]: where the flank's line meets the ground.
@@ -85,10 +87,20 @@ pub fn slope(places: &[DVec3], radii: &[f64], diameter: f64) -> Option<Slope> {
         half_height: (-half.slope).atan(),
         by_volume: (3.0 * volume / (PI * radius.powi(3))).atan(),
         sectors: spread(&around.collect::<Vec<_>>()),
+        centre,
         height,
         radius,
         profile,
     })
+}
+
+/// Angle [rad] of the flank that looks along x, within 22.5° to both sides, of a heap of `height` [m] about `centre` [m].
+pub fn flank_along_x(places: &[DVec3], radii: &[f64], diameter: f64, centre: DVec2, height: f64) -> Option<f64> {
+    let map = HeightMap::new(places, radii, &settled(places, diameter), CELL * diameter);
+    let points: Vec<(DVec2, f64)> = map.points().map(|(p, height)| (p - centre, height)).collect();
+    let within = |p: DVec2| p.to_angle().abs() < PI / SECTORS as f64;
+    let profile = rings(&points, RING * diameter, &within);
+    flank(&profile, height, FLANK).map(|line| (-line.slope).atan())
 }
 
 /// Mean distances and median heights of rings of `width` [m] about the centre, of the points that are `within`.
@@ -155,6 +167,8 @@ mod tests {
             assert!((found.half_height.to_degrees() - degrees).abs() < 2.0, "{found:?}");
             assert!(found.r2 > 0.98, "{}", found.r2);
             assert!(found.sectors.to_degrees() < 1.5, "{}", found.sectors.to_degrees());
+            let east = flank_along_x(&places, &radii, d, found.centre, found.height).unwrap();
+            assert!((east.to_degrees() - degrees).abs() < 1.5, "{}", east.to_degrees());
             assert_eq!(found.too_small(d), None);
             assert!(found.too_small(2.0 * d).is_some());
         }

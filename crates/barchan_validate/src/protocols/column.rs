@@ -4,7 +4,7 @@ use glam::DVec2;
 
 use super::Broken;
 use crate::expression::GRAVITY;
-use crate::measures::{HeightMap, front, quantile, settled};
+use crate::measures::{HeightMap, Rest, RestBand, front, quantile};
 use crate::stage::{Observation, Stage};
 
 /// From the moment the wall is gone until rest: run-out and height over the column's radius `r0` [m], and when the front had gone
@@ -12,7 +12,7 @@ use crate::stage::{Observation, Stage};
 pub(super) fn column(stage: &mut Stage) -> Result<Observation, Broken> {
     let (d, r0, h0) = (stage.value("d")?, stage.value("r0")?, stage.value("h0")?);
     let fall = (h0 / GRAVITY).sqrt();
-    let limit = 12.0 * fall;
+    let limit = 12.0 * fall + 3.0;
     let mut seen = Observation {
         guides: stage.guides(),
         ..Observation::default()
@@ -22,10 +22,11 @@ pub(super) fn column(stage: &mut Stage) -> Result<Observation, Broken> {
     let top = quantile(&mut tops, 0.99) + 0.5 * d;
     let map = |stage: &Stage| {
         let places = stage.places();
-        HeightMap::new(&places, &stage.radii(), &settled(&places, d), 2.0 * d)
+        // Every guide counts at a thin rim; what flies ahead does not hang together with the rest.
+        HeightMap::new(&places, &stage.radii(), &vec![true; places.len()], 2.0 * d)
     };
     let mut fronts = Vec::new();
-    let mut rest = crate::measures::Rest::new(crate::measures::RestBand::PICTURES, GRAVITY, d);
+    let mut rest = Rest::new(RestBand::PICTURES, GRAVITY, d);
     let mut resting = false;
     while stage.time() < limit && !resting {
         stage.advance()?;

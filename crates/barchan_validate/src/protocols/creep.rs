@@ -3,7 +3,7 @@
 use glam::DVec3;
 
 use super::{Broken, heap::pour};
-use crate::measures::{HeightMap, front, mean, settled, slope};
+use crate::measures::{HeightMap, front, mean, slope};
 use crate::stage::{Observation, Stage};
 
 /// What is watched of a heap.
@@ -19,7 +19,7 @@ impl Look {
     fn new(stage: &Stage, d: f64) -> Self {
         let places = stage.places();
         let radii = stage.radii();
-        let map = HeightMap::new(&places, &radii, &settled(&places, d), 2.0 * d);
+        let map = HeightMap::new(&places, &radii, &vec![true; places.len()], 2.0 * d);
         let slope = slope(&places, &radii, d);
         Self {
             middle: mean(&places.iter().map(|p| p.z).collect::<Vec<_>>()),
@@ -52,11 +52,11 @@ pub(super) fn creep(stage: &mut Stage) -> Result<Observation, Broken> {
         frames += 1.0;
     }
     let after = Look::new(stage, d);
-    let radii = stage.simulation().world();
+    let guides = &stage.simulation().world().guides;
     let mut ways = Vec::new();
-    for (i, &id) in radii.guides.id.iter().enumerate() {
+    for (&id, &radius) in guides.id.iter().zip(&guides.radius) {
         if let (Some(Some(from)), Some(to)) = (before.places.get(id as usize), after.places[id as usize]) {
-            ways.push(from.distance(to) / f64::from(radii.guides.radius[i]));
+            ways.push(from.distance(to) / f64::from(radius));
         }
     }
     let still = ways.iter().filter(|way| **way < 0.1).count() as f64 / ways.len() as f64;

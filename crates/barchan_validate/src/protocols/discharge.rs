@@ -34,7 +34,7 @@ pub(super) fn run_out(stage: &mut Stage) -> Result<Observation, Broken> {
     remaining.truncate(end.map_or(remaining.len(), |end| end + 1));
     let Some(found) = discharge(&remaining) else {
         seen.notes.push("nothing came out".to_owned());
-        seen.values = vec![("rate", 0.0)];
+        seen.values = vec![("rate", 0.0), ("head", f64::NAN)];
         return Ok(seen);
     };
     seen.values = vec![("rate", found.rate * mass), ("head", found.head)];

@@ -1,7 +1,7 @@
 //! Sand is poured and comes to rest as a heap.
 
 use super::Broken;
-use crate::measures::slope;
+use crate::measures::{flank_along_x, slope};
 use crate::stage::{Observation, Stage};
 
 /// Pours for `pour` [s] and waits for rest, no longer than until `limit` [s].
@@ -50,5 +50,26 @@ pub(super) fn heap(stage: &mut Stage) -> Result<Observation, Broken> {
         seen.notes
             .push(format!("curved flank: R² {:.3}, {half:.1}° at half height", slope.r2));
     }
+    Ok(seen)
+}
+
+/// Pours a heap, digs its foot away on one side up to half of its radius, waits for rest again, and measures that side.
+pub(super) fn dig(stage: &mut Stage) -> Result<Observation, Broken> {
+    let d = stage.value("d")?;
+    let mut seen = Observation::default();
+    pour(stage)?;
+    let Some(before) = slope(&stage.places(), &stage.radii(), d) else {
+        seen.notes.push("no heap".to_owned());
+        return Ok(seen);
+    };
+    let cut = before.centre.x + 0.5 * before.radius;
+    stage.remove(|place| place.x > cut);
+    let limit = stage.time() + 10.0;
+    if stage.until_rest(d, limit)?.is_none() {
+        seen.notes.push("not at rest 10 s after digging".to_owned());
+    }
+    let angle = flank_along_x(&stage.places(), &stage.radii(), d, before.centre, before.height);
+    seen.guides = stage.guides();
+    seen.values = vec![("angle after digging", angle.map_or(f64::NAN, f64::to_degrees))];
     Ok(seen)
 }

@@ -1,6 +1,6 @@
 //! Sand that has rained into a box without walls.
 
-use super::Broken;
+use super::{Broken, heap::pour};
 use crate::measures::{coordination, fractions, quantile};
 use crate::stage::{Observation, Stage};
 
@@ -9,10 +9,10 @@ const MARGIN: f64 = 5.0;
 /// Layers of the probe.
 const LAYERS: usize = 4;
 
-/// Waits for rest, no longer than until `limit` [s], and measures how densely guides lie five diameters below the surface.
+/// Rains for `pour` [s], waits for rest, no longer than until `limit` [s], and measures how densely guides lie five diameters below the surface.
 pub(super) fn packing(stage: &mut Stage) -> Result<Observation, Broken> {
     let (d, side, limit) = (stage.value("d")?, stage.value("side")?, stage.value("limit")?);
-    let rest = stage.until_rest(d, limit)?;
+    let rest = pour(stage)?;
     let (places, radii) = (stage.places(), stage.radii());
     let mut seen = Observation {
         guides: places.len(),

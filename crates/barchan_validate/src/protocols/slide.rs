@@ -68,6 +68,7 @@ pub(super) fn tilt(stage: &mut Stage) -> Result<Observation, Broken> {
             return Ok(seen);
         }
     }
+    seen.values.push(("critical angle", f64::NAN));
     seen.notes.push("never slid".to_owned());
     Ok(seen)
 }

@@ -127,7 +127,7 @@ impl Report<'_> {
             .collect();
         let low = points.iter().map(|p| p.x).fold(f64::INFINITY, f64::min);
         let high = points.iter().map(|p| p.x).fold(f64::NEG_INFINITY, f64::max);
-        if !(low < high) {
+        if low >= high {
             return None;
         }
         let solver = self.rows.first().map_or("pbd", |row| row.solver.as_str());

@@ -1,0 +1,332 @@
+//! One pass over the grains: each takes its velocity from the guides around it, and goes on.
+//!
+//! Grains that follow each other lie near each other. A group of them finds the guides in its reach once, each chunk of the
+//! group leaves out those that reach none of its grains, and the rest is summed sixteen grains at a time. What a grain gets is
+//! the sum over all guides in the order of their cells, whatever the groups: guides left out would have added nothing.
+
+use glam::Vec3;
+use rayon::prelude::*;
+use std::cell::RefCell;
+use std::ops::Range;
+
+use crate::field::{Bounds, Field, List, Mover};
+use crate::grains::Grains;
+use crate::isa::{Isa, LANES, Plain, Simd};
+#[cfg(target_arch = "x86_64")]
+use crate::isa::{Avx2, Avx512};
+use crate::laws::{C1, C2, Gate};
+use crate::settings::Mode;
+
+/// Grains that share a list of guides [-].
+pub(crate) const CHUNK: usize = 64;
+/// Grains that share a search [-].
+pub(crate) const GROUP: usize = 512;
+
+/// The rule of a step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rule {
+    /// Which rule.
+    pub mode: Mode,
+    /// Length of the step [s].
+    pub step: f32,
+    /// Velocity that free fall adds in a step [m/s].
+    pub fall: Vec3,
+    /// One over the sum of weights in the bulk [-].
+    pub inverse_bulk: f32,
+    /// Where the filling opens the blend.
+    pub gate: Gate,
+    /// Exponent on the share that a grain keeps [-].
+    pub exponent: f32,
+    /// Largest weight from which on a grain can lie on resting guides [-].
+    pub hold: f32,
+    /// Squared speed below which it comes to rest there [m²/s²].
+    pub stop: f32,
+}
+
+thread_local! {
+    static LISTS: RefCell<[List; 2]> = RefCell::default();
+}
+
+/// Columns of a group.
+struct Group<'a> {
+    position: [&'a mut [f32]; 3],
+    velocity: [&'a mut [f32]; 3],
+    /// Squared speed of the fastest grain of each chunk [m²/s²].
+    fastest: &'a mut [f32],
+}
+
+/// Moves all grains on by a step, and writes the squared speed [m²/s²] of the fastest of each chunk. Gives the number of guides that chunks looked at, which tells how well grains are sorted.
+pub(crate) fn advect(grains: &mut Grains, fastest: &mut [f32], field: &Field, rule: &Rule, simd: Simd) -> u64 {
+    assert!(simd.is_available(), "{simd:?} on a machine without it");
+    let [x, y, z] = &mut grains.position;
+    let [u, v, w] = &mut grains.velocity;
+    x.par_chunks_mut(GROUP)
+        .zip(y.par_chunks_mut(GROUP))
+        .zip(z.par_chunks_mut(GROUP))
+        .zip(u.par_chunks_mut(GROUP))
+        .zip(v.par_chunks_mut(GROUP))
+        .zip(w.par_chunks_mut(GROUP))
+        .zip(fastest.par_chunks_mut(GROUP / CHUNK))
+        .with_min_len(4)
+        .map(|((((((x, y), z), u), v), w), fastest)| {
+            let group = Group {
+                position: [x, y, z],
+                velocity: [u, v, w],
+                fastest,
+            };
+            LISTS.with_borrow_mut(|lists| dispatch(group, field, rule, lists, simd))
+        })
+        .sum()
+}
+
+fn dispatch(group: Group, field: &Field, rule: &Rule, lists: &mut [List; 2], simd: Simd) -> u64 {
+    match simd {
+        // SAFETY: every machine can.
+        Simd::Plain => unsafe { move_group::<Plain>(group, field, rule, lists) },
+        // SAFETY: `advect` asserts that the machine has the instructions.
+        #[cfg(target_arch = "x86_64")]
+        Simd::Avx2 => unsafe { move_group_avx2(group, field, rule, lists) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Simd::Avx512 => unsafe { move_group_avx512(group, field, rule, lists) },
+        #[cfg(not(target_arch = "x86_64"))]
+        _ => unreachable!("asserted by `advect`"),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+fn move_group_avx2(group: Group, field: &Field, rule: &Rule, lists: &mut [List; 2]) -> u64 {
+    // SAFETY: the machine has the instructions, or this would not run.
+    unsafe { move_group::<Avx2>(group, field, rule, lists) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,bmi1,bmi2,popcnt")]
+fn move_group_avx512(group: Group, field: &Field, rule: &Rule, lists: &mut [List; 2]) -> u64 {
+    // SAFETY: the machine has the instructions, or this would not run.
+    unsafe { move_group::<Avx512>(group, field, rule, lists) }
+}
+
+/// What a grain's guides add up to, sixteen grains at a time.
+struct Sums<I: Isa> {
+    weight: I::Lanes,
+    largest: I::Lanes,
+    /// Sum of the weights that velocities have.
+    share: I::Lanes,
+    velocity: [I::Lanes; 3],
+}
+
+impl<I: Isa> Sums<I> {
+    /// Sums over the guides `list` for grains at `x`, `y`, `z`.
+    ///
+    /// # Safety
+    /// The machine must have the instructions of `I`.
+    #[inline(always)]
+    unsafe fn over<const SHARP: bool>(movers: &[Mover], list: &[u32], [x, y, z]: [I::Lanes; 3]) -> Self {
+        // SAFETY: the caller says so.
+        unsafe {
+            let zero = I::splat(0.0);
+            let one = I::splat(1.0);
+            let (mut sum, mut largest, mut share) = (zero, zero, zero);
+            let (mut u, mut v, mut w) = (zero, zero, zero);
+            for &k in list {
+                let mover = &movers[k as usize];
+                let dx = I::sub(x, I::splat(mover.position[0]));
+                let dy = I::sub(y, I::splat(mover.position[1]));
+                let dz = I::sub(z, I::splat(mover.position[2]));
+                let squared = I::add(I::add(I::mul(dx, dx), I::mul(dy, dy)), I::mul(dz, dz));
+                let rest = I::max(I::sub(one, I::mul(squared, I::splat(mover.inverse))), zero);
+                let weight = I::mul(I::mul(rest, rest), rest);
+                sum = I::add(sum, weight);
+                largest = I::max(largest, weight);
+                let weight = if SHARP { I::mul(weight, weight) } else { weight };
+                share = if SHARP { I::add(share, weight) } else { sum };
+                u = I::add(u, I::mul(weight, I::splat(mover.velocity[0])));
+                v = I::add(v, I::mul(weight, I::splat(mover.velocity[1])));
+                w = I::add(w, I::mul(weight, I::splat(mover.velocity[2])));
+            }
+            Self {
+                weight: sum,
+                largest,
+                share,
+                velocity: [u, v, w],
+            }
+        }
+    }
+}
+
+/// Moves a group.
+///
+/// # Safety
+/// The machine must have the instructions of `I`.
+#[inline(always)]
+unsafe fn move_group<I: Isa>(group: Group, field: &Field, rule: &Rule, [all, some]: &mut [List; 2]) -> u64 {
+    let Group {
+        position: [x, y, z],
+        velocity: [u, v, w],
+        fastest,
+    } = group;
+    let mut looked = 0;
+    // SAFETY: the caller says so.
+    unsafe {
+        field.find::<I>(&Bounds::of::<I>(x, y, z), all);
+        let mut start = 0;
+        while start < x.len() {
+            let end = (start + CHUNK).min(x.len());
+            all.find::<I>(&Bounds::of::<I>(&x[start..end], &y[start..end], &z[start..end]), some);
+            looked += some.indices().len() as u64;
+            let mut speed = I::splat(0.0);
+            let chunk = start / CHUNK;
+            while start < end {
+                let lanes = start..(start + LANES).min(end);
+                let mut places = load3::<I>([x, y, z], &lanes);
+                let mut rates = load3::<I>([u, v, w], &lanes);
+                let sums = match rule.mode {
+                    Mode::Gated => Sums::<I>::over::<true>(&field.movers, some.indices(), places),
+                    _ => Sums::<I>::over::<false>(&field.movers, some.indices(), places),
+                };
+                speed = I::max(speed, move_lanes::<I>(&mut places, &mut rates, &sums, rule));
+                store3::<I>(places, [x, y, z], &lanes);
+                store3::<I>(rates, [u, v, w], &lanes);
+                start = lanes.end;
+            }
+            let mut speeds = [0.0; LANES];
+            I::store(speed, &mut speeds);
+            fastest[chunk] = speeds.into_iter().fold(0.0, f32::max);
+        }
+    }
+    looked
+}
+
+#[inline(always)]
+unsafe fn load3<I: Isa>([x, y, z]: [&[f32]; 3], lanes: &Range<usize>) -> [I::Lanes; 3] {
+    // SAFETY: the caller says that the machine has the instructions.
+    unsafe {
+        [
+            load::<I>(&x[lanes.clone()]),
+            load::<I>(&y[lanes.clone()]),
+            load::<I>(&z[lanes.clone()]),
+        ]
+    }
+}
+
+#[inline(always)]
+unsafe fn store3<I: Isa>(values: [I::Lanes; 3], [x, y, z]: [&mut [f32]; 3], lanes: &Range<usize>) {
+    // SAFETY: the caller says that the machine has the instructions.
+    unsafe {
+        store::<I>(values[0], &mut x[lanes.clone()]);
+        store::<I>(values[1], &mut y[lanes.clone()]);
+        store::<I>(values[2], &mut z[lanes.clone()]);
+    }
+}
+
+/// Up to sixteen numbers, the first again where there are fewer.
+#[inline(always)]
+unsafe fn load<I: Isa>(values: &[f32]) -> I::Lanes {
+    // SAFETY: the caller says that the machine has the instructions.
+    unsafe {
+        if let Ok(full) = values.try_into() {
+            return I::load(full);
+        }
+        let mut padded = [values[0]; LANES];
+        padded[..values.len()].copy_from_slice(values);
+        I::load(&padded)
+    }
+}
+
+#[inline(always)]
+unsafe fn store<I: Isa>(lanes: I::Lanes, to: &mut [f32]) {
+    // SAFETY: the caller says that the machine has the instructions.
+    unsafe {
+        if let Ok(full) = to.try_into() {
+            return I::store(lanes, full);
+        }
+        let mut padded = [0.0; LANES];
+        I::store(lanes, &mut padded);
+        to.copy_from_slice(&padded[..to.len()]);
+    }
+}
+
+/// Blends and moves sixteen grains. Gives their squared speeds [m²/s²].
+#[inline(always)]
+unsafe fn move_lanes<I: Isa>(places: &mut [I::Lanes; 3], rates: &mut [I::Lanes; 3], sums: &Sums<I>, rule: &Rule) -> I::Lanes {
+    // SAFETY: the caller says that the machine has the instructions.
+    unsafe {
+        let (zero, one) = (I::splat(0.0), I::splat(1.0));
+        let (sum, largest) = (sums.weight, sums.largest);
+        let keeps = match rule.mode {
+            Mode::Gated => I::mul(sparsity::<I>(largest, sum), gate::<I>(sum, rule)),
+            Mode::Ihmsen => sparsity::<I>(largest, sum),
+            // At most one guide in reach: the largest is the sum.
+            Mode::Alduan => I::where_le(sum, largest, one, zero),
+        };
+        let keeps = match rule.exponent == 1.0 {
+            true => keeps,
+            false => powers::<I>(keeps, rule.exponent),
+        };
+        let share = I::where_le(sums.share, zero, zero, I::div(I::sub(one, keeps), sums.share));
+        let (mut speed, mut was, mut pulled) = (zero, zero, zero);
+        let mut new = [zero; 3];
+        for axis in 0..3 {
+            let (own, pull) = (rates[axis], sums.velocity[axis]);
+            let free = I::mul(keeps, I::add(own, I::splat(rule.fall[axis])));
+            new[axis] = I::add(I::mul(share, pull), free);
+            speed = I::add(speed, I::mul(new[axis], new[axis]));
+            was = I::add(was, I::mul(own, own));
+            pulled = I::add(pulled, I::mul(pull, pull));
+        }
+        if rule.mode == Mode::Gated {
+            // A grain that lies on guides of which none moves stays, or comes to rest.
+            let slow = I::where_le(was, zero, one, I::where_le(speed, I::splat(rule.stop), one, zero));
+            let held = I::where_le(I::splat(rule.hold), largest, slow, zero);
+            let moves = I::where_le(pulled, zero, I::sub(one, held), one);
+            for new in &mut new {
+                *new = I::mul(*new, moves);
+            }
+            speed = I::mul(speed, moves);
+        }
+        for axis in 0..3 {
+            rates[axis] = new[axis];
+            places[axis] = I::add(places[axis], I::mul(I::splat(rule.step), new[axis]));
+        }
+        speed
+    }
+}
+
+/// [`laws::sparsity`](crate::laws::sparsity) of sixteen grains.
+#[inline(always)]
+unsafe fn sparsity<I: Isa>(largest: I::Lanes, sum: I::Lanes) -> I::Lanes {
+    // SAFETY: the caller says that the machine has the instructions.
+    unsafe {
+        let open = I::sub(I::splat(1.0), largest);
+        let lone = I::where_le(I::mul(I::splat(C2), sum), largest, open, I::splat(0.0));
+        I::where_le(largest, I::splat(C1), open, lone)
+    }
+}
+
+/// [`laws::gate`](crate::laws::gate) of sixteen grains.
+#[inline(always)]
+unsafe fn gate<I: Isa>(sum: I::Lanes, rule: &Rule) -> I::Lanes {
+    let scale = 1.0 / (rule.gate.high - rule.gate.low);
+    // SAFETY: the caller says that the machine has the instructions.
+    unsafe {
+        let filling = I::mul(sum, I::splat(rule.inverse_bulk));
+        let t = I::mul(I::sub(I::splat(rule.gate.high), filling), I::splat(scale));
+        let t = I::min(I::max(t, I::splat(0.0)), I::splat(1.0));
+        I::mul(I::mul(t, t), I::sub(I::splat(3.0), I::add(t, t)))
+    }
+}
+
+/// [`laws::per_step`](crate::laws::per_step) of sixteen grains.
+#[inline(never)]
+unsafe fn powers<I: Isa>(keeps: I::Lanes, exponent: f32) -> I::Lanes {
+    let mut values = [0.0; LANES];
+    // SAFETY: the caller says that the machine has the instructions.
+    unsafe { I::store(keeps, &mut values) };
+    for keep in values.iter_mut().filter(|keep| **keep > 0.0 && **keep < 1.0) {
+        *keep = keep.powf(exponent);
+    }
+    // SAFETY: as above.
+    unsafe { I::load(&values) }
+}

@@ -1,0 +1,430 @@
+//! Grains against bodies: what would be inside is pushed out, and rubs.
+
+use std::sync::Arc;
+
+use barchan_geometry::sdf_grid::SdfGrid;
+use barchan_geometry::{Aabb, Shape};
+use barchan_world::{Body, Boundary, Friction, Pose, World, geometric_mean};
+use glam::{DMat3, DVec3, Vec3};
+use rayon::prelude::*;
+
+use crate::advect::CHUNK;
+use crate::grains::Grains;
+
+/// Faces of a body that a grain is pushed out of, one after the other.
+const FACES: usize = 3;
+/// Bodies that a chunk can be near at a time.
+const NEAR: usize = 8;
+/// Points of a fast grain's way that are looked at.
+const MARCHES: usize = 24;
+
+/// A body over one grain step.
+#[derive(Clone, Debug)]
+pub(crate) struct Obstacle {
+    surface: Surface,
+    shape: Arc<dyn Shape>,
+    bounds: Aabb,
+    from: Place,
+    to: Place,
+    /// Farthest that a point of it moves in the step [m].
+    travel: f64,
+    /// What its motion does to a place p: it adds `turn` p + `shift`.
+    turn: DMat3,
+    shift: DVec3,
+    /// By material.
+    friction: Vec<Friction>,
+}
+
+/// A pose, ready to be used often.
+#[derive(Clone, Debug)]
+struct Place {
+    position: DVec3,
+    turn: DMat3,
+    turn_back: DMat3,
+}
+
+impl Place {
+    fn new(pose: Pose) -> Self {
+        let turn = DMat3::from_quat(pose.rotation);
+        Self {
+            position: pose.position,
+            turn,
+            turn_back: turn.transpose(),
+        }
+    }
+
+    fn local(&self, p: DVec3) -> DVec3 {
+        self.turn_back * (p - self.position)
+    }
+
+    fn point(&self, local: DVec3) -> DVec3 {
+        self.position + self.turn * local
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Surface {
+    Field(Arc<SdfGrid>),
+    Exact(Arc<dyn Shape>),
+}
+
+impl Obstacle {
+    /// `body` going from one pose to another; points farther than `reach` [m] from its centre do not matter.
+    pub fn new(world: &World, body: &Body, from: Pose, to: Pose, reach: f64) -> Self {
+        let surface = match &body.boundary {
+            Boundary::Field(grid) => Surface::Field(grid.clone()),
+            Boundary::Exact(shape) => Surface::Exact(shape.clone()),
+            Boundary::Particles { .. } => Surface::Exact(body.shape.clone()),
+        };
+        let bounds = body.shape.bounds();
+        let center = body.mass_properties.center;
+        let extent = (bounds.max - center).abs().max((bounds.min - center).abs()).length();
+        let turn = (from.rotation.inverse() * to.rotation).normalize();
+        let angle = 2.0 * turn.xyz().length().min(1.0).asin();
+        let materials = world.materials.all.iter();
+        Self {
+            surface,
+            shape: body.shape.clone(),
+            bounds,
+            travel: from.point(center).distance(to.point(center)) + angle * extent.min(reach),
+            turn: DMat3::from_quat(to.rotation * from.rotation.inverse()) - DMat3::IDENTITY,
+            shift: to.position - to.rotation * (from.rotation.inverse() * from.position),
+            from: Place::new(from),
+            to: Place::new(to),
+            friction: materials.map(|m| geometric_mean(m.friction, body.friction)).collect(),
+        }
+    }
+
+    fn probe(&self, local: DVec3) -> (f64, DVec3) {
+        match &self.surface {
+            Surface::Field(grid) => grid.distance_and_normal(local),
+            Surface::Exact(shape) => (shape.distance(local), shape.normal(local)),
+        }
+    }
+
+    /// No more than the distance [m] of the place `p` [m] of the world from the body, at the end of the step; exact enough to tell
+    /// whether it is above `wanted` [m].
+    fn clearance(&self, p: DVec3, wanted: f64) -> f64 {
+        let local = self.to.local(p);
+        let outside = (local - local.clamp(self.bounds.min, self.bounds.max)).length();
+        if outside > wanted {
+            return outside;
+        }
+        match &self.surface {
+            Surface::Field(grid) => {
+                let distance = grid.distance(local);
+                // Outside its band a grid knows only that the surface is farther than the band.
+                match distance < wanted && distance >= grid.band() {
+                    true => self.shape.distance(local),
+                    false => distance,
+                }
+            }
+            Surface::Exact(shape) => shape.distance(local),
+        }
+    }
+
+    /// Where a grain of `radius` [m] that went from `start` to `end` [m] hits the body, in the body's frame: the way it is to
+    /// be pushed [m], outward [-]; or else its gap [m].
+    fn hit(&self, start: DVec3, end: DVec3, radius: f64) -> Result<(f64, DVec3), f64> {
+        let (distance, normal) = self.probe(end);
+        if distance >= radius {
+            return match start.distance(end) <= distance {
+                true => Err(distance - radius),
+                false => self.crossing(start, end, radius).ok_or(0.0),
+            };
+        }
+        if distance < 0.0 {
+            // The far face of a thin wall may be the nearest by now; a grain is kept on the side that it came from.
+            let (before, side) = self.probe(start);
+            if side.dot(normal) < 0.0 && before > -radius {
+                let depth = before + side.dot(end - start);
+                return Ok((radius - depth, side));
+            }
+        }
+        Ok((radius - distance, normal))
+    }
+
+    /// The same for a grain that is outside at both ends of its way: it may have gone through.
+    fn crossing(&self, start: DVec3, end: DVec3, radius: f64) -> Option<(f64, DVec3)> {
+        let way = end - start;
+        let length = way.length();
+        let mut gone = 0.0;
+        for _ in 0..MARCHES {
+            let (distance, normal) = self.probe(start + way * (gone / length));
+            if distance < 0.5 * radius && normal.dot(way) < 0.0 {
+                let depth = distance + normal.dot(way) * (1.0 - gone / length);
+                return Some((radius - depth, normal));
+            }
+            gone += distance.max(0.5 * radius);
+            if gone >= length {
+                break;
+            }
+        }
+        None
+    }
+}
+
+/// A grain that is pushed.
+struct Moving {
+    start: DVec3,
+    end: DVec3,
+    velocity: DVec3,
+    radius: f64,
+    material: u8,
+}
+
+impl Moving {
+    /// Pushes it out of `obstacle`, and gives its gap [m], 0 if it was inside.
+    fn push_out(&mut self, obstacle: &Obstacle, step: f64) -> f64 {
+        let start = obstacle.from.local(self.start);
+        let mut end = obstacle.to.local(self.end);
+        let mut touched = false;
+        for _ in 0..FACES {
+            let (push, normal) = match obstacle.hit(start, end, self.radius) {
+                Ok(hit) => hit,
+                Err(gap) if !touched => return gap,
+                Err(_) => break,
+            };
+            touched = true;
+            let friction = obstacle.friction[usize::from(self.material)];
+            end += normal * push - rubbed(end - start, normal, push, friction);
+            self.slow_down(obstacle, end, normal, friction, step);
+            // A corner's other face has its turn in the next step; only what is deep inside must be out now.
+            if push < 0.5 * self.radius {
+                break;
+            }
+        }
+        self.end = obstacle.to.point(end);
+        0.0
+    }
+
+    /// Takes away what speed leads into the body, and as much of the rest as friction can.
+    fn slow_down(&mut self, obstacle: &Obstacle, local: DVec3, normal: DVec3, friction: Friction, step: f64) {
+        let of_body = (obstacle.to.point(local) - obstacle.from.point(local)) / step;
+        let relative = self.velocity - of_body;
+        let normal = obstacle.to.turn * normal;
+        let inward = -normal.dot(relative);
+        if inward > 0.0 {
+            let along = relative + normal * inward;
+            self.velocity = of_body + along - rubbed(along, normal, inward, friction);
+        }
+    }
+}
+
+/// The part of `way` that friction takes away, with `pressed` the way taken away along `normal` by the contact:
+/// all that is tangential if it is no more than μ_s `pressed`, else μ_k `pressed` of it; Coulomb's law in positions.
+fn rubbed(way: DVec3, normal: DVec3, pressed: f64, friction: Friction) -> DVec3 {
+    let along = way - normal * normal.dot(way);
+    let length = along.length();
+    if length <= f64::from(friction.r#static) * pressed {
+        return along;
+    }
+    along * (f64::from(friction.kinetic) * pressed / length)
+}
+
+/// What is known of the way to the nearest body, so that it need not be asked for in every step.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Contacts {
+    /// How far each chunk may go before it can touch each body [m], chunk by chunk.
+    clear: Vec<f32>,
+    /// The same for each grain of the chunks that can, in units of [`UNIT`] of the largest radius; 0 where it is not known.
+    grain_clear: Vec<u8>,
+}
+
+/// Unit of a grain's gap, of the largest radius [-].
+const UNIT: f64 = 0.125;
+
+/// A step against bodies.
+pub(crate) struct Pushing<'a> {
+    pub obstacles: &'a [Obstacle],
+    pub origin: DVec3,
+    pub step: f64,
+    /// Radius [m] of a grain by its id.
+    pub radius: &'a (dyn Fn(u32) -> f64 + Sync),
+    pub largest_radius: f64,
+}
+
+impl Contacts {
+    /// Forgets everything: grains were sorted anew, or bodies came or went.
+    pub fn forget(&mut self) {
+        self.clear.clear();
+        self.grain_clear.clear();
+    }
+
+    /// Pushes grains out of bodies. `fastest` is the squared speed of the fastest grain of each chunk [m²/s²].
+    pub fn resolve(&mut self, grains: &mut Grains, fastest: &[f32], pushing: &Pushing) {
+        let count = pushing.obstacles.len();
+        self.clear.resize(grains.len().div_ceil(CHUNK) * count, f32::NEG_INFINITY);
+        self.grain_clear.resize(grains.len(), 0);
+        if count == 0 {
+            return;
+        }
+        let [x, y, z] = &mut grains.position;
+        let [u, v, w] = &mut grains.velocity;
+        x.par_chunks_mut(CHUNK)
+            .zip(y.par_chunks_mut(CHUNK))
+            .zip(z.par_chunks_mut(CHUNK))
+            .zip(u.par_chunks_mut(CHUNK))
+            .zip(v.par_chunks_mut(CHUNK))
+            .zip(w.par_chunks_mut(CHUNK))
+            .zip(grains.id.par_chunks(CHUNK).zip(grains.material.par_chunks(CHUNK)))
+            .zip(self.clear.par_chunks_mut(count).zip(self.grain_clear.par_chunks_mut(CHUNK)))
+            .zip(fastest)
+            .with_min_len(64)
+            .for_each(|((((((((x, y), z), u), v), w), (id, material)), (clear, gaps)), fastest)| {
+                let chunk = Chunk {
+                    position: [x, y, z],
+                    velocity: [u, v, w],
+                    id,
+                    material,
+                    gaps,
+                };
+                chunk.push_out(pushing, clear, f64::from(fastest.sqrt()) * pushing.step);
+            });
+    }
+}
+
+struct Chunk<'a> {
+    position: [&'a mut [f32]; 3],
+    velocity: [&'a mut [f32]; 3],
+    id: &'a [u32],
+    material: &'a [u8],
+    gaps: &'a mut [u8],
+}
+
+/// Where a chunk is and how it moves.
+struct About {
+    center: DVec3,
+    half: f64,
+    /// Of one of its grains [m/s].
+    velocity: DVec3,
+    /// Largest difference from it [m/s].
+    spread: f64,
+}
+
+impl About {
+    /// Farthest that a grain went relative to `obstacle` [m], or more.
+    fn travel(&self, obstacle: &Obstacle, step: f64) -> f64 {
+        let way = self.velocity * step;
+        let of_body = obstacle.turn * (self.center - way) + obstacle.shift;
+        let turn = obstacle.turn.x_axis.length() + obstacle.turn.y_axis.length() + obstacle.turn.z_axis.length();
+        (way - of_body).length() + self.spread * step + turn * (self.half + self.spread * step)
+    }
+}
+
+impl Chunk<'_> {
+    /// Pushes its grains, the fastest of which went `farthest` [m], out of bodies. `clear` is how far they may go before they can
+    /// touch each body [m].
+    fn push_out(mut self, pushing: &Pushing, clear: &mut [f32], farthest: f64) {
+        let was_near = clear.iter().any(|clear| *clear <= 0.0);
+        let is_known = clear[0] > f32::NEG_INFINITY;
+        let moving = pushing.obstacles.iter().any(|obstacle| obstacle.travel > 0.0);
+        // What did not move, and was looked at before, is where it may be.
+        if !moving && farthest == 0.0 && is_known {
+            return;
+        }
+        let mut about = None;
+        let mut near = [0; NEAR];
+        let mut count = 0;
+        for (k, (obstacle, clear)) in pushing.obstacles.iter().zip(clear).enumerate() {
+            let travel = match obstacle.travel > 0.0 {
+                true => about.get_or_insert_with(|| self.about(pushing)).travel(obstacle, pushing.step),
+                false => farthest,
+            };
+            *clear -= travel as f32;
+            if *clear <= 0.0 {
+                let about = about.get_or_insert_with(|| self.about(pushing));
+                let reach = about.half + pushing.largest_radius;
+                // Between its poses the body swept over more than where it is now.
+                let wanted = reach + travel;
+                let gap = obstacle.clearance(about.center, wanted) - wanted;
+                *clear = gap.min(f64::from(f32::MAX)) as f32;
+                if gap <= 0.0 && count < NEAR {
+                    near[count] = k;
+                    count += 1;
+                }
+            }
+        }
+        if count == 0 {
+            return;
+        }
+        if !was_near || !is_known {
+            self.gaps.fill(0);
+        }
+        let unit = UNIT * pushing.largest_radius;
+        for i in 0..self.id.len() {
+            let gone = (self.travel(i, &near[..count], pushing) / unit).ceil().min(255.0) as u8;
+            let left = self.gaps[i].saturating_sub(gone);
+            self.gaps[i] = match left > 0 {
+                true => left,
+                false => (self.push_grain_out(i, &near[..count], pushing) / unit).min(255.0) as u8,
+            };
+        }
+    }
+
+    /// Where it is and how it moves.
+    fn about(&self, pushing: &Pushing) -> About {
+        let (center, half) = self.bounds();
+        let first = Vec3::new(self.velocity[0][0], self.velocity[1][0], self.velocity[2][0]);
+        let differs = |i: usize| Vec3::new(self.velocity[0][i], self.velocity[1][i], self.velocity[2][i]).distance(first);
+        About {
+            center: pushing.origin + center.as_dvec3(),
+            half,
+            velocity: first.as_dvec3(),
+            spread: f64::from((0..self.id.len()).map(differs).fold(0.0, f32::max)),
+        }
+    }
+
+    fn bounds(&self) -> (Vec3, f64) {
+        let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        for i in 0..self.id.len() {
+            let p = Vec3::new(self.position[0][i], self.position[1][i], self.position[2][i]);
+            (low, high) = (low.min(p), high.max(p));
+        }
+        (0.5 * (low + high), 0.5 * f64::from((high - low).length()))
+    }
+
+    /// Farthest that a grain went relative to the bodies near it [m].
+    fn travel(&self, i: usize, near: &[usize], pushing: &Pushing) -> f64 {
+        let place = pushing.origin + Vec3::new(self.position[0][i], self.position[1][i], self.position[2][i]).as_dvec3();
+        let rate = Vec3::new(self.velocity[0][i], self.velocity[1][i], self.velocity[2][i]).as_dvec3();
+        let way = rate * pushing.step;
+        let start = place - way;
+        let relative = |&k: &usize| {
+            let obstacle = &pushing.obstacles[k];
+            (way - obstacle.turn * start - obstacle.shift).length_squared()
+        };
+        near.iter().map(relative).fold(0.0, f64::max).sqrt()
+    }
+
+    /// Pushes a grain out of bodies, and gives its gap [m].
+    fn push_grain_out(&mut self, i: usize, near: &[usize], pushing: &Pushing) -> f64 {
+        let end = Vec3::new(self.position[0][i], self.position[1][i], self.position[2][i]).as_dvec3() + pushing.origin;
+        let velocity = Vec3::new(self.velocity[0][i], self.velocity[1][i], self.velocity[2][i]).as_dvec3();
+        let mut grain = Moving {
+            start: end - velocity * pushing.step,
+            end,
+            velocity,
+            radius: (pushing.radius)(self.id[i]),
+            material: self.material[i],
+        };
+        let mut least = f64::INFINITY;
+        // Twice: the second body may push into the first.
+        for _ in 0..2 {
+            for &k in near {
+                least = least.min(grain.push_out(&pushing.obstacles[k], pushing.step));
+            }
+            if least > 0.0 || near.len() == 1 {
+                break;
+            }
+        }
+        if least <= 0.0 {
+            let (end, velocity) = ((grain.end - pushing.origin).as_vec3(), grain.velocity.as_vec3());
+            for axis in 0..3 {
+                self.position[axis][i] = end[axis];
+                self.velocity[axis][i] = velocity[axis];
+            }
+        }
+        least.max(0.0)
+    }
+}

@@ -1,0 +1,79 @@
+//! A box of cells. What lies outside belongs to the cells at its border, so that a few points far away cost nothing.
+
+use glam::{IVec3, Vec3};
+
+/// Cells along each axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Domain {
+    low: Vec3,
+    per_cell: f32,
+    last: Vec3,
+    size: IVec3,
+}
+
+/// Points that the box is made from, at most.
+const SAMPLES: usize = 4096;
+
+impl Domain {
+    /// Cells of at least `side` [m] over most of `points`, at most `most` of them.
+    pub fn over(points: impl ExactSizeIterator<Item = Vec3>, side: f32, most: usize) -> Self {
+        let stride = points.len().div_ceil(SAMPLES).max(1);
+        let sample: Vec<Vec3> = points.step_by(stride).collect();
+        let (low, high) = bulk(&sample, side);
+        let mut side = side;
+        loop {
+            let cells = ((high - low) / side).floor() + 1.0;
+            if cells.element_product() <= most as f32 {
+                return Self {
+                    low,
+                    per_cell: 1.0 / side,
+                    last: cells - 1.0,
+                    size: cells.as_ivec3(),
+                };
+            }
+            side *= 1.25;
+        }
+    }
+
+    /// Number of cells.
+    pub fn len(&self) -> usize {
+        self.size.to_array().into_iter().map(|n| n as usize).product()
+    }
+
+    /// Cells along each axis.
+    pub fn size(&self) -> IVec3 {
+        self.size
+    }
+
+    /// The cell of `p` [m]. A place that is no number is in the first.
+    #[inline(always)]
+    pub fn cell(&self, p: Vec3) -> IVec3 {
+        let place = (p - self.low) * self.per_cell;
+        // Casts cut off, and what is below zero was clamped before.
+        place.max(Vec3::ZERO).min(self.last).as_ivec3()
+    }
+
+    /// Number of a cell, x fastest.
+    #[inline(always)]
+    pub fn index(&self, cell: IVec3) -> usize {
+        ((cell.z * self.size.y + cell.y) * self.size.x + cell.x) as usize
+    }
+}
+
+/// A box around `points` but for the outermost of them, if those are far.
+fn bulk(points: &[Vec3], side: f32) -> (Vec3, Vec3) {
+    let (mut low, mut high) = (Vec3::ZERO, Vec3::ZERO);
+    for axis in 0..3 {
+        let mut values: Vec<f32> = points.iter().map(|p| p[axis]).filter(|x| x.is_finite()).collect();
+        values.sort_by(f32::total_cmp);
+        let (Some(&first), Some(&last)) = (values.first(), values.last()) else {
+            continue;
+        };
+        let tail = values.len() / 64;
+        let (inner, outer) = (values[tail], values[values.len() - 1 - tail]);
+        let room = 0.5 * (outer - inner) + 2.0 * side;
+        low[axis] = (inner - room).max(first);
+        high[axis] = (outer + room).min(last);
+    }
+    (low, high)
+}

@@ -1,0 +1,110 @@
+//! Grains at rest in memory.
+
+use barchan_geometry::random::Stream;
+use barchan_geometry::sample::Radii;
+use barchan_world::{Archive, ArchiveError};
+use glam::Vec3;
+
+/// Which random numbers of the seed are radii.
+const RADIUS_STREAM: u64 = 0x7261_6469_7573;
+
+/// The particles that follow guides: 29 bytes each. Their order is that of memory and changes; ids tell them apart.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Grains {
+    /// Coordinates relative to the world's origin [m].
+    pub position: [Vec<f32>; 3],
+    /// Velocity [m/s].
+    pub velocity: [Vec<f32>; 3],
+    /// Stable number [-].
+    pub id: Vec<u32>,
+    /// Which material [-].
+    pub material: Vec<u8>,
+}
+
+impl Grains {
+    /// Bytes of a grain at rest in memory.
+    pub const BYTES: usize = 6 * size_of::<f32>() + size_of::<u32>() + size_of::<u8>();
+
+    /// Number of grains.
+    pub fn len(&self) -> usize {
+        self.id.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.id.is_empty()
+    }
+
+    /// Where grain `i` is, relative to the world's origin [m].
+    pub fn place(&self, i: usize) -> Vec3 {
+        Vec3::new(self.position[0][i], self.position[1][i], self.position[2][i])
+    }
+
+    /// How grain `i` moves [m/s].
+    pub fn rate(&self, i: usize) -> Vec3 {
+        Vec3::new(self.velocity[0][i], self.velocity[1][i], self.velocity[2][i])
+    }
+
+    /// Appends a grain.
+    pub fn push(&mut self, position: Vec3, velocity: Vec3, id: u32, material: u8) {
+        for axis in 0..3 {
+            self.position[axis].push(position[axis]);
+            self.velocity[axis].push(velocity[axis]);
+        }
+        self.id.push(id);
+        self.material.push(material);
+    }
+
+    /// Keeps the grains for which `keep` is true, in their order.
+    pub fn retain(&mut self, keep: &[bool]) {
+        fn sift<T>(values: &mut Vec<T>, keep: &[bool]) {
+            let mut keep = keep.iter();
+            values.retain(|_| *keep.next().expect("one flag a grain"));
+        }
+        for column in self.position.iter_mut().chain(&mut self.velocity) {
+            sift(column, keep);
+        }
+        sift(&mut self.id, keep);
+        sift(&mut self.material, keep);
+    }
+
+    /// Stores everything.
+    pub fn save(&self, archive: &mut Archive) {
+        for (k, column) in self.position.iter().chain(&self.velocity).enumerate() {
+            archive.put(&format!("grains.{k}"), column);
+        }
+        archive.put("grains.id", &self.id);
+        archive.put("grains.material", &self.material);
+    }
+
+    /// Takes back what [`save`](Self::save) stored.
+    pub fn load(archive: &Archive) -> Result<Self, ArchiveError> {
+        let column = |k: usize| archive.get(&format!("grains.{k}"));
+        let grains = Self {
+            position: [column(0)?, column(1)?, column(2)?],
+            velocity: [column(3)?, column(4)?, column(5)?],
+            id: archive.get("grains.id")?,
+            material: archive.get("grains.material")?,
+        };
+        let lengths = grains.position.iter().chain(&grains.velocity).map(Vec::len);
+        match lengths.chain([grains.material.len()]).all(|n| n == grains.id.len()) {
+            true => Ok(grains),
+            false => Err(ArchiveError::Ragged {
+                prefix: "grains".to_owned(),
+            }),
+        }
+    }
+}
+
+/// Radius [m] of the grain `id`: drawn anew whenever it is asked for, so that it takes no memory.
+pub fn radius_of(radii: &Radii, seed: u64, id: u32) -> f64 {
+    if radii.min() == radii.max() {
+        return radii.min();
+    }
+    radii.quantile(rank_of(seed, id))
+}
+
+/// The share of grains that are no larger than the grain `id` [-].
+pub(crate) fn rank_of(seed: u64, id: u32) -> f64 {
+    Stream::new(seed ^ RADIUS_STREAM, u64::from(id)).unit()
+}

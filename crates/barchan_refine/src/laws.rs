@@ -1,0 +1,119 @@
+//! How guides move a grain: pure functions.
+
+/// Reach of a guide, in its radii [-]: h = 3 r [Ihmsen13].
+pub const REACH: f32 = 3.0;
+
+/// w(r): a grain farther than a radius from every guide is in a sparse region. c₁ = (1 - 1/9)³ = 512/729 [Ihmsen13].
+pub const C1: f32 = 512.0 / 729.0;
+
+/// One guide's share of all weights from which on a grain is in a sparse region [-], c₂ [Ihmsen13].
+pub const C2: f32 = 0.6;
+
+/// The step to which the blend of [`sparsity`] belongs [s].
+pub const REFERENCE_STEP: f64 = 1.0 / 60.0;
+
+/// Sum of the weights within guides packed at the fraction φ: ∫w dV φ / (4/3 π r³) = (64π/315) 27 φ / (4π/3) = 4.114 φ [-].
+pub fn bulk_weight(fraction: f32) -> f32 {
+    64.0 * 27.0 * 3.0 / (315.0 * 4.0) * fraction
+}
+
+/// Weight of a guide at the squared distance `squared` [m²], with `inverse_squared_reach` = 1/h² [1/m²]:
+/// w = max(0, 1 - d²/h²)³, eq. 23 of [Ihmsen13].
+#[inline(always)]
+pub fn weight(squared: f32, inverse_squared_reach: f32) -> f32 {
+    let rest = (1.0 - squared * inverse_squared_reach).max(0.0);
+    rest * rest * rest
+}
+
+/// Weight of a guide's velocity: w². With w itself a guide counts for half of what it is worth at its own place, and grains in a
+/// thin layer that flows over resting material lag behind its guides.
+#[inline(always)]
+pub fn sharp(weight: f32) -> f32 {
+    weight * weight
+}
+
+/// Share of its own velocity that a grain keeps, by the largest and the sum of its weights: α = 1 - max w if max w ≤ c₁ or
+/// max w ≥ c₂ Σw, else 0; eq. 26 of [Ihmsen13].
+#[inline(always)]
+pub fn sparsity(largest: f32, sum: f32) -> f32 {
+    if largest <= C1 || largest >= C2 * sum {
+        1.0 - largest
+    } else {
+        0.0
+    }
+}
+
+/// Where the filling opens the blend: full below `low`, none above `high` [-].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gate {
+    /// Filling up to which α stays as it is.
+    pub low: f32,
+    /// Filling from which on α is 0.
+    pub high: f32,
+}
+
+/// Factor on α for the filling f = Σw / Σw of the bulk: t² (3 - 2t), t = clamp((high - f) / (high - low), 0, 1). Without it,
+/// grains in the pores of a dense packing, which are farther than a radius from every guide, sink although nothing moves.
+#[inline(always)]
+pub fn gate(filling: f32, gate: Gate) -> f32 {
+    let t = ((gate.high - filling) / (gate.high - gate.low)).max(0.0).min(1.0);
+    t * t * (3.0 - 2.0 * t)
+}
+
+/// α of a step, of that of the reference step: α^(Δt/Δt_ref), so that the blend over a time does not depend on the step.
+pub fn per_step(alpha: f32, step: f64) -> f32 {
+    alpha.powf((step / REFERENCE_STEP) as f32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_those_that_the_paper_prints() {
+        let at = |radii: f32| weight(radii * radii, 1.0 / (REACH * REACH));
+        assert!((at(1.0) - C1).abs() < 1e-6);
+        assert!((at(1.5) - 0.4219).abs() < 1e-4);
+        assert!((at(2.0) - 0.1715).abs() < 1e-4);
+        assert_eq!(at(3.0), 0.0);
+        assert_eq!(at(7.0), 0.0);
+    }
+
+    #[test]
+    fn the_bulk_sum_is_the_integral_of_the_weight() {
+        // Shells of the unit ball: ∫ (1 - q²)³ 4π q² dq, scaled to h = 3 r and guides of 4/3 π r³.
+        let steps = 10_000;
+        let integral: f64 = (0..steps)
+            .map(|k| {
+                let q = (f64::from(k) + 0.5) / f64::from(steps);
+                (1.0 - q * q).powi(3) * 4.0 * std::f64::consts::PI * q * q / f64::from(steps)
+            })
+            .sum();
+        let expected = integral * 27.0 / (4.0 / 3.0 * std::f64::consts::PI) * 0.6;
+        assert!((f64::from(bulk_weight(0.6)) - expected).abs() < 1e-4);
+    }
+
+    #[test]
+    fn a_grain_is_in_a_sparse_region_between_guides_or_beside_a_lone_one() {
+        assert_eq!(sparsity(0.0, 0.0), 1.0);
+        assert_eq!(sparsity(0.5, 2.0), 0.5);
+        assert_eq!(sparsity(0.8, 2.0), 0.0);
+        assert!((sparsity(0.8, 1.0) - 0.2).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_gate_is_open_in_sparse_regions_and_shut_in_dense_ones() {
+        let half = Gate { low: 0.5, high: 1.0 };
+        assert_eq!(gate(0.2, half), 1.0);
+        assert_eq!(gate(0.5, half), 1.0);
+        assert_eq!(gate(0.75, half), 0.5);
+        assert_eq!(gate(1.3, half), 0.0);
+    }
+
+    #[test]
+    fn two_half_steps_keep_as_much_as_a_whole_one() {
+        let half = per_step(0.4, 0.5 * REFERENCE_STEP);
+        assert!((half * half - 0.4).abs() < 1e-6);
+        assert!((per_step(0.4, REFERENCE_STEP) - 0.4).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,26 @@
+//! Grains that follow guides: seeding, advection, quality measures. Knows no solver.
+//!
+//! A [`GrainRefiner`] holds the grains of a world and moves them after its guides, frame by frame. Each grain takes the weighted
+//! velocity of the guides within three of their radii; where guides are sparse it keeps a share of its own velocity and falls
+//! [Ihmsen13] [Sommer22]. No grain knows another: a step is one pass over memory.
+
+mod advect;
+mod cloud;
+mod contact;
+mod domain;
+mod field;
+mod grains;
+mod isa;
+pub mod laws;
+pub mod measures;
+mod order;
+mod play;
+mod refiner;
+mod seed;
+mod settings;
+
+pub use grains::{Grains, radius_of};
+pub use isa::Simd;
+pub use refiner::{GrainRefiner, RefineError};
+pub use seed::Source;
+pub use settings::{Mode, RefineSettings, Seeding};

@@ -1,0 +1,9 @@
+//! How good grains are: what the authors of the method name as its faults, as numbers.
+
+mod clumping;
+mod field;
+mod places;
+
+pub use clumping::{Clumping, clumping, nearest_distances, share_below};
+pub use field::{MassError, mass_error};
+pub use places::{Creep, Flow, creep, flow, inside_bodies, is_filled, strays};

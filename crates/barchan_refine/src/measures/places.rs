@@ -1,0 +1,128 @@
+//! Whether grains are where they may be.
+
+use barchan_neighbors::Grid;
+use barchan_world::World;
+use glam::Vec3;
+use rayon::prelude::*;
+
+use crate::grains::Grains;
+use crate::laws::{REACH, bulk_weight, weight};
+
+/// How far grains moved between two instants.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Creep {
+    /// Share of the grains that moved farther than the limit [-].
+    pub moved: f64,
+    /// Mean way [m].
+    pub mean: f64,
+    /// Longest way [m].
+    pub longest: f64,
+}
+
+/// Compares two states of the same grains. Those that are in one only are left out. `limit` [m] is how far a grain at rest
+/// may move.
+pub fn creep(before: &Grains, after: &Grains, limit: f64) -> Creep {
+    let most = before.id.iter().chain(&after.id).copied().max().unwrap_or(0) as usize;
+    let mut place_of = vec![u32::MAX; most + 1];
+    for (i, &id) in (0..).zip(&before.id) {
+        place_of[id as usize] = i;
+    }
+    let ways: Vec<f64> = (0..after.len())
+        .filter(|&i| place_of[after.id[i] as usize] != u32::MAX)
+        .map(|i| {
+            let was = before.place(place_of[after.id[i] as usize] as usize);
+            f64::from(was.distance(after.place(i)))
+        })
+        .collect();
+    let n = ways.len().max(1) as f64;
+    Creep {
+        moved: ways.iter().filter(|way| **way > limit).count() as f64 / n,
+        mean: ways.iter().sum::<f64>() / n,
+        longest: ways.iter().copied().fold(0.0, f64::max),
+    }
+}
+
+/// Share of the grains whose centres are deeper than `depth` [m] inside a body of `world` [-].
+pub fn inside_bodies(world: &World, grains: &Grains, depth: f64) -> f64 {
+    let present: Vec<_> = world.bodies.iter().filter(|b| b.is_present(world.time)).collect();
+    let inside = (0..grains.len()).into_par_iter().filter(|&i| {
+        let place = world.origin + grains.place(i).as_dvec3();
+        present.iter().any(|body| {
+            let local = body.pose.local(place);
+            body.shape.bounds().contains(local) && body.shape.distance(local) < -depth
+        })
+    });
+    inside.count() as f64 / grains.len().max(1) as f64
+}
+
+/// Share of the grains that are farther than three radii from every guide without being in free flight [-]: those of them whose
+/// velocity `before` a time `duration` [s] did not grow by that of free fall, to a fifth.
+pub fn strays(world: &World, grains: &Grains, before: &Grains, duration: f64) -> f64 {
+    let (grid, _) = guide_grid(world);
+    let mut place_of = vec![u32::MAX; grains.id.iter().chain(&before.id).max().map_or(0, |m| *m as usize + 1)];
+    for (i, &id) in (0..).zip(&before.id) {
+        place_of[id as usize] = i;
+    }
+    let fall = (world.gravity * duration).as_vec3();
+    let lost = (0..grains.len()).into_par_iter().filter(|&i| {
+        let mut near = false;
+        grid.near(grains.place(i), |j, squared| {
+            let reach = REACH * world.guides.radius[j as usize];
+            near |= squared < reach * reach;
+        });
+        let was = place_of[grains.id[i] as usize];
+        let flies = was != u32::MAX && {
+            let gained = grains.rate(i) - before.rate(was as usize);
+            gained.distance(fall) < 0.2 * fall.length()
+        };
+        !near && !flies
+    });
+    lost.count() as f64 / grains.len().max(1) as f64
+}
+
+fn guide_grid(world: &World) -> (Grid, f32) {
+    let reach = REACH * world.guides.radius.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
+    let mut grid = Grid::new();
+    grid.build(&world.guides.position, reach).expect("guides are finite");
+    (grid, reach)
+}
+
+/// Tells where the sum of the guides' weights is at least `filling` of that in settled material. Places are relative to the
+/// world's origin [m].
+pub fn is_filled(world: &World, filling: f32) -> impl Fn(Vec3) -> bool + Sync {
+    let (grid, _) = guide_grid(world);
+    let least = filling * bulk_weight(barchan_world::SETTLED_FRACTION as f32);
+    move |p| {
+        let mut sum = 0.0;
+        grid.near(p, |j, squared| {
+            let reach = REACH * world.guides.radius[j as usize];
+            sum += weight(squared, 1.0 / (reach * reach));
+        });
+        sum >= least
+    }
+}
+
+/// What went through a horizontal plane.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Flow {
+    /// Share of the guides' mass that is below [-].
+    pub guides: f64,
+    /// Share of the grains that are below [-].
+    pub grains: f64,
+}
+
+/// Shares of guides and grains below the height `z` [m].
+pub fn flow(world: &World, grains: &Grains, z: f64) -> Flow {
+    let level = z - world.origin.z;
+    let (mut below, mut all) = (0.0, 0.0);
+    for i in 0..world.guides.len() {
+        let mass = f64::from(world.guides.mass[i]);
+        all += mass;
+        below += if f64::from(world.guides.position[i].z) < level { mass } else { 0.0 };
+    }
+    let fallen = grains.position[2].iter().filter(|z| f64::from(**z) < level).count();
+    Flow {
+        guides: below / all,
+        grains: fallen as f64 / grains.len().max(1) as f64,
+    }
+}

@@ -1,0 +1,170 @@
+//! Guides with play: what rests on them rests.
+
+use barchan_world::{Archive, ArchiveError, World};
+use glam::{DVec3, IVec3, Vec3};
+use rayon::prelude::*;
+
+use crate::domain::Domain;
+use crate::field::Mover;
+
+/// A guide is slow up to this speed, in its radii a second [1/s].
+const SLOW: f64 = 0.5;
+/// It is fast from this speed on, in its radii a second [1/s].
+const FAST: f64 = 3.0;
+/// Slack of the rope of a fast guide, of its radius [-].
+const SHORT: f64 = 0.02;
+/// An anchor catches up with its guide at no more than this, of the guide's own speed [-].
+const CATCH_UP: f64 = 1.5;
+/// Slack of the rope of a slow guide, of its radius [-].
+const LONG: f64 = 1.0;
+/// Lag at which an anchor follows whatever the guides around do, of the radius [-].
+const LAST: f64 = 2.5;
+/// Room that a guide has in its cage, of the radius [-]: one that goes fast and farther is not caged.
+const CAGE: f64 = 0.6;
+/// Share of the guides around one that must go, too, if its anchor is to go [-].
+const COMPANY: f32 = 0.4;
+
+/// Where each guide is for grains: an anchor that follows its guide on a slack rope.
+///
+/// Settled guides never rest altogether: contacts let them tremble and creep, and a few rattle in their cages. An anchor stays while its
+/// guide is within the slack, so grains see that as rest. A guide that goes farther draws its anchor along, unless the
+/// guides around it stay and it has not gone far. The faster it goes the shorter the rope: in a flow, anchors are where guides are.
+#[derive(Debug, Default)]
+pub(crate) struct Play {
+    /// By the guides' ids [m], relative to the world's origin; no number for those that are not known yet.
+    anchors: Vec<DVec3>,
+    pulls: Vec<Pull>,
+    /// Of each cell: all guides, and those whose anchors are to go.
+    counts: Vec<[u32; 2]>,
+}
+
+/// What draws at an anchor.
+#[derive(Clone, Copy, Debug)]
+struct Pull {
+    from: DVec3,
+    /// To the guide [m].
+    way: DVec3,
+    /// How far the anchor is to go [m].
+    wanted: f64,
+    /// Whether it goes whatever the others do.
+    alone: bool,
+    /// Whether the others hold it.
+    held: bool,
+}
+
+impl Play {
+    /// Draws the anchors along over the frame that ends now, and writes what grains see of the guides to `movers`, in the world's
+    /// order: where each was at the start, and how it moves.
+    pub fn advance(&mut self, world: &World, velocities: &[Vec3], duration: f64, movers: &mut Vec<Mover>) {
+        self.anchors.resize(world.next_id as usize, DVec3::NAN);
+        self.pulls.clear();
+        for (i, velocity) in velocities.iter().enumerate() {
+            let now = world.place(i) - world.origin;
+            let anchor = self.anchors[world.guides.id[i] as usize];
+            let moved = velocity.as_dvec3() * duration;
+            let from = if anchor.is_nan() { now - moved } else { anchor };
+            let way = nearest(world, now - from);
+            let radius = f64::from(world.guides.radius[i]);
+            self.pulls
+                .push(pull(from, way, moved.length(), moved.length() / (duration * radius), radius));
+        }
+        self.hold_the_lonely(world);
+        movers.clear();
+        for (i, pull) in self.pulls.iter().enumerate() {
+            let moved = pull.way * (pull.wanted / pull.way.length().max(f64::MIN_POSITIVE));
+            self.anchors[world.guides.id[i] as usize] = wrapped(world, pull.from + moved);
+            let rate = (moved / duration).as_vec3();
+            movers.push(Mover::new(pull.from.as_vec3(), rate, world.guides.radius[i]));
+        }
+    }
+
+    /// Guides whose neighbours stay do not move their anchors.
+    fn hold_the_lonely(&mut self, world: &World) {
+        if !self.pulls.iter().any(|pull| pull.wanted > 0.0 && !pull.alone) {
+            return;
+        }
+        let side = 2.0 * world.guides.radius.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
+        let places = self.pulls.iter().map(|pull| pull.from.as_vec3());
+        let domain = Domain::over(places, side, 8 * self.pulls.len() + 4096);
+        self.counts.clear();
+        self.counts.resize(domain.len(), [0; 2]);
+        for pull in &self.pulls {
+            let [all, going] = &mut self.counts[domain.index(domain.cell(pull.from.as_vec3()))];
+            *all += 1;
+            *going += u32::from(pull.wanted > 0.0);
+        }
+        let counts = &self.counts;
+        self.pulls.par_iter_mut().with_min_len(256).for_each(|pull| {
+            if pull.wanted > 0.0 && !pull.alone {
+                let cell = domain.cell(pull.from.as_vec3());
+                let (mut all, mut going) = (0, 0);
+                let (first, last) = ((cell - 1).max(IVec3::ZERO), (cell + 1).min(domain.size() - 1));
+                for z in first.z..=last.z {
+                    for y in first.y..=last.y {
+                        for x in first.x..=last.x {
+                            let found = counts[domain.index(IVec3::new(x, y, z))];
+                            all += found[0];
+                            going += found[1];
+                        }
+                    }
+                }
+                if (going as f32) < COMPANY * all as f32 {
+                    pull.held = true;
+                }
+            }
+        });
+        for pull in self.pulls.iter_mut().filter(|pull| pull.held) {
+            pull.wanted = 0.0;
+        }
+    }
+
+    pub fn save(&self, archive: &mut Archive) {
+        archive.put("grains.anchors", &self.anchors);
+    }
+
+    pub fn load(&mut self, archive: &Archive) -> Result<(), ArchiveError> {
+        self.anchors = archive.get("grains.anchors")?;
+        Ok(())
+    }
+}
+
+/// How far the anchor at `from` goes towards its guide, which is `way` [m] off, went `moved` [m] at `speed` [radii/s].
+fn pull(from: DVec3, way: DVec3, moved: f64, speed: f64, radius: f64) -> Pull {
+    let fast = ((speed - SLOW) / (FAST - SLOW)).clamp(0.0, 1.0);
+    let slack = radius * (LONG + fast * (SHORT - LONG));
+    let length = way.length();
+    let due = (length - slack).max(0.0).min(CATCH_UP * moved);
+    // However it came about, no rope is longer than the longest.
+    let wanted = due.max(length - LONG * radius);
+    Pull {
+        from,
+        way,
+        wanted: wanted.max(0.0),
+        alone: length > LAST * radius || (fast > 0.0 && length > CAGE * radius),
+        held: false,
+    }
+}
+
+/// The shortest of the ways that lead to the images of a point.
+fn nearest(world: &World, mut way: DVec3) -> DVec3 {
+    for (axis, range) in world.periodic.iter().enumerate() {
+        if let Some([low, high]) = range {
+            way[axis] -= (high - low) * (way[axis] / (high - low)).round();
+        }
+    }
+    way
+}
+
+/// `place` [m], relative to the world's origin, brought back into periodic ranges.
+pub(crate) fn wrapped(world: &World, mut place: DVec3) -> DVec3 {
+    for (axis, range) in world.periodic.iter().enumerate() {
+        if let Some([low, high]) = range {
+            let low = low - world.origin[axis];
+            let high = high - world.origin[axis];
+            if !(low..high).contains(&place[axis]) {
+                place[axis] = low + (place[axis] - low).rem_euclid(high - low);
+            }
+        }
+    }
+    place
+}

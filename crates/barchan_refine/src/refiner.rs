@@ -1,0 +1,459 @@
+//! Grains over a run.
+
+use std::time::Instant;
+
+use barchan_geometry::sample::{Packing, SampleError};
+use barchan_world::{Archive, ArchiveError, Bodies, Column, Motion, Pose, RefineReport, Refiner, Table, World};
+use glam::{DQuat, DVec3, Vec3};
+use thiserror::Error;
+
+use crate::advect::{CHUNK, Rule, advect};
+use crate::cloud::Cloud;
+use crate::contact::{Contacts, Obstacle, Pushing};
+use crate::field::{Field, Mover};
+use crate::grains::{Grains, radius_of};
+use crate::isa::Simd;
+use crate::laws::{Gate, REFERENCE_STEP, bulk_weight};
+use crate::order::Sorter;
+use crate::play::{Play, wrapped};
+use crate::seed::{self, Parent, Solids, Source};
+use crate::settings::{RefineSettings, Seeding};
+
+/// Largest weight from which on a grain can lie on resting guides: that of a guide 1.8 radii away [-].
+const HOLD: f32 = 0.262_144;
+/// Speed below which a grain comes to rest on resting guides [m/s].
+const STOP: f32 = 0.02;
+/// Guides looked at, of those right after a sort, from which on grains are sorted again [-].
+const UNSORTED: f64 = 1.15;
+/// Packing fraction of settled guides [-].
+const FRACTION: f32 = barchan_world::SETTLED_FRACTION as f32;
+
+/// Why there are no grains.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum RefineError {
+    /// A fill cannot be sampled.
+    #[error("grains: {0}")]
+    Sample(#[from] SampleError),
+    /// More grains than there are numbers for them.
+    #[error("about {count:.3e} grains, more than there are numbers for: take a larger radius")]
+    TooMany {
+        /// How many.
+        count: f64,
+    },
+}
+
+/// Grains that follow the guides of a world.
+pub struct GrainRefiner {
+    settings: RefineSettings,
+    simd: Simd,
+    grains: Grains,
+    next_id: u32,
+    /// Guides with smaller ids have their grains.
+    seeded: u32,
+    play: Play,
+    /// Poses of the bodies at the end of the last frame, and whether they were there.
+    poses: Vec<(Pose, bool)>,
+    contacts: Contacts,
+    sorter: Sorter,
+    /// Guides that chunks looked at right after the last sort; 0 if grains are to be sorted.
+    sorted: u64,
+    field: Field,
+    movers: Vec<Mover>,
+    fastest: Vec<f32>,
+}
+
+impl GrainRefiner {
+    /// Seeds grains in a world at its start.
+    pub fn new(settings: RefineSettings, world: &World, sources: &[Source]) -> Result<Self, RefineError> {
+        let mut refiner = Self::empty(settings, world);
+        let settings = &refiner.settings;
+        let (grains, next_id) = (&mut refiner.grains, &mut refiner.next_id);
+        let expected: f64 = match settings.per_guide {
+            Some(count) => f64::from(count) * world.guides.len() as f64,
+            None => world.guides.radius.iter().map(|&r| f64::from(r).powi(3)).sum::<f64>() / settings.radii.min().powi(3),
+        };
+        if expected > 0.9 * f64::from(u32::MAX) {
+            return Err(RefineError::TooMany { count: expected });
+        }
+        let solids = Solids::of(world);
+        for source in sources {
+            match (source, settings.seeding) {
+                (
+                    Source::Shape {
+                        shape,
+                        packing,
+                        material,
+                        velocity,
+                    },
+                    Seeding::Volume,
+                ) => seed::fill(grains, next_id, world, settings, (&**shape, *packing, *material, *velocity))?,
+                (Source::Guides(ids), Seeding::Volume) => {
+                    if let Some(cloud) = Cloud::new(world, ids) {
+                        let material = world.guides.id.iter().position(|id| ids.contains(id));
+                        let material = material.map_or(0, |i| world.guides.material[i]);
+                        seed::fill(grains, next_id, world, settings, (&cloud, Packing::Dense, material, Vec3::ZERO))?;
+                    }
+                }
+                (Source::Points(ids), Seeding::Volume) => {
+                    for parent in parents(world).filter(|parent| ids.contains(&parent.id)) {
+                        seed::about(grains, next_id, world, &solids, settings, parent);
+                    }
+                }
+                (_, Seeding::Support) => {}
+            }
+        }
+        if settings.seeding == Seeding::Support {
+            for parent in parents(world) {
+                seed::about(grains, next_id, world, &solids, settings, parent);
+            }
+        }
+        refiner.seeded = world.next_id;
+        Ok(refiner)
+    }
+
+    /// No grains, for a world that is about to be loaded.
+    pub fn empty(settings: RefineSettings, world: &World) -> Self {
+        Self {
+            settings,
+            simd: Simd::best(),
+            grains: Grains::default(),
+            next_id: 0,
+            seeded: 0,
+            play: Play::default(),
+            poses: poses(world),
+            contacts: Contacts::default(),
+            sorter: Sorter::default(),
+            sorted: 0,
+            field: Field::default(),
+            movers: Vec::new(),
+            fastest: Vec::new(),
+        }
+    }
+
+    /// The same with another instruction set.
+    ///
+    /// # Panics
+    /// If the machine does not have it.
+    #[must_use]
+    pub fn with_simd(mut self, simd: Simd) -> Self {
+        assert!(simd.is_available(), "{simd:?} on a machine without it");
+        self.simd = simd;
+        self
+    }
+
+    /// The grains.
+    pub fn grains(&self) -> &Grains {
+        &self.grains
+    }
+
+    /// How they are made and moved.
+    pub fn settings(&self) -> &RefineSettings {
+        &self.settings
+    }
+
+    /// Radius of the grain `id` [m].
+    pub fn radius(&self, id: u32) -> f64 {
+        radius_of(&self.settings.radii, self.settings.seed, id)
+    }
+
+    fn rule(&self, world: &World, step: f64) -> Rule {
+        Rule {
+            mode: self.settings.mode,
+            step: step as f32,
+            fall: (world.gravity * step).as_vec3(),
+            inverse_bulk: 1.0 / bulk_weight(FRACTION),
+            gate: Gate { low: 0.5, high: 1.0 },
+            exponent: exponent(step),
+            hold: HOLD,
+            stop: STOP * STOP,
+        }
+    }
+
+    /// Grains of guides that are new, where they were at the start of the frame.
+    fn seed_new(&mut self, world: &World, velocities: &[Vec3], duration: f64) {
+        if self.seeded == world.next_id {
+            return;
+        }
+        let solids = Solids::of(world);
+        let before = self.grains.len();
+        for (parent, velocity) in parents(world).zip(velocities) {
+            if parent.id >= self.seeded {
+                let parent = Parent {
+                    place: parent.place - velocity.as_dvec3() * duration,
+                    velocity: *velocity,
+                    ..parent
+                };
+                let (grains, next_id) = (&mut self.grains, &mut self.next_id);
+                seed::about(grains, next_id, world, &solids, &self.settings, parent);
+            }
+        }
+        self.seeded = world.next_id;
+        if self.grains.len() > before {
+            self.contacts.forget();
+        }
+    }
+
+    /// Grains in a cubic metre where they are dense [1/m³].
+    fn density(&self, world: &World) -> f32 {
+        let volume: f32 = world.guides.radius.iter().map(|r| 4.2 * r * r * r / FRACTION).sum();
+        self.grains.len() as f32 / volume.max(f32::MIN_POSITIVE)
+    }
+
+    fn sort_if_needed(&mut self, world: &World) {
+        if self.sorted == 0 && !world.guides.is_empty() {
+            let density = self.density(world);
+            self.sorter.sort(&mut self.grains, density);
+            self.contacts.forget();
+        }
+    }
+
+    fn step(&mut self, world: &World, rule: &Rule, obstacles: &[Obstacle], clock: &mut Clock) {
+        clock.enter("sort");
+        self.sort_if_needed(world);
+        clock.enter("guides");
+        self.field.build(&with_images(world, &self.movers));
+        clock.enter("advect");
+        self.fastest.resize(self.grains.len().div_ceil(CHUNK), 0.0);
+        let looked = advect(&mut self.grains, &mut self.fastest, &self.field, rule, self.simd);
+        if self.sorted == 0 {
+            self.sorted = looked.max(1);
+        } else if looked as f64 > UNSORTED * self.sorted as f64 {
+            self.sorted = 0;
+        }
+        clock.enter("bodies");
+        let settings = &self.settings;
+        let pushing = Pushing {
+            obstacles,
+            origin: world.origin,
+            step: f64::from(rule.step),
+            radius: &|id| radius_of(&settings.radii, settings.seed, id),
+            largest_radius: settings.radii.max(),
+        };
+        self.contacts.resolve(&mut self.grains, &self.fastest, &pushing);
+        wrap(world, &mut self.grains);
+        for mover in &mut self.movers {
+            for axis in 0..3 {
+                mover.position[axis] += rule.step * mover.velocity[axis];
+            }
+        }
+    }
+
+    /// Bodies on the part of their way from the share `from` to the share `to` of the frame.
+    fn obstacles(&self, world: &World, from: f64, to: f64) -> Vec<Obstacle> {
+        let present = |k: &usize| world.bodies[*k].is_present(world.time);
+        let reach = world.guides.position.iter().map(|p| p.length()).fold(0.0, f32::max);
+        (0..world.bodies.len())
+            .filter(present)
+            .map(|k| {
+                let body = &world.bodies[k];
+                let start = match self.poses[k] {
+                    (pose, true) => pose,
+                    (_, false) => body.pose,
+                };
+                let at = |s: f64| Pose {
+                    position: start.position.lerp(body.pose.position, s),
+                    rotation: start.rotation.slerp(body.pose.rotation, s),
+                };
+                let about = body.center().distance(world.origin) + f64::from(reach);
+                Obstacle::new(world, body, at(from), at(to), 2.0 * about)
+            })
+            .collect()
+    }
+
+    /// Takes away what lies in sinks.
+    fn drain(&mut self, world: &World) {
+        if world.sinks.is_empty() {
+            return;
+        }
+        let inside = |i: usize| {
+            let place = world.origin + self.grains.place(i).as_dvec3();
+            world
+                .sinks
+                .iter()
+                .any(|s| s.shape.bounds().contains(place) && s.shape.distance(place) < 0.0)
+        };
+        let keep: Vec<bool> = (0..self.grains.len()).map(|i| !inside(i)).collect();
+        if keep.contains(&false) {
+            self.grains.retain(&keep);
+            self.contacts.forget();
+        }
+    }
+}
+
+impl Refiner for GrainRefiner {
+    fn len(&self) -> usize {
+        self.grains.len()
+    }
+
+    fn advance(&mut self, world: &World, velocities: &[Vec3], duration: f64) -> RefineReport {
+        let mut clock = Clock::default();
+        clock.enter("guides");
+        let steps = (duration / self.settings.step * (1.0 - 1e-9)).ceil().max(1.0);
+        self.play.advance(world, velocities, duration, &mut self.movers);
+        clock.enter("seed");
+        self.seed_new(world, velocities, duration);
+        let rule = self.rule(world, duration / steps);
+        let present: Vec<bool> = world.bodies.iter().map(|b| b.is_present(world.time)).collect();
+        if !present.iter().eq(self.poses.iter().map(|(_, present)| present)) {
+            self.contacts.forget();
+        }
+        for k in 0..steps as u32 {
+            let share = |k: u32| f64::from(k) / steps;
+            let obstacles = self.obstacles(world, share(k), share(k + 1));
+            self.step(world, &rule, &obstacles, &mut clock);
+        }
+        clock.enter("sinks");
+        self.drain(world);
+        self.poses = poses(world);
+        RefineReport {
+            steps: steps as u32,
+            stages: clock.take(),
+        }
+    }
+
+    fn table(&self, world: &World) -> Table {
+        let grains = &self.grains;
+        let n = grains.len();
+        let mut table = Table::default();
+        table.push("id", Column::U32(grains.id.clone()));
+        let place = |i: usize| (world.origin + grains.place(i).as_dvec3()).as_vec3();
+        table.push("position", Column::Vec3((0..n).map(place).collect()));
+        table.push("velocity", Column::Vec3((0..n).map(|i| grains.rate(i)).collect()));
+        let radius = |&id: &u32| self.radius(id) as f32;
+        table.push("radius", Column::F32(grains.id.iter().map(radius).collect()));
+        table.push("material", Column::U8(grains.material.clone()));
+        table
+    }
+
+    fn save(&self, archive: &mut Archive) {
+        self.grains.save(archive);
+        self.play.save(archive);
+        archive.put(
+            "grains.counters",
+            &[u64::from(self.next_id), u64::from(self.seeded), self.sorted],
+        );
+        let pose = |(pose, present): &(Pose, bool)| {
+            let mut numbers = [0.0; 8];
+            numbers[..3].copy_from_slice(&pose.position.to_array());
+            numbers[3..7].copy_from_slice(&pose.rotation.to_array());
+            numbers[7] = f64::from(u8::from(*present));
+            numbers
+        };
+        let poses: Vec<[f64; 8]> = self.poses.iter().map(pose).collect();
+        archive.put("grains.poses", &poses);
+    }
+
+    fn load(&mut self, archive: &Archive) -> Result<(), ArchiveError> {
+        let grains = Grains::load(archive)?;
+        let counters: [u64; 3] = archive.get_one("grains.counters")?;
+        let poses: Vec<[f64; 8]> = archive.get("grains.poses")?;
+        if poses.len() != self.poses.len() {
+            return Err(ArchiveError::Unfit {
+                name: "grains.poses".to_owned(),
+                found: format!("{} bodies where the scene has {}", poses.len(), self.poses.len()),
+            });
+        }
+        self.play.load(archive)?;
+        let pose = |numbers: &[f64; 8]| {
+            let pose = Pose {
+                position: DVec3::from_slice(&numbers[..3]),
+                rotation: DQuat::from_slice(&numbers[3..7]),
+            };
+            (pose, numbers[7] != 0.0)
+        };
+        self.poses = poses.iter().map(pose).collect();
+        self.grains = grains;
+        self.contacts.forget();
+        (self.next_id, self.seeded, self.sorted) = (counters[0] as u32, counters[1] as u32, counters[2]);
+        Ok(())
+    }
+}
+
+/// Exponent on the share that a grain keeps in a step of `step` [s].
+fn exponent(step: f64) -> f32 {
+    let ratio = step / REFERENCE_STEP;
+    // A frame of 1/60 s is meant, however it was computed.
+    if (ratio - 1.0).abs() < 1e-6 { 1.0 } else { ratio as f32 }
+}
+
+fn parents(world: &World) -> impl Iterator<Item = Parent> {
+    let guides = &world.guides;
+    (0..guides.len()).map(|i| Parent {
+        place: world.place(i),
+        velocity: guides.velocity[i],
+        radius: f64::from(guides.radius[i]),
+        material: guides.material[i],
+        id: guides.id[i],
+    })
+}
+
+fn poses(world: &World) -> Vec<(Pose, bool)> {
+    let pose = |k: usize| match world.bodies[k].motion {
+        Motion::Scripted { .. } => world.bodies.scripted_pose(k, world.time),
+        _ => world.bodies[k].pose,
+    };
+    (0..world.bodies.len())
+        .map(|k| (pose(k), world.bodies[k].is_present(world.time)))
+        .collect()
+}
+
+/// The guides, and images of those near the ends of periodic ranges.
+fn with_images(world: &World, movers: &[Mover]) -> Vec<Mover> {
+    let mut all = movers.to_vec();
+    for (axis, range) in world.periodic.iter().enumerate() {
+        let Some([low, high]) = range else { continue };
+        let (low, high) = ((low - world.origin[axis]) as f32, (high - world.origin[axis]) as f32);
+        for k in 0..all.len() {
+            let (mover, x) = (all[k], all[k].position[axis]);
+            for (near, shift) in [(x - low, high - low), (high - x, low - high)] {
+                if near < mover.reach {
+                    let mut image = mover;
+                    image.position[axis] += shift;
+                    all.push(image);
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Brings grains that left a periodic range back into it.
+fn wrap(world: &World, grains: &mut Grains) {
+    if world.periodic.iter().all(Option::is_none) {
+        return;
+    }
+    for i in 0..grains.len() {
+        let place = wrapped(world, grains.place(i).as_dvec3()).as_vec3();
+        for axis in 0..3 {
+            grains.position[axis][i] = place[axis];
+        }
+    }
+}
+
+/// Times stages.
+#[derive(Default)]
+struct Clock {
+    stages: Vec<(&'static str, f64)>,
+    now: Option<(usize, Instant)>,
+}
+
+impl Clock {
+    fn enter(&mut self, stage: &'static str) {
+        let now = Instant::now();
+        if let Some((k, start)) = self.now {
+            self.stages[k].1 += (now - start).as_secs_f64();
+        }
+        let k = self.stages.iter().position(|s| s.0 == stage).unwrap_or_else(|| {
+            self.stages.push((stage, 0.0));
+            self.stages.len() - 1
+        });
+        self.now = Some((k, now));
+    }
+
+    fn take(mut self) -> Vec<(&'static str, f64)> {
+        self.enter("end");
+        self.stages.retain(|s| s.0 != "end");
+        self.stages
+    }
+}
