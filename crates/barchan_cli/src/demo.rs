@@ -15,8 +15,8 @@ const SCENE: &str = "hourglass";
 const FRAMES: u64 = 240;
 /// Images in a second of the movie [1/s].
 const FPS: f64 = 30.0;
-/// The frame of the picture: sand has just reached the ground.
-const PICTURE: u64 = 44;
+/// The frame of the picture: sand has reached the ground.
+const PICTURE: u64 = 38;
 /// Once the movie has so many images, it may end when so much time is over: nobody waits longer for a first look.
 const ENOUGH: (u64, Duration) = (100, Duration::from_secs(100));
 
@@ -34,7 +34,7 @@ pub fn run() -> Result<(), Failure> {
     let mut reel = Reel::create(&movie, look.size, source.frame_rate(), Some(FPS), 1.0)?;
     let progress = Progress::new("hourglass");
     let mut images = 0;
-    source.play(None, &mut |stage: &Stage, share, time, load| {
+    source.play(None, &progress, &mut |stage: &Stage, time, load| {
         if reel.wants(time) {
             let frame = load()?;
             let image = stage.draw(&frame, &look, &mut renderer).map_err(failure)?;
@@ -49,7 +49,6 @@ pub fn run() -> Result<(), Failure> {
                 ));
             }
         }
-        progress.tell(share);
         Ok(images < ENOUGH.0 || start.elapsed() < ENOUGH.1)
     })?;
     drop(progress);

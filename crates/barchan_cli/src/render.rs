@@ -86,14 +86,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut reel = Reel::create(&output, look.size, source.frame_rate(), arguments.fps, arguments.speed)?;
     let mut renderer = arguments.look.renderer()?;
     let progress = Progress::new("drawing");
-    source.play(chosen, &mut |stage: &Stage, frame, time, load| {
+    source.play(chosen, &progress, &mut |stage: &Stage, time, load| {
         let stop = interrupted.load(Ordering::Relaxed);
         if !stop && reel.wants(time) {
             let frame = load()?;
             let image = stage.draw(&frame, &look, &mut renderer).map_err(failure)?;
             reel.push(frame.number, &image)?;
         }
-        progress.tell(frame);
         Ok(!stop)
     })?;
     drop(progress);

@@ -10,13 +10,12 @@ use barchan::{Show, Simulation, Stage, read_frame};
 use super::failure;
 use crate::cache::wrong_cache;
 use crate::failure::Failure;
+use crate::progress::Progress;
 use crate::run::simulation_failure;
 use crate::scene::SceneArguments;
 
-/// Hears of each frame: the stage, the share of the work that is done, the frame's time [s], and how to get it. Says
-/// whether to go on.
-pub type Watch<'a> =
-    dyn FnMut(&Stage, f64, f64, &mut dyn FnMut() -> Result<Frame, Failure>) -> Result<bool, Failure> + 'a;
+/// Hears of each frame: the stage, the frame's time [s], and how to get it. Says whether to go on.
+pub type Watch<'a> = dyn FnMut(&Stage, f64, &mut dyn FnMut() -> Result<Frame, Failure>) -> Result<bool, Failure> + 'a;
 
 /// Frames in their order.
 pub trait Source {
@@ -29,7 +28,7 @@ pub trait Source {
     /// The range of a column over time, where frames are at hand.
     fn range(&mut self, column: &str, show: Show) -> Result<Option<[f32; 2]>, Failure>;
     /// Goes through the frames, or to one of them.
-    fn play(&mut self, only: Option<u64>, watch: &mut Watch) -> Result<(), Failure>;
+    fn play(&mut self, only: Option<u64>, progress: &Progress, watch: &mut Watch) -> Result<(), Failure>;
 }
 
 /// Frames that a cache of frames is looked into for a range.
@@ -98,18 +97,19 @@ impl Source for CacheSource {
         Ok(all)
     }
 
-    fn play(&mut self, only: Option<u64>, watch: &mut Watch) -> Result<(), Failure> {
+    fn play(&mut self, only: Option<u64>, progress: &Progress, watch: &mut Watch) -> Result<(), Failure> {
         if let Some(number) = only {
             let entry = self.cache.frames().iter().find(|entry| entry.frame == number);
             let time = entry.map_or(0.0, |entry| entry.time);
             let mut load = || read_frame(&self.cache, number, self.show).map_err(failure);
-            return watch(&self.stage, 0.0, time, &mut load).map(|_| ());
+            return watch(&self.stage, time, &mut load).map(|_| ());
         }
         for (k, &(number, time)) in self.frames.iter().enumerate() {
             let mut load = || read_frame(&self.cache, number, self.show).map_err(failure);
-            if !watch(&self.stage, k as f64 / self.frames.len() as f64, time, &mut load)? {
+            if !watch(&self.stage, time, &mut load)? {
                 break;
             }
+            progress.tell((k + 1) as f64 / self.frames.len() as f64);
         }
         Ok(())
     }
@@ -165,14 +165,14 @@ impl Source for SceneSource {
         )))
     }
 
-    fn play(&mut self, only: Option<u64>, watch: &mut Watch) -> Result<(), Failure> {
+    fn play(&mut self, only: Option<u64>, progress: &Progress, watch: &mut Watch) -> Result<(), Failure> {
         loop {
             let number = self.simulation.frame_number();
-            let share = number as f64 / self.frames.max(1) as f64;
+            progress.tell(number as f64 / self.frames.max(1) as f64);
             if only.is_none_or(|only| only == number) {
                 let simulation = &self.simulation;
                 let time = simulation.world().time;
-                if !watch(&self.stage, share, time, &mut || Ok(simulation.frame()))? {
+                if !watch(&self.stage, time, &mut || Ok(simulation.frame()))? {
                     break;
                 }
             }
