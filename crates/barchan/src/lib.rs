@@ -35,16 +35,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod coloring;
 mod look;
 pub mod refining;
 mod registry;
 pub mod running;
 pub mod sampling;
 mod simulation;
+mod stage;
 
-pub use look::{LookError, look};
+pub use coloring::Coloring;
+pub use look::{FIT, Look, LookError, Show, Viewpoint, read_frame};
 pub use registry::SolverError;
 pub use simulation::{Simulation, SimulationError};
+pub use stage::{Stage, StageError};
 
 pub use {
     barchan_geometry as geometry, barchan_io as io, barchan_neighbors as neighbors, barchan_refine as refine,

@@ -1,16 +1,16 @@
-//! A picture of a cached frame.
+//! Pictures of frames.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::borrow::Cow;
 
-use barchan_geometry::mesh::{self, MeshError};
-use barchan_geometry::{Aabb, TriMesh};
+use barchan_geometry::Aabb;
 use barchan_io::{Cache, CacheError};
-use barchan_render::{Camera, Colors, Image, Mesh, Picture, Radii, SAND, Spheres, render};
-use barchan_scene::{Document, parse_scene};
-use barchan_world::{BodyState, Column};
-use glam::{Affine3A, DAffine3, DQuat, DVec3, Vec3};
+use barchan_render::{Camera, Colors, Image, Mesh, Picture, Radii, Renderer, SAND, Spheres, linear};
+use barchan_world::{BodyState, Column, Frame, Table};
+use glam::{Affine3A, DAffine3, DMat4, DQuat, DVec3, Vec3};
 use thiserror::Error;
+
+use crate::coloring::{self, Coloring};
+use crate::stage::{Stage, StageError};
 
 /// Why there is no picture.
 #[derive(Debug, Error)]
@@ -19,23 +19,99 @@ pub enum LookError {
     /// The cache is at fault.
     #[error(transparent)]
     Cache(#[from] CacheError),
-    /// The mesh of a body is at fault.
+    /// What lies beside the cache is at fault.
     #[error(transparent)]
-    Mesh(#[from] MeshError),
+    Stage(#[from] StageError),
     /// The picture is at fault.
     #[error(transparent)]
     Render(#[from] barchan_render::Error),
-    /// The cache keeps no particles.
-    #[error("frame {frame} has no column `{column}`")]
+    /// A column that is not there.
+    #[error("the {particles} of frame {frame} have no column `{column}`; there are: {present}")]
     NoColumn {
+        /// Guides or grains.
+        particles: &'static str,
         /// The frame.
         frame: u64,
         /// What it lacks.
-        column: &'static str,
+        column: String,
+        /// What it has.
+        present: String,
+    },
+    /// Grains were asked for where there are none.
+    #[error("frame {frame} has no grains to compare with; `barchan refine` makes them")]
+    NoGrains {
+        /// The frame.
+        frame: u64,
+    },
+    /// A camera that is not there.
+    #[error("there is no camera `{name}`; there are: {present}")]
+    NoCamera {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        present: String,
+    },
+    /// A size that has no room for two pictures.
+    #[error("two pictures side by side need at least 2 pixels of width, got {width}")]
+    Narrow {
+        /// Width asked for [px].
+        width: u32,
     },
 }
 
-/// Colours of bodies, linear RGB, by turns.
+/// Which particles are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Show {
+    /// Grains where there are any, else guides.
+    #[default]
+    Finest,
+    /// Guides.
+    Guides,
+    /// Guides left, grains right.
+    Compare,
+}
+
+/// Where a picture is seen from: a camera of the scene, and what is changed of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Viewpoint {
+    /// The name of the camera; the first one if none is given. [`FIT`] frames the scene.
+    pub camera: Option<String>,
+    /// Where it stands instead [m].
+    pub position: Option<DVec3>,
+    /// What it looks at instead [m].
+    pub target: Option<DVec3>,
+    /// Vertical field of view instead [rad].
+    pub fov: Option<f64>,
+}
+
+/// The name of the camera that frames the scene.
+pub const FIT: &str = "fit";
+
+/// How frames become pictures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Look {
+    /// Width and height [px].
+    pub size: [u32; 2],
+    /// What is drawn.
+    pub show: Show,
+    /// From where.
+    pub viewpoint: Viewpoint,
+    /// What colours mean.
+    pub coloring: Coloring,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Self {
+            size: [1280, 720],
+            show: Show::Finest,
+            viewpoint: Viewpoint::default(),
+            coloring: Coloring::Material,
+        }
+    }
+}
+
+/// Colours of bodies without one, linear RGB, by turns.
 const BODY_COLORS: [[f32; 3]; 5] = [
     [0.80, 0.45, 0.05],
     [0.10, 0.16, 0.25],
@@ -44,103 +120,232 @@ const BODY_COLORS: [[f32; 3]; 5] = [
     [0.30, 0.30, 0.32],
 ];
 
-/// Where the surface of a body lies in a cache.
-pub(crate) fn mesh_path(dir: &Path, body: &str) -> PathBuf {
-    let plain = |c: char| {
-        if c.is_ascii_alphanumeric() || "-_.".contains(c) {
-            c
-        } else {
-            '_'
-        }
+/// Middles of scenes that lie further from the origin than so many of their own sizes are moved to it: single precision.
+const FAR: f64 = 16.0;
+
+/// Frame `number` of a cache, with what `show` needs of it.
+pub fn read_frame(cache: &Cache, number: u64, show: Show) -> Result<Frame, LookError> {
+    let grains = match show {
+        Show::Guides => None,
+        Show::Finest | Show::Compare => present(cache.read_grains(number))?,
     };
-    dir.join("meshes")
-        .join(format!("{}.ply", body.chars().map(plain).collect::<String>()))
+    let guides = match (show, &grains) {
+        (Show::Finest, Some(_)) => Table::default(),
+        _ => cache.read_guides(number)?,
+    };
+    let entry = cache.frames().iter().find(|entry| entry.frame == number);
+    Ok(Frame {
+        number,
+        time: entry.map_or(0.0, |entry| entry.time),
+        guides,
+        grains,
+        bodies: present(cache.read_bodies(number))?.unwrap_or_default(),
+        ..Frame::default()
+    })
 }
 
-/// Draws frame `number` of a cache: grains as sand, or guides where there are none or `guides` are asked for; bodies as solids.
-pub fn look(dir: &Path, number: u64, width: u32, height: u32, guides: bool) -> Result<Image, LookError> {
-    let cache = Cache::open(dir)?;
-    let has_grains = cache.frames().iter().any(|f| f.frame == number && f.grains.is_some());
-    let guides = match has_grains && !guides {
-        true => cache.read_grains(number)?,
-        false => cache.read_guides(number)?,
-    };
-    let missing = |column| LookError::NoColumn { frame: number, column };
-    let Some(Column::Vec3(positions)) = guides.column("position") else {
-        return Err(missing("position"));
-    };
-    let Some(Column::F32(radii)) = guides.column("radius") else {
-        return Err(missing("radius"));
-    };
-    let ids = match guides.column("id") {
-        Some(Column::U32(ids)) => Some(ids.as_slice()),
-        _ => None,
-    };
-    let bodies: Vec<(BodyState, TriMesh)> = match cache.read_bodies(number) {
-        Ok(states) => states
-            .into_iter()
-            .filter(|state| fs::exists(mesh_path(dir, &state.name)).unwrap_or(false))
-            .map(|state| Ok((state.clone(), mesh::load(&mesh_path(dir, &state.name))?.mesh)))
-            .collect::<Result<_, MeshError>>()?,
-        Err(CacheError::NoFrame { .. }) => Vec::new(),
-        Err(error) => return Err(error.into()),
-    };
-    // Pictures are single precision: everything is drawn relative to the middle of what there is.
-    let all = Aabb::of_points(positions.iter().map(|p| p.as_dvec3()));
-    let origin = if all.is_empty() { DVec3::ZERO } else { all.center() };
-    let spheres: Vec<Vec3> = positions.iter().map(|p| (p.as_dvec3() - origin).as_vec3()).collect();
-    let vertices: Vec<Vec<Vec3>> = bodies
-        .iter()
-        .map(|b| b.1.vertices.iter().map(|v| v.as_vec3()).collect())
-        .collect();
-    let mut picture = Picture::new(Spheres {
-        positions: &spheres,
-        radii: Radii::Each(radii),
-        colors: Colors::Grains { base: SAND, ids },
-    });
-    for (k, ((state, mesh), vertices)) in bodies.iter().zip(&vertices).enumerate() {
-        picture.meshes.push(Mesh {
-            vertices,
-            triangles: &mesh.triangles,
-            pose: pose(state, origin),
-            color: BODY_COLORS[k % BODY_COLORS.len()],
-            opacity: if state.name.contains("glass") { 0.2 } else { 1.0 },
-        });
+/// None for what a cache does not keep.
+fn present<T>(read: Result<T, CacheError>) -> Result<Option<T>, CacheError> {
+    match read {
+        Ok(found) => Ok(Some(found)),
+        Err(CacheError::NoFrame { .. }) => Ok(None),
+        Err(error) => Err(error),
     }
-    let time = cache
-        .frames()
-        .iter()
-        .find(|f| f.frame == number)
-        .map_or(0.0, |f| f.time);
-    let aspect = width as f32 / height.max(1) as f32;
-    picture.camera = scene_camera(&cache, time, origin).unwrap_or_else(|| Camera::framing(&picture.bounds(), aspect));
-    picture.ground = Some(picture.bounds().min.z as f32);
-    Ok(render(&picture, width, height)?)
+}
+
+impl Stage {
+    /// A picture of a frame.
+    pub fn draw(&self, frame: &Frame, look: &Look, renderer: &mut Renderer) -> Result<Image, LookError> {
+        let [width, height] = look.size;
+        let (image, legend) = match (look.show, &frame.grains) {
+            (Show::Compare, None) => return Err(LookError::NoGrains { frame: frame.number }),
+            (Show::Compare, Some(grains)) => {
+                if width < 2 {
+                    return Err(LookError::Narrow { width });
+                }
+                let (left, legend) =
+                    self.draw_table(frame, "guides", &frame.guides, look, renderer, [width / 2, height])?;
+                let (right, _) =
+                    self.draw_table(frame, "grains", grains, look, renderer, [width - width / 2, height])?;
+                (left.beside(&right), legend)
+            }
+            (Show::Finest, Some(grains)) => self.draw_table(frame, "grains", grains, look, renderer, look.size)?,
+            _ => self.draw_table(frame, "guides", &frame.guides, look, renderer, look.size)?,
+        };
+        let mut image = image;
+        if let Some(legend) = legend {
+            legend.draw(&mut image);
+        }
+        Ok(image)
+    }
+
+    /// The range of a column in a frame, as a bar would show it if nobody said otherwise.
+    pub fn range(frame: &Frame, show: Show, column: &str) -> Result<[f32; 2], LookError> {
+        let (particles, table) = match (&frame.grains, show) {
+            (Some(grains), Show::Finest | Show::Compare) => ("grains", grains),
+            _ => ("guides", &frame.guides),
+        };
+        column_values(frame, particles, table, column).map(|values| coloring::range(&values))
+    }
+
+    fn draw_table(
+        &self,
+        frame: &Frame,
+        particles: &'static str,
+        table: &Table,
+        look: &Look,
+        renderer: &mut Renderer,
+        [width, height]: [u32; 2],
+    ) -> Result<(Image, Option<barchan_render::Legend>), LookError> {
+        let missing = |column: &str| no_column(frame, particles, table, column);
+        let Some(Column::Vec3(positions)) = table.column("position") else {
+            return Err(missing("position"));
+        };
+        let Some(Column::F32(radii)) = table.column("radius") else {
+            return Err(missing("radius"));
+        };
+        let bounds = self.bounds(positions);
+        let origin = origin(&bounds);
+        let positions: Cow<[Vec3]> = if origin == DVec3::ZERO {
+            Cow::Borrowed(positions)
+        } else {
+            positions.iter().map(|p| (p.as_dvec3() - origin).as_vec3()).collect()
+        };
+        let bases = self.material_colors();
+        let (colored, legend) = match &look.coloring {
+            Coloring::Material => (None, None),
+            Coloring::Column { name, range, map } => {
+                let values = column_values(frame, particles, table, name)?;
+                let range = range.unwrap_or_else(|| coloring::range(&values));
+                let colors = coloring::colors(&values, range, *map);
+                (Some(colors), Some(coloring::legend(name, range, *map)))
+            }
+        };
+        let colors = match (&colored, table.column("material"), table.column("id")) {
+            (Some(colors), _, _) => Colors::Each(colors),
+            (None, kinds, ids) => Colors::Grains {
+                bases: &bases,
+                kinds: match kinds {
+                    Some(Column::U8(kinds)) => Some(kinds),
+                    _ => None,
+                },
+                ids: match ids {
+                    Some(Column::U32(ids)) => Some(ids),
+                    _ => None,
+                },
+            },
+        };
+        let picture = Picture {
+            spheres: Spheres {
+                positions: &positions,
+                radii: Radii::Each(radii),
+                colors,
+            },
+            meshes: self.meshes(&frame.bodies, origin),
+            ground: self.plan.ground.map(|height| (height - origin.z) as f32),
+            camera: self.camera(
+                &look.viewpoint,
+                frame.time,
+                &bounds,
+                origin,
+                width as f32 / height.max(1) as f32,
+            )?,
+            sun: barchan_render::Sun::default(),
+        };
+        Ok((renderer.render(&picture, width, height)?, legend))
+    }
+
+    /// What the stage has at time 0; what there is now if it has nothing.
+    fn bounds(&self, positions: &[Vec3]) -> Aabb {
+        match self.plan.bounds {
+            Some([low, high]) => Aabb::new(low.into(), high.into()),
+            None => Aabb::of_points(positions.iter().map(|p| p.as_dvec3())),
+        }
+    }
+
+    fn material_colors(&self) -> Vec<[f32; 3]> {
+        let color = |color: &Option<[u8; 3]>| color.map_or(SAND, linear);
+        let colors: Vec<_> = self.plan.materials.iter().map(color).collect();
+        if colors.is_empty() { vec![SAND] } else { colors }
+    }
+
+    fn meshes(&self, bodies: &[BodyState], origin: DVec3) -> Vec<Mesh<'_>> {
+        let found = bodies.iter().filter_map(|state| {
+            let index = self.plan.bodies.iter().position(|body| body.name == state.name)?;
+            let surface = self.surfaces[index].as_ref()?;
+            let body = &self.plan.bodies[index];
+            Some(Mesh {
+                vertices: &surface.vertices,
+                triangles: &surface.mesh.triangles,
+                pose: pose(state, origin),
+                color: body.color.map_or(BODY_COLORS[index % BODY_COLORS.len()], linear),
+                opacity: body.opacity as f32,
+            })
+        });
+        found.collect()
+    }
+
+    fn camera(
+        &self,
+        viewpoint: &Viewpoint,
+        time: f64,
+        bounds: &Aabb,
+        origin: DVec3,
+        aspect: f32,
+    ) -> Result<Camera, LookError> {
+        let relative = |point: DVec3| (point - origin).as_vec3();
+        let of_scene = match viewpoint.camera.as_deref() {
+            Some(FIT) => None,
+            None => self.cameras.first(),
+            Some(name) => {
+                let found = self.cameras.iter().find(|camera| camera.name == name);
+                let present = || self.camera_names().chain([FIT]).collect::<Vec<_>>().join(", ");
+                Some(found.ok_or_else(|| LookError::NoCamera {
+                    name: name.to_owned(),
+                    present: present(),
+                })?)
+            }
+        };
+        let mut camera = match of_scene {
+            None => Camera::framing(&Aabb::new(bounds.min - origin, bounds.max - origin), aspect),
+            Some(camera) => {
+                let view = camera.at(time);
+                Camera {
+                    position: relative(view.position),
+                    target: relative(view.target),
+                    up: camera.up.as_vec3(),
+                    vertical_fov: view.fov as f32,
+                }
+            }
+        };
+        camera.position = viewpoint.position.map_or(camera.position, relative);
+        camera.target = viewpoint.target.map_or(camera.target, relative);
+        camera.vertical_fov = viewpoint.fov.map_or(camera.vertical_fov, |fov| fov as f32);
+        Ok(camera)
+    }
+}
+
+fn column_values(frame: &Frame, particles: &'static str, table: &Table, column: &str) -> Result<Vec<f32>, LookError> {
+    coloring::values(table, column).ok_or_else(|| no_column(frame, particles, table, column))
+}
+
+fn no_column(frame: &Frame, particles: &'static str, table: &Table, column: &str) -> LookError {
+    LookError::NoColumn {
+        particles,
+        frame: frame.number,
+        column: column.to_owned(),
+        present: coloring::names(table),
+    }
+}
+
+/// The point that single-precision numbers are relative to [m].
+fn origin(bounds: &Aabb) -> DVec3 {
+    let usable = !bounds.is_empty() && bounds.is_finite();
+    let far = usable && bounds.center().length() > FAR * bounds.size().max_element();
+    if far { bounds.center() } else { DVec3::ZERO }
 }
 
 fn pose(state: &BodyState, origin: DVec3) -> Affine3A {
     let pose = DAffine3::from_rotation_translation(DQuat::from_array(state.rotation), state.position - origin);
-    Affine3A::from_mat4(glam::DMat4::from(pose).as_mat4())
-}
-
-/// The first camera of the scene that the cache was made from, if it has one.
-fn scene_camera(cache: &Cache, time: f64, origin: DVec3) -> Option<Camera> {
-    let text = cache.manifest().run.scene.get("text")?.as_str()?;
-    let (scene, _) = parse_scene(&Document::new("scene", text)).ok()?;
-    let camera = scene.cameras.first()?;
-    let after = camera.keys.partition_point(|key| key.time <= time);
-    let last = camera.keys[after.saturating_sub(1)];
-    let next = camera.keys.get(after).copied().unwrap_or(last);
-    let span = next.time - last.time;
-    let s = if span > 0.0 {
-        ((time - last.time) / span).clamp(0.0, 1.0)
-    } else {
-        0.0
-    };
-    Some(Camera {
-        position: (last.position.lerp(next.position, s) - origin).as_vec3(),
-        target: (last.target.lerp(next.target, s) - origin).as_vec3(),
-        up: camera.up.as_vec3(),
-        vertical_fov: (last.fov + s * (next.fov - last.fov)) as f32,
-    })
+    Affine3A::from_mat4(DMat4::from(pose).as_mat4())
 }

@@ -3,18 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use barchan_geometry::mesh::write_ply;
-use barchan_io::{
-    Cache, CacheError, CacheSettings, CacheWriter, Part, Run, WriteError, WriteReport, read_checkpoint,
-    write_atomically,
-};
+use barchan_io::{Cache, CacheError, CacheSettings, CacheWriter, Part, Run, WriteReport, read_checkpoint};
 use barchan_scene::Scene;
-use barchan_world::{Body, Refiner};
+use barchan_world::Refiner;
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::look::mesh_path;
 use crate::simulation::{Simulation, SimulationError};
+use crate::stage::Stage;
 
 /// Where and how far to run.
 #[derive(Clone, Debug)]
@@ -159,27 +155,12 @@ fn begin(scene: &Scene, options: &RunOptions) -> Result<(Simulation, CacheWriter
     }
     let simulation = Simulation::new(scene)?;
     let mut writer = CacheWriter::create(&options.dir, run, settings(scene))?;
-    write_meshes(&options.dir, &simulation)?;
+    Stage::new(scene, simulation.world())
+        .save(&options.dir)
+        .map_err(CacheError::from)?;
     let number = push(&mut writer, &simulation, options.start_frame, scene)?;
     writer.checkpoint(number, simulation.save())?;
     Ok((simulation, writer, options.start_frame))
-}
-
-/// The surfaces of the bodies, in their own frames, so that a cache can be looked at without its scene.
-fn write_meshes(dir: &Path, simulation: &Simulation) -> Result<(), RunError> {
-    // Bodies without an end, such as the ground, have no surface to show.
-    let finite = |body: &&Body| body.shape.bounds().is_finite();
-    for body in simulation.world().bodies.iter().filter(finite) {
-        let path = mesh_path(dir, &body.name);
-        std::fs::create_dir_all(path.parent().unwrap_or(dir))
-            .map_err(|reason| WriteError {
-                path: path.clone(),
-                reason,
-            })
-            .and_then(|()| write_atomically(&path, |out| write_ply(&body.surface, out)))
-            .map_err(CacheError::from)?;
-    }
-    Ok(())
 }
 
 fn push(writer: &mut CacheWriter, simulation: &Simulation, first: u64, scene: &Scene) -> Result<u64, RunError> {

@@ -1,11 +1,10 @@
-//! `barchan info`, `barchan export`, `barchan render`: about caches that are there.
+//! `barchan info`, `barchan export`: about caches that are there.
 
 use std::path::PathBuf;
 
 use barchan::geometry::Aabb;
-use barchan::io::{Cache, CacheError, EXPORTERS, ExportError, export, write_atomically};
+use barchan::io::{Cache, CacheError, EXPORTERS, ExportError, export};
 use barchan::world::Column;
-use barchan::{LookError, look};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use serde_json::json;
@@ -118,67 +117,6 @@ pub fn run_export(arguments: &ExportArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Draw a frame of a cache.
-#[derive(Args)]
-pub struct RenderArguments {
-    /// The cache's folder
-    dir: PathBuf,
-
-    /// The frame; the last one if not given
-    #[arg(long, value_name = "N")]
-    frame: Option<u64>,
-
-    /// The picture to write, .png
-    #[arg(long, short, value_name = "FILE")]
-    output: PathBuf,
-
-    /// Width and height [pixels]
-    #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = parse_size)]
-    size: (u32, u32),
-
-    /// Draw the guides, not the grains
-    #[arg(long)]
-    guides: bool,
-}
-
-pub fn run_render(arguments: &RenderArguments) -> Result<(), Failure> {
-    if arguments
-        .output
-        .extension()
-        .is_none_or(|e| !e.eq_ignore_ascii_case("png"))
-    {
-        return Err(Failure::input(format!(
-            "{}: pictures end in .png",
-            arguments.output.display()
-        )));
-    }
-    let cache = Cache::open(&arguments.dir).map_err(wrong_cache)?;
-    let last = cache.frames().last().map(|f| f.frame);
-    let Some(frame) = arguments.frame.or(last) else {
-        return Err(Failure::input(format!("{} has no frames", arguments.dir.display())));
-    };
-    let (width, height) = arguments.size;
-    let image = look(&arguments.dir, frame, width, height, arguments.guides).map_err(|error| match error {
-        LookError::Cache(error) => wrong_cache(error),
-        error => Failure::input(error.to_string()),
-    })?;
-    write_atomically(&arguments.output, |out| {
-        image.write_png(out).map_err(std::io::Error::other)
-    })
-    .map_err(|error| Failure::input(error.to_string()))?;
-    println!("frame {frame} in {}", arguments.output.display());
-    Ok(())
-}
-
-fn parse_size(text: &str) -> Result<(u32, u32), String> {
-    let parsed = text
-        .split_once('x')
-        .and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
-    parsed
-        .filter(|&(w, h)| w > 0 && h > 0)
-        .ok_or_else(|| "a size such as 1280x720".to_owned())
-}
-
-fn wrong_cache(error: CacheError) -> Failure {
+pub fn wrong_cache(error: CacheError) -> Failure {
     Failure::input(error.to_string())
 }

@@ -3,10 +3,12 @@
 mod bench;
 mod cache;
 mod check;
+mod demo;
 mod failure;
 mod memory;
 mod progress;
 mod refine;
+mod render;
 mod run;
 mod sample;
 mod scene;
@@ -18,20 +20,20 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
 
-/// Granular material (sand, gravel, grain, snow) in high resolution.
+/// Granular material (sand, gravel, grain, snow) in high resolution. Without a command: an hourglass, simulated and drawn.
 #[derive(Parser)]
-#[command(version, arg_required_else_help = true, max_term_width = 110)]
+#[command(version, max_term_width = 110)]
 struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Subcommand)]
 enum Command {
     /// Simulate a scene into a cache
     Run(run::Arguments),
-    /// Draw a frame of a cache
-    Render(cache::RenderArguments),
+    /// Draw a cache or a scene as a picture, pictures or a movie
+    Render(render::Arguments),
     /// Make grains for a cache that has guides only, or for files of another program
     Refine(refine::Arguments),
     /// Turn a mesh file or a shape into particles
@@ -53,9 +55,12 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let done = match Arguments::parse().command {
+    let Some(command) = Arguments::parse().command else {
+        return finish(demo::run());
+    };
+    finish(match command {
         Command::Run(arguments) => run::run(&arguments),
-        Command::Render(arguments) => cache::run_render(&arguments),
+        Command::Render(arguments) => render::run(&arguments),
         Command::Refine(arguments) => refine::run(&arguments),
         Command::Sample(arguments) => sample::run(&arguments),
         Command::Export(arguments) => cache::run_export(&arguments),
@@ -71,7 +76,11 @@ fn main() -> ExitCode {
         }
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
-    };
+    })
+}
+
+/// Tells what went wrong, if anything did.
+fn finish(done: Result<(), Failure>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

@@ -45,6 +45,14 @@ impl Progress {
 }
 
 impl Progress {
+    /// Something that is worth a line of its own.
+    pub fn say(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(line),
+            None => eprintln!("{line}"),
+        }
+    }
+
     /// A frame is done.
     pub fn tell_frame(&self, now: &barchan::running::Progress) {
         if let Some(bar) = &self.bar {

@@ -114,7 +114,17 @@ fn failure(error: RunError) -> Failure {
     match &error {
         RunError::Cache(CacheError::Write(_) | CacheError::Stopped) => Failure::run(error.to_string()),
         RunError::Cache(_) | RunError::OtherScene { .. } => Failure::input(error.to_string()),
-        RunError::Simulation(SimulationError::Scene(_) | SimulationError::Solver(_) | SimulationError::Refine(_)) => {
+        _ => match error {
+            RunError::Simulation(error) => simulation_failure(error),
+            error => Failure::run(error.to_string()),
+        },
+    }
+}
+
+/// Whose fault it is that a simulation could not be made or go on.
+pub fn simulation_failure(error: SimulationError) -> Failure {
+    match error {
+        SimulationError::Scene(_) | SimulationError::Solver(_) | SimulationError::Refine(_) => {
             Failure::input(error.to_string())
         }
         _ => Failure::run(error.to_string()),

@@ -35,6 +35,9 @@ pub enum Error {
         /// Number of values [-].
         count: usize,
     },
+    /// Grains of no kind.
+    #[error("grains need the colour of at least one kind")]
+    NoColor,
     /// A triangle names a vertex that the mesh does not have.
     #[error("triangle {triangle} of mesh {mesh} names vertex {vertex}, but there are {vertices}")]
     Vertex {
@@ -67,6 +70,9 @@ pub enum Error {
         /// Direction asked for [-].
         direction: Vec3,
     },
+    /// The graphics adapter could not draw it.
+    #[error(transparent)]
+    Gpu(#[from] barchan_gpu::GpuError),
     /// The file could not be opened.
     #[error("cannot write {path}: {source}")]
     File {

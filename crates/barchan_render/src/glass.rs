@@ -8,9 +8,9 @@ use crate::triangle::Triangle;
 use glam::{Vec2, Vec3, Vec4};
 
 /// Reflectance of glass seen straight on [-].
-const REFLECTANCE: f32 = 0.04;
+pub(crate) const REFLECTANCE: f32 = 0.04;
 /// Light of the sky in glass, compared with the background [-].
-const SHEEN: f32 = 0.9;
+pub(crate) const SHEEN: f32 = 0.9;
 
 /// A surface in a pixel.
 struct Layer {

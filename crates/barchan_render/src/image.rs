@@ -26,6 +26,28 @@ impl Image {
         self.pixels[y as usize * self.width as usize + x as usize]
     }
 
+    /// Two images of one height side by side, with a white line between them.
+    ///
+    /// # Panics
+    /// If their heights differ.
+    pub fn beside(&self, right: &Self) -> Self {
+        assert_eq!(self.height, right.height, "images side by side");
+        let rows = self
+            .pixels
+            .chunks(self.width as usize)
+            .zip(right.pixels.chunks(right.width as usize));
+        let mut pixels: Vec<[u8; 3]> = rows.flat_map(|(left, right)| [left, right].concat()).collect();
+        let width = self.width + right.width;
+        for row in pixels.chunks_mut(width as usize) {
+            row[self.width as usize] = [255; 3];
+        }
+        Self {
+            width,
+            height: self.height,
+            pixels,
+        }
+    }
+
     /// Writes it as PNG.
     pub fn write_png(&self, to: impl Write) -> Result<(), Error> {
         let mut encoder = png::Encoder::new(to, self.width, self.height);

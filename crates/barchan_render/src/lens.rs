@@ -34,7 +34,7 @@ pub(crate) struct Lens {
     /// Samples of a pixel: x, y [px].
     pub lanes: [Vec4; 2],
     /// Smallest radius that meets each lane at least once, wherever the sphere is [px].
-    least_radius: f32,
+    pub least_radius: f32,
 }
 
 /// A part of the image [px].

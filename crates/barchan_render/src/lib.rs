@@ -1,8 +1,9 @@
-//! Pictures of spheres and triangle meshes, drawn on the CPU without a driver.
+//! Pictures of spheres and triangle meshes, drawn on the CPU without a driver, or by a graphics adapter with the same look.
 //!
-//! A [`Picture`] says what is there and where it is seen from; [`render`] makes an [`Image`] of it. Spheres are exact,
+//! A [`Picture`] says what is there and where it is seen from; [`render`] makes an [`Image`] of it, [`Renderer`] with the
+//! engine of choice. Spheres are exact,
 //! down to less than a pixel; the light is a sun with soft shadows and a sky that a heap hides part of. The same picture
-//! gives the same bits for any number of threads.
+//! gives the same bits for any number of threads. [`Movie`] puts images into a file.
 //!
 //! ```
 //! use barchan_render::{Camera, Picture, Radii, Spheres, render};
@@ -24,11 +25,16 @@
 
 mod bins;
 mod camera;
+mod color_map;
+mod engine;
 mod error;
 mod glass;
+mod gpu;
 mod hash;
 mod image;
+mod legend;
 mod lens;
+mod movie;
 mod normals;
 mod picture;
 mod raster;
@@ -41,7 +47,13 @@ mod tone;
 mod triangle;
 
 pub use camera::Camera;
+pub use color_map::ColorMap;
+pub use engine::{Engine, Renderer};
 pub use error::Error;
+pub use gpu::GpuRenderer;
 pub use image::Image;
+pub use legend::Legend;
+pub use movie::{Movie, MovieEncoder, MovieError};
 pub use picture::{Colors, Mesh, Picture, Radii, SAND, Spheres, Sun};
 pub use render::render;
+pub use tone::linear;

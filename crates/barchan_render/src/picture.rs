@@ -68,7 +68,11 @@ impl<'a> Spheres<'a> {
         Self {
             positions,
             radii,
-            colors: Colors::Grains { base: SAND, ids: None },
+            colors: Colors::Grains {
+                bases: &[SAND],
+                kinds: None,
+                ids: None,
+            },
         }
     }
 
@@ -114,10 +118,12 @@ pub enum Colors<'a> {
     One([f32; 3]),
     /// One a sphere, sRGB.
     Each(&'a [[u8; 3]]),
-    /// As grains of one sand: lighter and darker, some of quartz, some of ore.
+    /// As grains of sand: lighter and darker, some of quartz, some of ore.
     Grains {
-        /// Mean colour, linear RGB [-].
-        base: [f32; 3],
+        /// Mean colour of each kind, linear RGB [-]; at least one.
+        bases: &'a [[f32; 3]],
+        /// The kind of each; a number beyond the last is the last. Else they are all of the first.
+        kinds: Option<&'a [u8]>,
         /// What tells the grains apart, where their order changes from picture to picture; else their index.
         ids: Option<&'a [u32]>,
     },

@@ -21,19 +21,31 @@ pub(crate) struct Samples {
     pub rows: usize,
     /// Infinite where there is nothing [m].
     pub depth: Vec<Vec4>,
+    /// Empty if only depths were drawn.
     pub ids: Vec<[u32; 4]>,
 }
 
 impl Samples {
-    /// Draws the spheres and the solid meshes.
-    pub fn draw(lens: &Lens, scene: &Scene, ground: Option<f32>) -> Self {
+    /// Draws the ground, the spheres and the solid meshes.
+    pub fn draw(lens: &Lens, scene: &Scene) -> Self {
+        Self::draw_parts(lens, scene, scene.ground, true)
+    }
+
+    /// Depths of the spheres and the solid meshes alone.
+    pub fn draw_depths(lens: &Lens, scene: &Scene) -> Self {
+        Self::draw_parts(lens, scene, None, false)
+    }
+
+    fn draw_parts(lens: &Lens, scene: &Scene, ground: Option<f32>, named: bool) -> Self {
         let [columns, rows] = lens.size.map(|pixels| pixels.div_ceil(TILE));
         let bins = Bins::build(scene.surfaces(), columns, rows, |id| {
             tiles(lens, seen_bounds(lens, scene, id as u32, true))
         });
         let mut depth = vec![Vec4::INFINITY; columns * rows * TILE_PIXELS];
-        let mut ids = vec![[SKY; 4]; columns * rows * TILE_PIXELS];
-        let parts = depth.par_chunks_mut(TILE_PIXELS).zip(ids.par_chunks_mut(TILE_PIXELS));
+        let mut ids = vec![[SKY; 4]; if named { columns * rows * TILE_PIXELS } else { 0 }];
+        let mut names: Vec<&mut [[u32; 4]]> = ids.chunks_mut(TILE_PIXELS).collect();
+        names.resize_with(columns * rows, Default::default);
+        let parts = depth.par_chunks_mut(TILE_PIXELS).zip(names);
         parts.enumerate().for_each(|(tile, (depth, ids))| {
             let mut part = Part {
                 lens,
@@ -201,8 +213,10 @@ impl Part<'_> {
                 let lanes = before.bitmask();
                 if lanes != 0 {
                     self.depth[pixel] = Vec4::select(before, found, self.depth[pixel]);
-                    for (lane, slot) in self.ids[pixel].iter_mut().enumerate() {
-                        *slot = if lanes >> lane & 1 == 1 { id } else { *slot };
+                    if let Some(slots) = self.ids.get_mut(pixel) {
+                        for (lane, slot) in slots.iter_mut().enumerate() {
+                            *slot = if lanes >> lane & 1 == 1 { id } else { *slot };
+                        }
                     }
                 }
             }

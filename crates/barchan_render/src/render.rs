@@ -15,18 +15,8 @@ const LIMIT: u32 = 16_384;
 
 /// Draws a picture as an image of `width` x `height` [px].
 pub fn render(picture: &Picture, width: u32, height: u32) -> Result<Image, Error> {
-    if width == 0 || height == 0 || width > LIMIT || height > LIMIT {
-        return Err(Error::Size {
-            width,
-            height,
-            limit: LIMIT,
-        });
-    }
-    let lens = Lens::of_camera(&picture.camera, width, height)?;
-    let direction = picture.sun.direction;
-    let towards_sun = direction.try_normalize().ok_or(Error::Sun { direction })?;
-    let scene = Scene::new(picture)?;
-    let samples = Samples::draw(&lens, &scene, scene.ground);
+    let (lens, towards_sun, scene) = check(picture, width, height)?;
+    let samples = Samples::draw(&lens, &scene);
     let shader = Shader::new(&scene, &lens, &samples, &picture.sun, towards_sun);
     let glass = Glass::new(&shader);
     let tone = Tone::new();
@@ -41,6 +31,21 @@ pub fn render(picture: &Picture, width: u32, height: u32) -> Result<Image, Error
         }
     });
     Ok(Image { width, height, pixels })
+}
+
+/// The lens, the unit vector to the sun and the scene of a picture, if it can be drawn.
+pub(crate) fn check<'a>(picture: &'a Picture<'a>, width: u32, height: u32) -> Result<(Lens, Vec3, Scene<'a>), Error> {
+    if width == 0 || height == 0 || width > LIMIT || height > LIMIT {
+        return Err(Error::Size {
+            width,
+            height,
+            limit: LIMIT,
+        });
+    }
+    let lens = Lens::of_camera(&picture.camera, width, height)?;
+    let direction = picture.sun.direction;
+    let towards_sun = direction.try_normalize().ok_or(Error::Sun { direction })?;
+    Ok((lens, towards_sun, Scene::new(picture)?))
 }
 
 /// The pixels of a tile, row by row.

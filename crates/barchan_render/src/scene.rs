@@ -78,32 +78,17 @@ impl<'a> Scene<'a> {
 }
 
 fn check_counts(spheres: &Spheres) -> Result<(), Error> {
-    let counts = [
-        (
-            "radii",
-            if let Radii::Each(radii) = spheres.radii {
-                Some(radii.len())
-            } else {
-                None
-            },
-        ),
-        (
-            "colors",
-            if let Colors::Each(colors) = spheres.colors {
-                Some(colors.len())
-            } else {
-                None
-            },
-        ),
-        (
-            "ids",
-            if let Colors::Grains { ids: Some(ids), .. } = spheres.colors {
-                Some(ids.len())
-            } else {
-                None
-            },
-        ),
-    ];
+    let radii = match spheres.radii {
+        Radii::One(_) => None,
+        Radii::Each(radii) => Some(radii.len()),
+    };
+    let (colors, kinds, ids) = match spheres.colors {
+        Colors::One(_) => (None, None, None),
+        Colors::Each(colors) => (Some(colors.len()), None, None),
+        Colors::Grains { bases: [], .. } => return Err(Error::NoColor),
+        Colors::Grains { kinds, ids, .. } => (None, kinds.map(<[u8]>::len), ids.map(<[u32]>::len)),
+    };
+    let counts = [("radii", radii), ("colors", colors), ("kinds", kinds), ("ids", ids)];
     let spheres = spheres.positions.len();
     for (what, count) in counts {
         if let Some(count) = count.filter(|&count| count != spheres) {

@@ -12,21 +12,24 @@ use crate::{hash, tone};
 use glam::{Quat, Vec2, Vec3, Vec3Swizzles};
 
 /// Radiance of the sky as a lamp, linear RGB [-].
-const SKY_LIGHT: Vec3 = Vec3::new(0.43, 0.48, 0.57);
+pub(crate) const SKY_LIGHT: Vec3 = Vec3::new(0.43, 0.48, 0.57);
 /// The background at the horizon and straight up, linear RGB [-].
-const HORIZON: Vec3 = Vec3::new(0.76, 0.80, 0.84);
-const ZENITH: Vec3 = Vec3::new(0.26, 0.36, 0.50);
+pub(crate) const HORIZON: Vec3 = Vec3::new(0.76, 0.80, 0.84);
+pub(crate) const ZENITH: Vec3 = Vec3::new(0.26, 0.36, 0.50);
 /// Colour of the ground, linear RGB [-].
-const GROUND_COLOR: Vec3 = Vec3::new(0.30, 0.31, 0.33);
+pub(crate) const GROUND_COLOR: Vec3 = Vec3::new(0.30, 0.31, 0.33);
 /// Distance from the scene's middle at which the ground begins to fade into the background, and is gone [radii of the scene].
-const FADE: [f32; 2] = [1.5, 5.0];
+pub(crate) const FADE: [f32; 2] = [1.5, 5.0];
 /// Screen-space occlusion looks so far [radii of the sphere].
-const CREVICE: f32 = 2.0;
+pub(crate) const CREVICE: f32 = 2.0;
 /// Places that it looks at.
-const CREVICE_TAPS: usize = 8;
+pub(crate) const CREVICE_TAPS: usize = 8;
+
+/// What crevices of less than a few pixels leave open, of which the samples say nothing: as in a packing on the mean [-].
+pub(crate) const UNRESOLVED: f32 = 0.8;
 
 /// How much of a block is in a grain [-].
-const WORN: f32 = 0.6;
+pub(crate) const WORN: f32 = 0.6;
 
 /// A place on a surface.
 struct Point {
@@ -63,8 +66,7 @@ impl<'a> Shader<'a> {
             || SunMap::new(scene, towards_sun, sun.angular_radius),
             || SkyGrid::new(scene),
         );
-        let (mut low, high) = scene.focus.unwrap_or((Vec3::splat(-1.0), Vec3::ONE));
-        low.z = low.z.min(scene.ground.unwrap_or(low.z));
+        let (middle, radius) = extent(scene);
         Self {
             scene,
             lens,
@@ -75,8 +77,8 @@ impl<'a> Shader<'a> {
             sky,
             normals: scene.meshes.iter().map(corner_normals).collect(),
             decoded: std::array::from_fn(|k| tone::decode(k as f32 / 255.0)),
-            middle: 0.5 * (low + high),
-            radius: (0.5 * (high - low).length()).max(f32::MIN_POSITIVE),
+            middle,
+            radius,
         }
     }
 
@@ -151,7 +153,13 @@ impl<'a> Shader<'a> {
         match self.scene.spheres.colors {
             Colors::One(color) => Vec3::from_array(color),
             Colors::Each(colors) => Vec3::from_array(colors[index].map(|c| self.decoded[usize::from(c)])),
-            Colors::Grains { base, ids } => grain(Vec3::from_array(base), ids.map_or(index as u32, |ids| ids[index])),
+            Colors::Grains { bases, kinds, ids } => {
+                let kind = kinds.map_or(0, |kinds| usize::from(kinds[index]).min(bases.len() - 1));
+                grain(
+                    Vec3::from_array(bases[kind]),
+                    ids.map_or(index as u32, |ids| ids[index]),
+                )
+            }
         }
     }
 
@@ -234,8 +242,6 @@ impl<'a> Shader<'a> {
     fn crevice(&self, point: &Point, place: Vec2, turn: f32) -> f32 {
         let depth = (point.position - self.lens.origin).dot(self.lens.forward);
         let pixels = point.crevice / (depth * self.lens.scale);
-        // Below a few pixels the samples say nothing: take what a packing has on the mean.
-        const UNRESOLVED: f32 = 0.8;
         let resolved = smooth_step(1.0, 3.0, pixels);
         if resolved <= 0.0 {
             return UNRESOLVED;
@@ -264,6 +270,13 @@ impl<'a> Shader<'a> {
         let open = (1.0 - 2.2 * hidden / CREVICE_TAPS as f32).max(0.0);
         UNRESOLVED + resolved * (open - UNRESOLVED)
     }
+}
+
+/// Middle and radius of a scene, with its ground [m].
+pub(crate) fn extent(scene: &Scene) -> (Vec3, f32) {
+    let (mut low, high) = scene.focus.unwrap_or((Vec3::splat(-1.0), Vec3::ONE));
+    low.z = low.z.min(scene.ground.unwrap_or(low.z));
+    (0.5 * (low + high), (0.5 * (high - low).length()).max(f32::MIN_POSITIVE))
 }
 
 /// The sky behind everything, linear RGB. `ray`: unit vector.

@@ -22,15 +22,15 @@ const SOLID: f32 = 6.0;
 
 /// The light of the sky in the cells of a grid.
 pub(crate) struct SkyGrid {
-    low: Vec3,
-    cell: f32,
-    size: UVec3,
+    pub low: Vec3,
+    pub cell: f32,
+    pub size: UVec3,
     /// Mean over the upper half of the directions: of light times direction, and of light.
-    light: Vec<Vec4>,
+    pub light: Vec<Vec4>,
     /// Part of the light that each cell lets through [-].
-    clear: Vec<f32>,
+    pub clear: Vec<f32>,
     /// Height below which there is ground [m].
-    floor: f32,
+    pub floor: f32,
 }
 
 impl SkyGrid {

@@ -10,11 +10,11 @@ const TEXELS_PER_RADIUS: f32 = 3.0;
 /// Texels of a side.
 const SIDE: std::ops::RangeInclusive<f32> = 256.0..=2048.0;
 /// How far around a point what hides the sun is looked for [texel].
-const SEARCH: f32 = 10.0;
+pub(crate) const SEARCH: f32 = 10.0;
 /// Widest filter [texel].
-const WIDEST: f32 = 24.0;
+pub(crate) const WIDEST: f32 = 24.0;
 /// Places that are asked for what hides the sun, and for how much of it.
-const TAPS: [usize; 2] = [8, 16];
+pub(crate) const TAPS: [usize; 2] = [8, 16];
 
 /// What the sun sees.
 pub(crate) struct SunMap {
@@ -29,27 +29,13 @@ pub(crate) struct SunMap {
 impl SunMap {
     /// `towards`: unit vector to the sun. `None` if there is nothing that could throw a shadow.
     pub fn new(scene: &Scene, towards: Vec3, angular_radius: f32) -> Option<Self> {
-        let (low, high) = scene.focus?;
-        let middle = 0.5 * (low + high);
-        let frame = Lens::of_light(-towards, middle, 1.0, [1, 1]);
-        let half = 0.5 * (high - low);
-        let reach = |axis: Vec3| half.dot(axis.abs());
-        let (width, height) = (2.0 * reach(frame.right), 2.0 * reach(frame.down));
-        let longest = width.max(height).max(f32::MIN_POSITIVE);
-        let wished = if scene.grain > 0.0 {
-            TEXELS_PER_RADIUS * longest / scene.grain
-        } else {
-            *SIDE.end()
-        };
-        let texel = longest / wished.clamp(*SIDE.start(), *SIDE.end());
-        let pixels = |length: f32| ((0.5 * length / texel).ceil() as usize + 1).min(*SIDE.end() as usize);
-        let lens = Lens::of_light(-towards, middle, 2.0 * texel, [pixels(width), pixels(height)]);
-        let samples = Samples::draw(&lens, scene, None);
+        let (lens, texel) = lens(scene, towards)?;
+        let samples = Samples::draw_depths(&lens, scene);
         Some(Self {
             lens,
             samples,
             texel,
-            softness: angular_radius.clamp(0.0, 0.5).tan(),
+            softness: softness(angular_radius),
         })
     }
 
@@ -106,4 +92,32 @@ fn disc(count: usize, radius: f32, turn: f32) -> impl Iterator<Item = Vec2> {
         direction = direction.rotate(STEP);
         direction * (radius * ((k as f32 + 0.5) / count as f32).sqrt())
     })
+}
+
+/// The light of the sun on an image of pixels of 2 x 2 texels, and the side of a texel [m]. `towards`: unit vector to the sun. `None`
+/// if there is nothing that could throw a shadow.
+pub(crate) fn lens(scene: &Scene, towards: Vec3) -> Option<(Lens, f32)> {
+    let (low, high) = scene.focus?;
+    let middle = 0.5 * (low + high);
+    let frame = Lens::of_light(-towards, middle, 1.0, [1, 1]);
+    let half = 0.5 * (high - low);
+    let reach = |axis: Vec3| half.dot(axis.abs());
+    let (width, height) = (2.0 * reach(frame.right), 2.0 * reach(frame.down));
+    let longest = width.max(height).max(f32::MIN_POSITIVE);
+    let wished = if scene.grain > 0.0 {
+        TEXELS_PER_RADIUS * longest / scene.grain
+    } else {
+        *SIDE.end()
+    };
+    let texel = longest / wished.clamp(*SIDE.start(), *SIDE.end());
+    let pixels = |length: f32| ((0.5 * length / texel).ceil() as usize + 1).min(*SIDE.end() as usize);
+    Some((
+        Lens::of_light(-towards, middle, 2.0 * texel, [pixels(width), pixels(height)]),
+        texel,
+    ))
+}
+
+/// Tangent of the sun's radius as it is seen [-].
+pub(crate) fn softness(angular_radius: f32) -> f32 {
+    angular_radius.clamp(0.0, 0.5).tan()
 }

@@ -31,6 +31,11 @@ pub(crate) fn decode(srgb: f32) -> f32 {
     }
 }
 
+/// An sRGB colour as linear RGB [-].
+pub fn linear(color: [u8; 3]) -> [f32; 3] {
+    color.map(|channel| decode(f32::from(channel) / 255.0))
+}
+
 /// [`film`] and [`encode`] as a table over the square root of the light, where steps are even to the eye.
 pub(crate) struct Tone {
     table: Vec<f32>,

@@ -34,6 +34,7 @@ pub(crate) fn scene<'d>(reader: &Reader<'d>, value: &Value<'d>) -> Option<Scene>
     };
     let (solver, solver_settings) = check.solver();
     let (materials, contacts) = check.materials(&solver);
+    let colors = check.colors();
     let (fills, emitters, sinks) = (
         check.fills(&materials, &solver),
         check.emitters(&materials),
@@ -54,6 +55,7 @@ pub(crate) fn scene<'d>(reader: &Reader<'d>, value: &Value<'d>) -> Option<Scene>
         solver_settings,
         materials,
         contacts,
+        colors,
         fills,
         emitters,
         sinks,
@@ -135,6 +137,13 @@ impl Check<'_, '_> {
             self.pair(pair, &mut materials);
         }
         (materials, contacts)
+    }
+
+    /// The colour of each material, by number.
+    fn colors(&self) -> Vec<Option<[u8; 3]>> {
+        let named = self.fields.named("materials").unwrap_or_default().iter();
+        let color = |(_, item): &(String, crate::fields::Item)| item.table()?.color("color");
+        named.take(MATERIALS).map(color).collect()
     }
 
     fn material(&self, name: &str, table: Option<&Fields>) -> Material {

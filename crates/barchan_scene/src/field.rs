@@ -47,6 +47,8 @@ pub enum Kind {
     Vector,
     /// `[x, y, z]`, not zero.
     Direction,
+    /// `"#c2a06b"`: red, green and blue, two hexadecimal digits each.
+    Color,
     /// `[low, high]`.
     Range,
     /// `[x, y, z]` degrees, or `{ axis, angle }`.

@@ -38,6 +38,7 @@ pub(crate) enum Datum {
     Flag(bool),
     Text(String),
     Vector(DVec3),
+    Color([u8; 3]),
     Range([f64; 2]),
     Turn(Turn),
     Shape(Box<PlacedShape>),
@@ -77,6 +78,8 @@ getters! {
     text: Text => &str, String::as_str;
     /// Three numbers.
     vector: Vector => DVec3, |x: &DVec3| *x;
+    /// Red, green and blue, sRGB.
+    color: Color => [u8; 3], |x: &[u8; 3]| *x;
     /// Two numbers, ascending.
     range: Range => [f64; 2], |x: &[f64; 2]| *x;
     /// A rotation.
@@ -199,6 +202,10 @@ fn read_kind<'d>(reader: &Reader<'d>, what: &'static str, kind: &'static Kind, v
         Kind::Word(words) => reader.word(what, value, words).map(|word| Datum::Text(word.to_owned())),
         Kind::Vector => reader.vec3(what, value).map(Datum::Vector),
         Kind::Direction => reader.direction(what, value).map(Datum::Vector),
+        Kind::Color => match reader.string(what, value)? {
+            text if parse_color(&text).is_some() => parse_color(&text).map(Datum::Color),
+            _ => reader.refuse(what, value, "a colour such as \"#c2a06b\""),
+        },
         Kind::Range => reader.range(what, value).map(Datum::Range),
         Kind::Turn => read_turn(reader, what, value).map(Datum::Turn),
         Kind::Shape => read_placed(reader, value).map(|shape| Datum::Shape(Box::new(shape))),
@@ -253,6 +260,14 @@ fn read_named<'d>(
         (name.to_owned(), item)
     };
     Some(named.into_iter().map(item).collect())
+}
+
+/// `#rrggbb` as three bytes.
+fn parse_color(text: &str) -> Option<[u8; 3]> {
+    let digits = text.strip_prefix('#').filter(|d| d.len() == 6 && d.is_ascii())?;
+    let number = u32::from_str_radix(digits, 16).ok()?;
+    let [_, r, g, b] = number.to_be_bytes();
+    digits.chars().all(|c| c.is_ascii_hexdigit()).then_some([r, g, b])
 }
 
 /// The place of `name` among `names`, or an error at `span` that says what there is.

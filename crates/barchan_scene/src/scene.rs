@@ -34,6 +34,8 @@ pub struct Scene {
     pub materials: Materials,
     /// What contact laws know of each material besides friction, by number.
     pub contacts: Vec<ContactProperties>,
+    /// Colour of each material in pictures, sRGB, by number; none where nothing was said.
+    pub colors: Vec<Option<[u8; 3]>>,
     /// Guides that are there at the start.
     pub fills: Vec<Fill>,
     /// Where guides appear.
@@ -123,6 +125,10 @@ pub struct BodyPlan {
     pub velocity: DVec3,
     /// Angular velocity at first [rad/s].
     pub angular_velocity: DVec3,
+    /// Colour in pictures, sRGB, if it was said.
+    pub color: Option<[u8; 3]>,
+    /// Part of the light that it holds back in pictures [-]: 1 is solid, less is glass.
+    pub opacity: f64,
     /// Where the scene says so.
     pub place: String,
 }
@@ -192,6 +198,30 @@ pub struct CameraKey {
     pub fov: f64,
     /// How it goes on from here.
     pub ease: Ease,
+}
+
+impl Camera {
+    /// The view at `time` [s]; that of the first key before it, and of the last after it.
+    pub fn at(&self, time: f64) -> CameraKey {
+        let after = self.keys.partition_point(|key| key.time <= time);
+        let last = self.keys[after.saturating_sub(1)];
+        let next = self.keys.get(after).copied().unwrap_or(last);
+        if next.time <= last.time || time <= last.time {
+            return CameraKey { time, ..last };
+        }
+        let s = (time - last.time) / (next.time - last.time);
+        let s = match last.ease {
+            Ease::Linear => s,
+            Ease::Smooth => s * s * (3.0 - 2.0 * s),
+        };
+        CameraKey {
+            time,
+            position: last.position.lerp(next.position, s),
+            target: last.target.lerp(next.target, s),
+            fov: last.fov + s * (next.fov - last.fov),
+            ease: last.ease,
+        }
+    }
 }
 
 /// Grains.

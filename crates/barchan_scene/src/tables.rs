@@ -1,8 +1,8 @@
 //! Every key of a scene file.
 
 use crate::field::Kind::{
-    Between, Count, Direction, Flag, List, Named, NotNegative, Number, NumberOr, Pair, Positive, Range, Shape, Table,
-    Text, Turn, Vector, Word,
+    Between, Color, Count, Direction, Flag, List, Named, NotNegative, Number, NumberOr, Pair, Positive, Range, Shape,
+    Table, Text, Turn, Vector, Word,
 };
 use crate::field::Need::{self, Optional, Required};
 use crate::field::{Field, TableSpec, field};
@@ -77,6 +77,7 @@ const MATERIAL: TableSpec = TableSpec {
         field("poisson_ratio",    Between(0.0, 0.5),                 Optional, "of the grains [-]"),
         field("rolling_friction", NotNegative,                       Optional, "resistance to rolling [-]"),
         field("cohesion",         NotNegative,                       Optional, "how much the grains stick to each other"),
+        field("color",            Color,                             Optional, "in pictures: \"#rrggbb\"; that of quartz sand by default"),
     ],
     exclusive: &[["friction", "angle_of_repose"]],
 };
@@ -145,6 +146,8 @@ const BODY: TableSpec = plain("body", &[
     field("until",            Number,                            Optional,              "it is gone from this time on [s]; 0 for what only holds a settling fill"),
     field("velocity",         Vector,                            Optional,              "of a dynamic body's centre of mass at first [m/s]"),
     field("angular_velocity", Vector,                            Optional,              "of a dynamic body at first [deg/s]"),
+    field("color",            Color,                             Optional,              "in pictures: \"#rrggbb\"; one of several by default"),
+    field("opacity",          Between(0.0, 1.0),                 Need::Number(1.0),     "in pictures: the part of the light that it holds back [-]; glass has 0.2"),
 ]);
 
 #[rustfmt::skip]

@@ -2,6 +2,7 @@
 
 mod neighbors;
 mod pbd;
+mod render;
 mod sample;
 mod scenes;
 
@@ -36,6 +37,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("neighbors", neighbors::run),
     ("sample", sample::run),
     ("pbd", pbd::run),
+    ("render", render::run),
 ];
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {

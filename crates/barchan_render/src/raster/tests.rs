@@ -26,7 +26,7 @@ fn picture<'a>(positions: &'a [Vec3], radii: &'a [f32]) -> Picture<'a> {
 fn seen(picture: &Picture) -> Vec<(Vec3, f32, u32)> {
     let lens = Lens::of_camera(&picture.camera, WIDTH, HEIGHT).unwrap();
     let scene = Scene::new(picture).unwrap();
-    let samples = Samples::draw(&lens, &scene, scene.ground);
+    let samples = Samples::draw(&lens, &scene);
     let mut seen = Vec::new();
     for (x, y) in (0..HEIGHT as usize).flat_map(|y| (0..WIDTH as usize).map(move |x| (x, y))) {
         let pixel = samples.index(x, y);

@@ -115,6 +115,8 @@ impl Check<'_, '_> {
             until,
             velocity: velocity("velocity"),
             angular_velocity: velocity("angular_velocity").map(f64::to_radians),
+            color: table.color("color"),
+            opacity: table.number("opacity")?,
             place: self.place(&table.span),
         })
     }

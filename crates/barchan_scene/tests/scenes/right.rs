@@ -108,6 +108,31 @@ fn pairs_joints_and_cameras_are_kept() {
 }
 
 #[test]
+fn a_camera_moves_between_its_keys_and_stands_still_outside() {
+    let (scene, _) = parse(&format!(
+        "{GOOD}[[camera]]\nposition = [0, 0, 1]\ntarget = [0, 0, 0]\nkeys = [\
+         {{ time = 1, ease = \"linear\" }}, {{ time = 2, position = [4, 0, 1] }}, {{ time = 4, position = [0, 0, 1] }}]\n"
+    ));
+    let x = |time: f64| scene.cameras[0].at(time).position.x;
+    assert_eq!(
+        [0.0, 1.0, 1.25, 2.0, 3.0, 4.0, 9.0].map(x),
+        [0.0, 0.0, 1.0, 4.0, 2.0, 0.0, 0.0]
+    );
+    // A smooth key starts slowly: a quarter of the time is s²(3 - 2s) of the way.
+    assert!((x(2.5) - 4.0 * (1.0 - 0.15625)).abs() < 1e-12);
+}
+
+#[test]
+fn colours_are_read_and_glass_is_not_solid() {
+    let (scene, _) = parse(&format!(
+        "{GOOD}[materials.gravel]\ndensity = 1\ncolor = \"#0aff80\"\n\
+         [[body]]\nname = \"a\"\nopacity = 0.2\ncolor = \"#010203\"\nshape = {{ sphere = {{ radius = 1 }} }}\n"
+    ));
+    assert_eq!(scene.colors, [None, Some([10, 255, 128])]);
+    assert_eq!((scene.bodies[0].color, scene.bodies[0].opacity), (Some([1, 2, 3]), 0.2));
+}
+
+#[test]
 fn points_are_read_from_every_kind_of_file() {
     let folder = tempfile::tempdir().unwrap();
     let ply = "ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty float y\nproperty float z\n\

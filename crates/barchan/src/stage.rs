@@ -1,0 +1,252 @@
+//! What pictures need besides frames: surfaces and colours of bodies, the ground, cameras. Kept beside a cache, so that it
+//! can be drawn without its scene.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use barchan_geometry::mesh::{self, MeshError, write_ply};
+use barchan_geometry::{Aabb, TriMesh};
+use barchan_io::{WriteError, write_atomically};
+use barchan_scene::{Camera, CameraKey, Scene};
+use barchan_world::{Body, Ease, World};
+use glam::{DVec3, Vec3};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// A stage that could not be read.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum StageError {
+    /// Its file is at fault.
+    #[error("cannot read {}: {reason}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// The mesh of a body is at fault.
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
+}
+
+/// Where grains play: what is seen besides them.
+#[derive(Clone, Debug, Default)]
+pub struct Stage {
+    pub(crate) plan: Plan,
+    /// Of each body of the plan; none for one without an end, such as the ground.
+    pub(crate) surfaces: Vec<Option<Surface>>,
+    pub(crate) cameras: Vec<Camera>,
+}
+
+/// The surface of a body in its own frame.
+#[derive(Clone, Debug)]
+pub(crate) struct Surface {
+    pub mesh: Arc<TriMesh>,
+    /// The mesh's vertices in single precision [m].
+    pub vertices: Vec<Vec3>,
+}
+
+/// What is written as `stage.json`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Plan {
+    /// Height of the ground [m], if there is one.
+    pub ground: Option<f64>,
+    /// Least and greatest corner of what is there at time 0 [m].
+    pub bounds: Option<[[f64; 3]; 2]>,
+    /// Colours of materials, sRGB, by number.
+    pub materials: Vec<Option<[u8; 3]>>,
+    pub bodies: Vec<BodyPlan>,
+    cameras: Vec<CameraPlan>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct BodyPlan {
+    pub name: String,
+    /// sRGB.
+    pub color: Option<[u8; 3]>,
+    pub opacity: f64,
+    /// The file of its surface, if it has one.
+    mesh: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct CameraPlan {
+    name: String,
+    up: [f64; 3],
+    keys: Vec<KeyPlan>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct KeyPlan {
+    time: f64,
+    position: [f64; 3],
+    target: [f64; 3],
+    fov: f64,
+    smooth: bool,
+}
+
+impl Surface {
+    fn new(mesh: Arc<TriMesh>) -> Self {
+        Self {
+            vertices: mesh.vertices.iter().map(|v| v.as_vec3()).collect(),
+            mesh,
+        }
+    }
+}
+
+impl Stage {
+    /// The stage of a scene whose world was just built.
+    pub fn new(scene: &Scene, world: &World) -> Self {
+        let has_end = |body: &Body| body.shape.bounds().is_finite();
+        let bodies = world.bodies.iter().enumerate().map(|(k, body)| BodyPlan {
+            name: body.name.clone(),
+            color: scene.bodies.get(k).and_then(|plan| plan.color),
+            opacity: scene.bodies.get(k).map_or(1.0, |plan| plan.opacity),
+            mesh: has_end(body).then(|| mesh_name(k, &body.name)),
+        });
+        let surface = |body: &Body| has_end(body).then(|| Surface::new(body.surface.clone()));
+        let ground = ground(world);
+        let bounds = bounds(scene, world, ground);
+        Self {
+            plan: Plan {
+                ground,
+                bounds: (!bounds.is_empty()).then(|| [bounds.min.to_array(), bounds.max.to_array()]),
+                materials: scene.colors.clone(),
+                bodies: bodies.collect(),
+                cameras: scene.cameras.iter().map(CameraPlan::of).collect(),
+            },
+            surfaces: world.bodies.iter().map(surface).collect(),
+            cameras: scene.cameras.clone(),
+        }
+    }
+
+    /// Writes it beside the frames of a cache.
+    pub fn save(&self, dir: &Path) -> Result<(), WriteError> {
+        let meshes = dir.join("meshes");
+        std::fs::create_dir_all(&meshes).map_err(|reason| WriteError {
+            path: meshes.clone(),
+            reason,
+        })?;
+        for (body, surface) in self.plan.bodies.iter().zip(&self.surfaces) {
+            if let (Some(name), Some(surface)) = (&body.mesh, surface) {
+                write_atomically(&meshes.join(name), |out| write_ply(&surface.mesh, out))?;
+            }
+        }
+        write_atomically(&dir.join("stage.json"), |out| {
+            serde_json::to_writer_pretty(out, &self.plan).map_err(std::io::Error::from)
+        })
+    }
+
+    /// Reads what was saved beside a cache; a bare stage if nothing was.
+    pub fn load(dir: &Path) -> Result<Self, StageError> {
+        let path = dir.join("stage.json");
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) => {
+                let reason = error.to_string();
+                return Err(StageError::File { path, reason });
+            }
+        };
+        let plan: Plan = serde_json::from_str(&text).map_err(|error| StageError::File {
+            path,
+            reason: error.to_string(),
+        })?;
+        let surface = |body: &BodyPlan| {
+            let file = body.mesh.as_ref().map(|name| dir.join("meshes").join(name));
+            file.map(|file| Ok(Surface::new(Arc::new(mesh::load(&file)?.mesh))))
+                .transpose()
+        };
+        let surfaces = plan.bodies.iter().map(surface).collect::<Result<_, MeshError>>()?;
+        let cameras = plan.cameras.iter().filter_map(CameraPlan::camera).collect();
+        Ok(Self {
+            plan,
+            surfaces,
+            cameras,
+        })
+    }
+
+    /// The names of the cameras.
+    pub fn camera_names(&self) -> impl Iterator<Item = &str> {
+        self.cameras.iter().map(|camera| camera.name.as_str())
+    }
+}
+
+impl CameraPlan {
+    fn of(camera: &Camera) -> Self {
+        let key = |key: &CameraKey| KeyPlan {
+            time: key.time,
+            position: key.position.to_array(),
+            target: key.target.to_array(),
+            fov: key.fov,
+            smooth: key.ease == Ease::Smooth,
+        };
+        Self {
+            name: camera.name.clone(),
+            up: camera.up.to_array(),
+            keys: camera.keys.iter().map(key).collect(),
+        }
+    }
+
+    fn camera(&self) -> Option<Camera> {
+        let key = |key: &KeyPlan| CameraKey {
+            time: key.time,
+            position: key.position.into(),
+            target: key.target.into(),
+            fov: key.fov,
+            ease: if key.smooth { Ease::Smooth } else { Ease::Linear },
+        };
+        (!self.keys.is_empty()).then(|| Camera {
+            name: self.name.clone(),
+            up: self.up.into(),
+            keys: self.keys.iter().map(key).collect(),
+        })
+    }
+}
+
+/// A file name for the surface of body `index`, made of what every system allows.
+fn mesh_name(index: usize, body: &str) -> String {
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || "-_.".contains(c) {
+            c
+        } else {
+            '_'
+        }
+    };
+    format!("{index:03}_{}.ply", body.chars().map(plain).collect::<String>())
+}
+
+/// The highest level body without an end, else the lowest point of the others.
+fn ground(world: &World) -> Option<f64> {
+    let heights = world.bodies.iter().filter_map(|body| {
+        let bounds = body.shape.bounds();
+        let level = (body.pose.rotation * DVec3::Z).z > 1.0 - 1e-9;
+        (level && bounds.max.z.is_finite() && !bounds.is_finite()).then_some(body.pose.position.z + bounds.max.z)
+    });
+    heights.reduce(f64::max).or_else(|| {
+        let bodies = bodies_bounds(world);
+        (!bodies.is_empty()).then_some(bodies.min.z)
+    })
+}
+
+fn bodies_bounds(world: &World) -> Aabb {
+    let shown = world
+        .bodies
+        .iter()
+        .filter(|body| body.shape.bounds().is_finite() && body.is_present(0.0));
+    let points = shown.flat_map(|body| body.surface.vertices.iter().map(|&v| body.pose.point(v)));
+    Aabb::of_points(points)
+}
+
+/// Guides, bodies and where guides appear.
+fn bounds(scene: &Scene, world: &World, ground: Option<f64>) -> Aabb {
+    let guides = Aabb::of_points((0..world.guides.len()).map(|i| world.place(i)));
+    let emitters = scene.emitters.iter().map(|emitter| emitter.shape.bounds());
+    let finite = emitters.filter(Aabb::is_finite);
+    let mut bounds = finite.fold(guides.union(&bodies_bounds(world)), |all, one| all.union(&one));
+    if let Some(ground) = ground.filter(|_| !bounds.is_empty()) {
+        bounds.min.z = bounds.min.z.min(ground);
+    }
+    bounds
+}

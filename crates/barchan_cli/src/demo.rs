@@ -1,0 +1,79 @@
+//! `barchan` alone: the hourglass from its scene to a picture and a movie, in a new folder.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use barchan::render::{Engine, Renderer};
+use barchan::{Look, Stage};
+
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::render::{Reel, SceneSource, Source, failure, write_png};
+
+const SCENE: &str = "hourglass";
+/// Simulated frames after the first: four seconds.
+const FRAMES: u64 = 240;
+/// Images in a second of the movie [1/s].
+const FPS: f64 = 30.0;
+/// The frame of the picture: sand has reached the ground.
+const PICTURE: u64 = 38;
+/// Once the movie has so many images, it may end when so much time is over: nobody waits longer for a first look.
+const ENOUGH: (u64, Duration) = (100, Duration::from_secs(100));
+
+pub fn run() -> Result<(), Failure> {
+    let start = Instant::now();
+    let folder = new_folder()?;
+    println!("an hourglass, simulated and drawn; `barchan help` lists what else there is");
+    let look = Look {
+        size: [960, 540],
+        ..Look::default()
+    };
+    let mut renderer = Renderer::open(Engine::Auto).map_err(|error| failure(error.into()))?;
+    let mut source = SceneSource::open(SCENE, &[], look.show, Some(FRAMES))?;
+    let (picture, movie) = (folder.join("hourglass.png"), folder.join("hourglass.mp4"));
+    let mut reel = Reel::create(&movie, look.size, source.frame_rate(), Some(FPS), 1.0)?;
+    let progress = Progress::new("hourglass");
+    let mut images = 0;
+    source.play(None, &progress, &mut |stage: &Stage, time, load| {
+        if reel.wants(time) {
+            let frame = load()?;
+            let image = stage.draw(&frame, &look, &mut renderer).map_err(failure)?;
+            reel.push(frame.number, &image)?;
+            images += 1;
+            if frame.number == PICTURE {
+                write_png(&picture, &image)?;
+                progress.say(&format!(
+                    "{}, {:.0} s",
+                    picture.display(),
+                    start.elapsed().as_secs_f64()
+                ));
+            }
+        }
+        Ok(images < ENOUGH.0 || start.elapsed() < ENOUGH.1)
+    })?;
+    drop(progress);
+    println!(
+        "{}, drawn by {}, {:.0} s",
+        reel.finish()?,
+        renderer.name(),
+        start.elapsed().as_secs_f64()
+    );
+    println!("next: barchan run excavator -o digging; barchan render digging");
+    Ok(())
+}
+
+/// The first of `barchan-hourglass`, `barchan-hourglass-2` and so on that is not there yet.
+fn new_folder() -> Result<PathBuf, Failure> {
+    for number in 1.. {
+        let name = match number {
+            1 => format!("barchan-{SCENE}"),
+            _ => format!("barchan-{SCENE}-{number}"),
+        };
+        match std::fs::create_dir(&name) {
+            Ok(()) => return Ok(name.into()),
+            Err(reason) if reason.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(reason) => return Err(Failure::run(format!("cannot make the folder {name}: {reason}"))),
+        }
+    }
+    unreachable!("there are more numbers than folders")
+}

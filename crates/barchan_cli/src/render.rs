@@ -1,0 +1,155 @@
+//! `barchan render`: a cache, or a scene that is simulated meanwhile, becomes a picture, pictures or a movie.
+
+mod options;
+mod reel;
+mod source;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use barchan::render::{Error, MovieError};
+use barchan::{Coloring, LookError, Show, Stage};
+use clap::Args;
+
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::use_threads;
+use options::LookArguments;
+pub use reel::{Reel, Target, write_png};
+pub use source::{CacheSource, SceneSource, Source};
+
+/// Draw a cache or a scene.
+#[derive(Args)]
+pub struct Arguments {
+    /// The cache's folder; or a scene, which is simulated and drawn without keeping a cache
+    #[arg(value_name = "DIR|SCENE")]
+    what: String,
+
+    /// What to write: a movie (.mp4), a picture (.png), or a folder for numbered pictures; NAME.mp4 if not given
+    #[arg(long, short, value_name = "FILE|FOLDER")]
+    output: Option<PathBuf>,
+
+    /// The frame of a picture; the last one if not given
+    #[arg(long, value_name = "N")]
+    frame: Option<u64>,
+
+    /// Frames after the first to draw or simulate; all if not given
+    #[arg(long, value_name = "N")]
+    frames: Option<u64>,
+
+    /// Change a value of the scene, as in `barchan run`
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+
+    /// Images a second in a movie; as many as the scene has frames if not given
+    #[arg(long, value_name = "F")]
+    fps: Option<f64>,
+
+    /// Simulated seconds in a second of a movie
+    #[arg(long, value_name = "X", default_value_t = 1.0)]
+    speed: f64,
+
+    #[command(flatten)]
+    look: LookArguments,
+
+    /// Threads to use; all cores if not given
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+}
+
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    use_threads(arguments.threads)?;
+    let mut look = arguments.look.look()?;
+    if !(arguments.speed > 0.0 && arguments.speed.is_finite()) {
+        return Err(Failure::input("--speed must be above 0"));
+    }
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let flag = interrupted.clone();
+    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))
+        .map_err(|reason| Failure::run(format!("cannot listen for Ctrl-C: {reason}")))?;
+
+    let target = arguments.output.as_deref().map_or(Ok(Target::Movie), Target::of)?;
+    if arguments.frame.is_some() && target != Target::Picture {
+        return Err(Failure::input("--frame needs a picture: -o FILE.png"));
+    }
+    let mut source = open(arguments, look.show)?;
+    let default = || PathBuf::from(format!("{}.mp4", source.name()));
+    let output = arguments.output.clone().unwrap_or_else(default);
+    let chosen = match target {
+        Target::Picture => Some(arguments.frame.unwrap_or_else(|| source.last_frame())),
+        Target::Folder | Target::Movie => None,
+    };
+    if chosen.is_none() {
+        find_range(source.as_mut(), &mut look.coloring, look.show)?;
+    }
+    let mut reel = Reel::create(&output, look.size, source.frame_rate(), arguments.fps, arguments.speed)?;
+    let mut renderer = arguments.look.renderer()?;
+    let progress = Progress::new("drawing");
+    source.play(chosen, &progress, &mut |stage: &Stage, time, load| {
+        let stop = interrupted.load(Ordering::Relaxed);
+        if !stop && reel.wants(time) {
+            let frame = load()?;
+            let image = stage.draw(&frame, &look, &mut renderer).map_err(failure)?;
+            reel.push(frame.number, &image)?;
+        }
+        Ok(!stop)
+    })?;
+    drop(progress);
+    let stopped = if interrupted.load(Ordering::Relaxed) {
+        ", stopped early"
+    } else {
+        ""
+    };
+    println!("{}, drawn by {}{stopped}", reel.finish()?, renderer.name());
+    Ok(())
+}
+
+fn open(arguments: &Arguments, show: Show) -> Result<Box<dyn Source>, Failure> {
+    let path = Path::new(&arguments.what);
+    if path.is_dir() {
+        if let Some(set) = arguments.set.first() {
+            return Err(Failure::input(format!(
+                "{} is a cache, which is simulated already: --set {set} has no effect",
+                path.display()
+            )));
+        }
+        return Ok(Box::new(CacheSource::open(path, show, arguments.frames)?));
+    }
+    let frames = match arguments.frame {
+        Some(frame) => Some(frame),
+        None => arguments.frames,
+    };
+    Ok(Box::new(SceneSource::open(
+        &arguments.what,
+        &arguments.set,
+        show,
+        frames,
+    )?))
+}
+
+/// A movie's colours must mean the same from its first image to its last: the range is looked for where frames are at hand.
+fn find_range(source: &mut dyn Source, coloring: &mut Coloring, show: Show) -> Result<(), Failure> {
+    if let Coloring::Column { name, range, .. } = coloring
+        && range.is_none()
+    {
+        *range = source.range(name, show)?;
+    }
+    Ok(())
+}
+
+/// Whose fault it is that there is no picture.
+pub fn failure(error: LookError) -> Failure {
+    match error {
+        LookError::Render(Error::File { .. } | Error::Png(_)) => Failure::run(error.to_string()),
+        _ => Failure::input(error.to_string()),
+    }
+}
+
+/// Whose fault it is that there is no movie.
+fn movie_failure(error: MovieError) -> Failure {
+    match error {
+        MovieError::FrameRate { .. } | MovieError::File { .. } => Failure::input(error.to_string()),
+        _ => Failure::run(error.to_string()),
+    }
+}

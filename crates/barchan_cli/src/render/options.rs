@@ -1,0 +1,122 @@
+//! How pictures look, on the command line.
+
+use barchan::render::{ColorMap, Engine, Renderer};
+use barchan::{Coloring, Look, Show, Viewpoint};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+
+use crate::failure::Failure;
+
+/// How pictures look.
+#[derive(Args)]
+pub struct LookArguments {
+    /// Width and height [pixels]
+    #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = parse_size)]
+    size: [u32; 2],
+
+    /// Draw guides, also where there are grains
+    #[arg(long, conflicts_with = "compare")]
+    guides: bool,
+
+    /// Draw guides left and grains right
+    #[arg(long)]
+    compare: bool,
+
+    /// A camera of the scene, or `fit` to frame everything; the first camera if not given
+    #[arg(long, value_name = "NAME")]
+    camera: Option<String>,
+
+    /// Where the camera stands [m]
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_point, allow_hyphen_values = true)]
+    position: Option<[f64; 3]>,
+
+    /// What the camera looks at [m]
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_point, allow_hyphen_values = true)]
+    target: Option<[f64; 3]>,
+
+    /// Vertical field of view [deg]
+    #[arg(long, value_name = "DEG")]
+    fov: Option<f64>,
+
+    /// What colours mean: material, speed, or any column such as pressure, density, radius
+    #[arg(long, value_name = "COLUMN", default_value = "material")]
+    color: String,
+
+    /// The numbers at both ends of the colour bar
+    #[arg(long, value_name = "LOW..HIGH", value_parser = parse_range, allow_hyphen_values = true)]
+    range: Option<[f32; 2]>,
+
+    /// The colours of the colour bar
+    #[arg(long, value_name = "MAP", default_value = "viridis", value_parser = PossibleValuesParser::new(ColorMap::names()))]
+    map: String,
+
+    /// Who draws: the CPU, a graphics adapter, or the adapter if there is a real one
+    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = PossibleValuesParser::new(Engine::names()))]
+    engine: String,
+}
+
+impl LookArguments {
+    /// Who draws.
+    pub fn renderer(&self) -> Result<Renderer, Failure> {
+        let engine = Engine::of_name(&self.engine).unwrap_or_default();
+        Renderer::open(engine).map_err(|error| Failure::run(error.to_string()))
+    }
+
+    /// What was asked for.
+    pub fn look(&self) -> Result<Look, Failure> {
+        if let Some(fov) = self.fov.filter(|fov| !(*fov > 0.0 && *fov < 180.0)) {
+            return Err(Failure::input(format!("--fov must lie between 0 and 180, got {fov}")));
+        }
+        if self.color == "material" && self.range.is_some() {
+            return Err(Failure::input("--range needs --color COLUMN"));
+        }
+        Ok(Look {
+            size: self.size,
+            show: match (self.guides, self.compare) {
+                (true, _) => Show::Guides,
+                (_, true) => Show::Compare,
+                _ => Show::Finest,
+            },
+            viewpoint: Viewpoint {
+                camera: self.camera.clone(),
+                position: self.position.map(Into::into),
+                target: self.target.map(Into::into),
+                fov: self.fov.map(f64::to_radians),
+            },
+            coloring: match self.color.as_str() {
+                "material" => Coloring::Material,
+                name => Coloring::Column {
+                    name: name.to_owned(),
+                    range: self.range,
+                    map: ColorMap::of_name(&self.map).unwrap_or_default(),
+                },
+            },
+        })
+    }
+}
+
+fn parse_size(text: &str) -> Result<[u32; 2], String> {
+    let parsed = text
+        .split_once('x')
+        .and_then(|(w, h)| Some([w.parse().ok()?, h.parse().ok()?]));
+    parsed
+        .filter(|size: &[u32; 2]| !size.contains(&0))
+        .ok_or_else(|| "a size such as 1280x720".to_owned())
+}
+
+fn parse_point(text: &str) -> Result<[f64; 3], String> {
+    let numbers: Option<Vec<f64>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
+    numbers
+        .and_then(|numbers| <[f64; 3]>::try_from(numbers).ok())
+        .filter(|point| point.iter().all(|x| x.is_finite()))
+        .ok_or_else(|| "three numbers such as 1,-2,0.5".to_owned())
+}
+
+fn parse_range(text: &str) -> Result<[f32; 2], String> {
+    let parsed = text
+        .split_once("..")
+        .and_then(|(low, high)| Some([low.parse().ok()?, high.parse().ok()?]));
+    parsed
+        .filter(|[low, high]: &[f32; 2]| low < high && low.is_finite() && high.is_finite())
+        .ok_or_else(|| "two ascending numbers such as 0..1.5".to_owned())
+}

@@ -1,0 +1,193 @@
+//! Where images go: one file, a folder, a movie.
+
+use std::path::{Path, PathBuf};
+
+use barchan::io::write_atomically;
+use barchan::render::{Image, Movie, MovieEncoder};
+
+use super::movie_failure;
+use crate::failure::Failure;
+
+/// Takes images as they are drawn.
+pub struct Reel {
+    path: PathBuf,
+    kind: Kind,
+    clock: Clock,
+    images: u64,
+}
+
+/// What a path stands for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// One picture.
+    Picture,
+    /// Numbered pictures.
+    Folder,
+    /// A movie.
+    Movie,
+}
+
+impl Target {
+    /// By the path's ending.
+    pub fn of(path: &Path) -> Result<Self, Failure> {
+        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+        match ending.as_deref() {
+            _ if path.is_dir() => Ok(Self::Folder),
+            None => Ok(Self::Folder),
+            Some("png") => Ok(Self::Picture),
+            Some("mp4") => Ok(Self::Movie),
+            Some(other) => Err(Failure::input(format!(
+                "{}: cannot write .{other}; a movie ends in .mp4, a picture in .png, a folder has no ending",
+                path.display()
+            ))),
+        }
+    }
+}
+
+enum Kind {
+    Picture,
+    Folder,
+    Movie(Movie),
+}
+
+/// Which image of a movie shows which time.
+struct Clock {
+    /// Images in a simulated second [1/s]; none if every frame is one image.
+    rate: Option<f64>,
+    /// Time of the first frame [s].
+    start: Option<f64>,
+    /// Images that are due up to the frame in hand.
+    due: u64,
+    /// Images that were there before it.
+    done: u64,
+}
+
+impl Clock {
+    /// Goes on to a frame at `time` [s]: image k shows the first frame that is not before k / rate.
+    fn advance(&mut self, time: f64) {
+        let start = *self.start.get_or_insert(time);
+        self.done = self.due;
+        self.due = match self.rate {
+            None => self.due + 1,
+            // Just below a whole number is that number.
+            Some(rate) => ((time - start) * rate + 1e-6).floor() as u64 + 1,
+        };
+    }
+}
+
+impl Reel {
+    /// Begins to write to `path`, a `.mp4`, a `.png` or a folder. Frames come `frame_rate` times a simulated second [1/s].
+    pub fn create(path: &Path, size: [u32; 2], frame_rate: f64, fps: Option<f64>, speed: f64) -> Result<Self, Failure> {
+        let resampled = fps.is_some() || speed != 1.0;
+        let fps = fps.unwrap_or(frame_rate);
+        let (kind, rate) = match Target::of(path)? {
+            Target::Picture => (Kind::Picture, None),
+            Target::Folder => (Kind::Folder, resampled.then_some(fps / speed)),
+            Target::Movie => {
+                make_folder(path.parent().unwrap_or(Path::new("")))?;
+                let movie = Movie::create(path, size, fps, MovieEncoder::best()).map_err(movie_failure)?;
+                // Caches may lack frames: the clock keeps the pace.
+                (Kind::Movie(movie), Some(fps / speed))
+            }
+        };
+        if matches!(kind, Kind::Folder) {
+            make_folder(path)?;
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            kind,
+            clock: Clock {
+                rate,
+                start: None,
+                due: 0,
+                done: 0,
+            },
+            images: 0,
+        })
+    }
+
+    /// Whether the frame at `time` [s], the next one, is to be drawn.
+    pub fn wants(&mut self, time: f64) -> bool {
+        self.clock.advance(time);
+        self.clock.due > self.clock.done
+    }
+
+    /// Takes the image of frame `number`, as often as its time lasts.
+    pub fn push(&mut self, number: u64, image: &Image) -> Result<(), Failure> {
+        let resampled = self.clock.rate.is_some();
+        match &mut self.kind {
+            Kind::Picture => write_png(&self.path, image)?,
+            Kind::Folder if !resampled => write_png(&self.path.join(format!("{number:06}.png")), image)?,
+            Kind::Folder => {
+                for k in self.clock.done..self.clock.due {
+                    write_png(&self.path.join(format!("{k:06}.png")), image)?;
+                }
+            }
+            Kind::Movie(movie) => {
+                for _ in self.clock.done..self.clock.due {
+                    movie.push(image).map_err(movie_failure)?;
+                }
+            }
+        }
+        self.images += self.clock.due - self.clock.done;
+        Ok(())
+    }
+
+    /// Ends it, and says what there is.
+    pub fn finish(self) -> Result<String, Failure> {
+        let path = self.path.display();
+        if self.images == 0 {
+            return Err(Failure::input("there is nothing to draw"));
+        }
+        Ok(match self.kind {
+            Kind::Picture => path.to_string(),
+            Kind::Folder => format!("{} pictures in {path}", self.images),
+            Kind::Movie(movie) => {
+                let by = movie.encoder().name();
+                movie.finish().map_err(movie_failure)?;
+                format!("{} images in {path}, encoded by {by}", self.images)
+            }
+        })
+    }
+}
+
+fn make_folder(path: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(path).map_err(|reason| Failure::input(format!("cannot make {}: {reason}", path.display())))
+}
+
+/// Writes a picture, whole or not at all.
+pub fn write_png(path: &Path, image: &Image) -> Result<(), Failure> {
+    write_atomically(path, |out| image.write_png(out).map_err(std::io::Error::other))
+        .map_err(|error| Failure::input(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn images_of_frames(rate: Option<f64>, frames: u64, frame_rate: f64) -> Vec<u64> {
+        let mut clock = Clock {
+            rate,
+            start: None,
+            due: 0,
+            done: 0,
+        };
+        (0..frames)
+            .map(|frame| {
+                clock.advance(5.0 + frame as f64 / frame_rate);
+                clock.due - clock.done
+            })
+            .collect()
+    }
+
+    #[test]
+    fn each_image_shows_its_time() {
+        assert_eq!(images_of_frames(None, 4, 60.0), [1, 1, 1, 1]);
+        assert_eq!(images_of_frames(Some(60.0), 4, 60.0), [1, 1, 1, 1]);
+        // Half the images: every other frame; twice the images: every frame twice.
+        assert_eq!(images_of_frames(Some(30.0), 5, 60.0), [1, 0, 1, 0, 1]);
+        assert_eq!(images_of_frames(Some(120.0), 3, 60.0), [1, 2, 2]);
+        // No drift: ten seconds of 24 from 60 are 240 and the first.
+        assert_eq!(images_of_frames(Some(24.0), 601, 60.0).iter().sum::<u64>(), 241);
+    }
+}

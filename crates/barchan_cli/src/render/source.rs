@@ -1,0 +1,186 @@
+//! Where frames come from: a cache, or a simulation.
+
+use std::path::Path;
+
+use barchan::io::{Cache, Part};
+use barchan::scene::Scene;
+use barchan::world::Frame;
+use barchan::{Show, Simulation, Stage, read_frame};
+
+use super::failure;
+use crate::cache::wrong_cache;
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::run::simulation_failure;
+use crate::scene::SceneArguments;
+
+/// Hears of each frame: the stage, the frame's time [s], and how to get it. Says whether to go on.
+pub type Watch<'a> = dyn FnMut(&Stage, f64, &mut dyn FnMut() -> Result<Frame, Failure>) -> Result<bool, Failure> + 'a;
+
+/// Frames in their order.
+pub trait Source {
+    /// What it is called.
+    fn name(&self) -> String;
+    /// Frames in a second [1/s].
+    fn frame_rate(&self) -> f64;
+    /// Number of the last frame.
+    fn last_frame(&self) -> u64;
+    /// The range of a column over time, where frames are at hand.
+    fn range(&mut self, column: &str, show: Show) -> Result<Option<[f32; 2]>, Failure>;
+    /// Goes through the frames, or to one of them.
+    fn play(&mut self, only: Option<u64>, progress: &Progress, watch: &mut Watch) -> Result<(), Failure>;
+}
+
+/// Frames that a cache of frames is looked into for a range.
+const LOOKED_AT: usize = 9;
+
+/// A cache.
+pub struct CacheSource {
+    cache: Cache,
+    stage: Stage,
+    show: Show,
+    /// Number and time [s] of the frames that can be shown.
+    frames: Vec<(u64, f64)>,
+}
+
+impl CacheSource {
+    /// Opens a cache for its first frame and `count` more.
+    pub fn open(dir: &Path, show: Show, count: Option<u64>) -> Result<Self, Failure> {
+        let cache = Cache::open(dir).map_err(wrong_cache)?;
+        let stage = Stage::load(dir).map_err(|error| Failure::input(error.to_string()))?;
+        // Guides and grains by turns would flicker: where some frames have grains, only these are shown.
+        let grains = show != Show::Guides && cache.frames().iter().any(|entry| entry.rows(Part::Grains).is_some());
+        let part = if grains { Part::Grains } else { Part::Guides };
+        let shown = cache.frames().iter().filter(|entry| entry.rows(part).is_some());
+        let count = count.map_or(usize::MAX, |count| count as usize).saturating_add(1);
+        let frames: Vec<_> = shown.map(|entry| (entry.frame, entry.time)).take(count).collect();
+        if frames.is_empty() {
+            return Err(Failure::input(format!("{} has no frames to draw", dir.display())));
+        }
+        Ok(Self {
+            cache,
+            stage,
+            show,
+            frames,
+        })
+    }
+}
+
+impl Source for CacheSource {
+    fn name(&self) -> String {
+        let name = self
+            .cache
+            .manifest()
+            .run
+            .scene
+            .get("name")
+            .and_then(|name| name.as_str());
+        name.unwrap_or("barchan").to_owned()
+    }
+
+    fn frame_rate(&self) -> f64 {
+        self.cache.manifest().run.frame_rate
+    }
+
+    fn last_frame(&self) -> u64 {
+        self.frames[self.frames.len() - 1].0
+    }
+
+    fn range(&mut self, column: &str, show: Show) -> Result<Option<[f32; 2]>, Failure> {
+        let step = self.frames.len().div_ceil(LOOKED_AT);
+        let mut all: Option<[f32; 2]> = None;
+        for &(number, _) in self.frames.iter().rev().step_by(step) {
+            let frame = read_frame(&self.cache, number, show).map_err(failure)?;
+            let [low, high] = Stage::range(&frame, show, column).map_err(failure)?;
+            all = Some(all.map_or([low, high], |all| [all[0].min(low), all[1].max(high)]));
+        }
+        Ok(all)
+    }
+
+    fn play(&mut self, only: Option<u64>, progress: &Progress, watch: &mut Watch) -> Result<(), Failure> {
+        if let Some(number) = only {
+            let entry = self.cache.frames().iter().find(|entry| entry.frame == number);
+            let time = entry.map_or(0.0, |entry| entry.time);
+            let mut load = || read_frame(&self.cache, number, self.show).map_err(failure);
+            return watch(&self.stage, time, &mut load).map(|_| ());
+        }
+        for (k, &(number, time)) in self.frames.iter().enumerate() {
+            let mut load = || read_frame(&self.cache, number, self.show).map_err(failure);
+            if !watch(&self.stage, time, &mut load)? {
+                break;
+            }
+            progress.tell((k + 1) as f64 / self.frames.len() as f64);
+        }
+        Ok(())
+    }
+}
+
+/// A scene that is simulated meanwhile.
+pub struct SceneSource {
+    scene: Scene,
+    simulation: Simulation,
+    stage: Stage,
+    frames: u64,
+}
+
+impl SceneSource {
+    /// Builds a scene, for its first frame and `frames` more; without grains if nobody is to see them.
+    pub fn open(name: &str, set: &[String], show: Show, frames: Option<u64>) -> Result<Self, Failure> {
+        let arguments = SceneArguments {
+            scene: name.to_owned(),
+            set: set.to_vec(),
+        };
+        let (mut scene, _) = arguments.scene()?;
+        if show == Show::Guides {
+            scene.refine = None;
+        }
+        let simulation = Simulation::new(&scene).map_err(simulation_failure)?;
+        Ok(Self {
+            stage: Stage::new(&scene, simulation.world()),
+            frames: frames.unwrap_or_else(|| scene.frames()),
+            simulation,
+            scene,
+        })
+    }
+}
+
+impl Source for SceneSource {
+    fn name(&self) -> String {
+        self.scene.name.clone()
+    }
+
+    fn frame_rate(&self) -> f64 {
+        self.scene.frame_rate
+    }
+
+    fn last_frame(&self) -> u64 {
+        self.frames
+    }
+
+    fn range(&mut self, column: &str, show: Show) -> Result<Option<[f32; 2]>, Failure> {
+        // Nobody knows what will come; but whether there is such a column is known.
+        Stage::range(&self.simulation.frame(), show, column).map_err(failure)?;
+        Err(Failure::input(format!(
+            "a scene that is drawn while it is simulated needs the range of {column}: --range LOW..HIGH"
+        )))
+    }
+
+    fn play(&mut self, only: Option<u64>, progress: &Progress, watch: &mut Watch) -> Result<(), Failure> {
+        loop {
+            let number = self.simulation.frame_number();
+            progress.tell(number as f64 / self.frames.max(1) as f64);
+            if only.is_none_or(|only| only == number) {
+                let simulation = &self.simulation;
+                let time = simulation.world().time;
+                if !watch(&self.stage, time, &mut || Ok(simulation.frame()))? {
+                    break;
+                }
+            }
+            if number >= self.frames {
+                break;
+            }
+            self.simulation.advance().map_err(simulation_failure)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,204 @@
+//! `barchan render` as a user meets it.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::{TempDir, tempdir};
+
+const SCENE: &str = r##"
+name = "drop"
+duration = 0.2
+frame_rate = 60
+
+[materials.sand]
+density = 1600
+[materials.coal]
+density = 1200
+color = "#101014"
+
+[[fill]]
+material = "sand"
+radius = 0.02
+packing = "lattice"
+shape = { box = { size = [0.2, 0.2, 0.2] }, at = [-0.15, 0, 0.3] }
+
+[[fill]]
+material = "coal"
+radius = 0.02
+packing = "lattice"
+shape = { box = { size = [0.2, 0.2, 0.2] }, at = [0.15, 0, 0.3] }
+
+[[body]]
+name = "ground"
+shape = { half_space = { normal = [0, 0, 1] } }
+
+[[camera]]
+name = "main"
+position = [0, -2, 0.5]
+target = [0, 0, 0.2]
+
+[[camera]]
+name = "above"
+position = [0, 0, 3]
+target = [0, 0, 0]
+up = [0, 1, 0]
+"##;
+
+fn folder_with_scene() -> TempDir {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("drop.toml"), SCENE).unwrap();
+    folder
+}
+
+/// Runs to the end without any other program at hand; gives exit code and what was said.
+fn barchan(folder: &Path, words: &[&str]) -> (i32, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_barchan"))
+        .current_dir(folder)
+        .env("PATH", "")
+        .args(words)
+        .output()
+        .unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (
+        output.status.code().expect("no signal"),
+        String::from_utf8(text).unwrap(),
+    )
+}
+
+fn done(folder: &Path, words: &[&str]) -> String {
+    let (code, said) = barchan(folder, words);
+    assert_eq!(code, 0, "{words:?}: {said}");
+    said
+}
+
+/// Number of images in a movie: the sample count of its `stsz` box.
+fn images(movie: &Path) -> u32 {
+    let bytes = fs::read(movie).unwrap();
+    assert_eq!(&bytes[4..8], b"ftyp");
+    let at = bytes.windows(4).position(|w| w == b"stsz").unwrap();
+    u32::from_be_bytes(bytes[at + 12..at + 16].try_into().unwrap())
+}
+
+/// The brightest and the darkest pixel, as sums of red, green and blue.
+fn extremes(picture: &Path) -> (u32, u32) {
+    let mut reader = png::Decoder::new(std::io::BufReader::new(fs::File::open(picture).unwrap()))
+        .read_info()
+        .unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    reader.next_frame(&mut pixels).unwrap();
+    let sums = pixels.chunks(3).map(|p| p.iter().map(|&c| u32::from(c)).sum::<u32>());
+    (sums.clone().max().unwrap(), sums.min().unwrap())
+}
+
+#[test]
+fn a_cache_becomes_a_picture_pictures_and_a_movie() {
+    let folder = folder_with_scene();
+    let at = folder.path();
+    done(at, &["run", "drop.toml", "-o", "cache", "--start-frame", "1001"]);
+    done(
+        at,
+        &["render", "cache", "-o", "p.png", "--size", "161x90", "--frame", "1005"],
+    );
+    let (bright, dark) = extremes(&at.join("p.png"));
+    assert!(bright > 450 && dark < 120, "{bright} {dark}: sky and coal");
+    done(
+        at,
+        &["render", "cache", "-o", "frames", "--size", "80x45", "--frames", "3"],
+    );
+    let mut names: Vec<_> = fs::read_dir(at.join("frames"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["001001.png", "001002.png", "001003.png", "001004.png"]);
+    let said = done(at, &["render", "cache", "--size", "81x45"]);
+    assert!(
+        said.contains("13 images in drop.mp4") && said.contains("built-in encoder"),
+        "{said}"
+    );
+    assert_eq!(images(&at.join("drop.mp4")), 13);
+    // 0.2 s at a quarter of the speed and 40 images a second: 32 and the first.
+    done(
+        at,
+        &[
+            "render", "cache", "-o", "slow.mp4", "--size", "80x45", "--fps", "40", "--speed", "0.25",
+        ],
+    );
+    assert_eq!(images(&at.join("slow.mp4")), 33);
+}
+
+#[test]
+fn a_scene_is_drawn_as_its_cache_is_and_leaves_none() {
+    let folder = folder_with_scene();
+    let at = folder.path();
+    let look = ["--size", "160x90", "--frame", "6", "--color", "speed"];
+    done(at, &["run", "drop.toml", "-o", "cache", "--set", "gravity=[0, 0, -2]"]);
+    done(at, &[&["render", "cache", "-o", "cached.png"][..], &look].concat());
+    let live = ["render", "drop.toml", "-o", "live.png", "--set", "gravity=[0, 0, -2]"];
+    done(at, &[&live[..], &look].concat());
+    let read = |name: &str| fs::read(at.join(name)).unwrap();
+    assert!(read("cached.png") == read("live.png"));
+    assert_eq!(fs::read_dir(at).unwrap().count(), 4);
+}
+
+#[test]
+fn cameras_and_colours_change_the_picture() {
+    let folder = folder_with_scene();
+    let at = folder.path();
+    done(at, &["run", "drop.toml", "-o", "cache", "--frames", "6"]);
+    let mut seen: Vec<Vec<u8>> = Vec::new();
+    for options in [
+        &[][..],
+        &["--camera", "above"],
+        &["--camera", "fit"],
+        &["--position", "-1,-2,1"],
+        &["--target", "0,0,-0.2"],
+        &["--fov", "20"],
+        &["--color", "speed"],
+        &["--color", "radius", "--range", "0..1"],
+        &["--color", "speed", "--map", "inferno"],
+    ] {
+        done(
+            at,
+            &[&["render", "cache", "-o", "p.png", "--size", "320x180"][..], options].concat(),
+        );
+        let picture = fs::read(at.join("p.png")).unwrap();
+        assert!(!seen.contains(&picture), "{options:?} changes nothing");
+        seen.push(picture);
+    }
+}
+
+#[test]
+fn wrong_input_is_refused_with_exit_code_two() {
+    let folder = folder_with_scene();
+    let at = folder.path();
+    done(at, &["run", "drop.toml", "-o", "cache", "--frames", "2"]);
+    for (words, part) in [
+        (&["render", "nowhere", "-o", "p.png"][..], "nowhere"),
+        (&["render", "cache", "-o", "p.gif"], "a movie ends in .mp4"),
+        (&["render", "cache", "-o", "p.png", "--frame", "9"], "9"),
+        (
+            &["render", "cache", "-o", "m.mp4", "--frame", "1"],
+            "--frame needs a picture",
+        ),
+        (&["render", "cache", "--camera", "side"], "there are: main, above, fit"),
+        (&["render", "cache", "--color", "heat"], "speed"),
+        (&["render", "cache", "--color", "speed", "--range", "2..1"], "ascending"),
+        (&["render", "cache", "--range", "0..1"], "--color"),
+        (&["render", "cache", "--compare"], "no grains"),
+        (&["render", "cache", "--speed", "0"], "--speed"),
+        (&["render", "cache", "--fps", "0"], "frames a second"),
+        (&["render", "cache", "--size", "0x3"], "1280x720"),
+        (&["render", "cache", "--engine", "abacus"], "auto, cpu, gpu"),
+        (&["render", "cache", "--position", "1,2"], "three numbers"),
+        (&["render", "cache", "--fov", "180"], "--fov"),
+        (&["render", "cache", "--set", "seed=2"], "--set"),
+        (&["render", "drop.toml", "--set", "seeed=2"], "seed"),
+        (&["render", "drop.toml", "--color", "speed"], "--range"),
+    ] {
+        let (code, said) = barchan(at, words);
+        assert_eq!(code, 2, "{words:?}: {said}");
+        assert!(said.contains(part), "{words:?}: {said}");
+    }
+}

@@ -1,0 +1,366 @@
+// Spheres, triangles and the ground: where they come onto the image, and what they are there. The twin of lens.rs,
+// triangle.rs and the first half of shade.rs.
+
+// A camera, or the light of the sun; lengths on the image are in samples, of which a pixel has SIDE x SIDE.
+struct View {
+    origin: vec4f,
+    right: vec4f,
+    down: vec4f,
+    forward: vec4f,
+    middle: vec2f,
+    size: vec2f,
+    // A sample [m], at the distance 1 m if rays part.
+    scale: f32,
+    near: f32,
+    // Smallest radius that is drawn [samples].
+    least_radius: f32,
+    perspective: f32,
+    // Depths that the buffer of parallel light can hold [m].
+    depth_low: f32,
+    depth_high: f32,
+    padding: vec2f,
+}
+
+struct Scene {
+    towards_sun: vec4f,
+    sun_color: vec4f,
+    // xyz: least corner of the grid [m]; w: a cell [m].
+    grid_low: vec4f,
+    // xyz: cells; w: height below which there is ground [m].
+    grid_size: vec4f,
+    // xyz: middle of the scene [m]; w: its radius [m].
+    middle: vec4f,
+    ground: f32,
+    has_ground: f32,
+    has_grid: f32,
+    // Radius of a usual sphere [m].
+    grain: f32,
+    // 0: one colour; 1: each its own; 2: grains.
+    color_mode: f32,
+    texel: f32,
+    softness: f32,
+    samples: f32,
+}
+
+@group(0) @binding(0) var<uniform> view: View;
+@group(0) @binding(1) var<uniform> scene: Scene;
+@group(0) @binding(2) var clear_grid: texture_3d<f32>;
+@group(0) @binding(3) var smooth_sampler: sampler;
+@group(0) @binding(4) var<storage, read> bases: array<vec4f>;
+
+fn hash_bits(n: u32) -> u32 {
+    let state = n * 747796405u + 2891336453u;
+    let word = ((state >> ((state >> 28u) + 4u)) ^ state) * 277803737u;
+    return (word >> 22u) ^ word;
+}
+
+fn hash_byte(bits: u32, k: u32) -> f32 {
+    return f32((bits >> (8u * k)) & 0xFFu) / 255.0;
+}
+
+fn smooth_step(low: f32, high: f32, x: f32) -> f32 {
+    let t = clamp((x - low) / (high - low), 0.0, 1.0);
+    return t * t * (3.0 - 2.0 * t);
+}
+
+fn to_local(point: vec3f) -> vec3f {
+    let p = point - view.origin.xyz;
+    return vec3f(dot(p, view.right.xyz), dot(p, view.down.xyz), dot(p, view.forward.xyz));
+}
+
+fn outward_of(direction: vec3f) -> vec3f {
+    return direction.x * view.right.xyz + direction.y * view.down.xyz + direction.z * view.forward.xyz;
+}
+
+// The ray through a place of the image; its depth is 1.
+fn ray_local(place: vec2f) -> vec3f {
+    return vec3f((place - view.middle) * view.scale, 1.0);
+}
+
+// What the depth buffer keeps: 1 is near, 0 without end; of parallel light 0 is first.
+fn buffer_depth(depth: f32) -> f32 {
+    if view.perspective > 0.5 {
+        return view.near / depth;
+    }
+    return clamp((depth - view.depth_low) / (view.depth_high - view.depth_low), 0.0, 0.999999);
+}
+
+struct SphereIn {
+    @builtin(vertex_index) corner: u32,
+    @location(0) sphere: vec4f,
+    @location(1) id: u32,
+    @location(2) color: u32,
+}
+
+struct SphereOut {
+    @builtin(position) clip: vec4f,
+    // Centre in the lens frame; drawn radius.
+    @location(0) @interpolate(flat) sphere: vec4f,
+    // The centre on the image; true radius; 1 beside the eye.
+    @location(1) @interpolate(flat) image: vec4f,
+    // Id, colour, samples of a pixel that are kept.
+    @location(2) @interpolate(flat) ids: vec3u,
+}
+
+// Which samples show a sphere below the least radius: so that it keeps its share of the image. A bit each.
+fn kept_samples(size: f32, id: u32) -> u32 {
+    if size >= 1.0 {
+        return 15u;
+    }
+    let noise = hash_bits(id);
+    let kept = u32(clamp(4.0 * size * size + hash_byte(noise, 0u), 1.0, 4.0));
+    var lanes = 0u;
+    for (var k = 0u; k < 4u; k++) {
+        if (k + (noise >> 8u)) % 4u < kept {
+            lanes |= 1u << k;
+        }
+    }
+    return lanes;
+}
+
+fn reach(x: f32, z: f32, radius: f32) -> vec2f {
+    if view.perspective < 0.5 {
+        return vec2f(x - radius, x + radius);
+    }
+    let below = (z - radius) * (z + radius);
+    let spread = radius * sqrt(max(x * x + below, 0.0));
+    return vec2f(x * z - spread, x * z + spread) / below;
+}
+
+@vertex
+fn sphere_vertex(in: SphereIn) -> SphereOut {
+    var out: SphereOut;
+    let c = to_local(in.sphere.xyz);
+    let radius = in.sphere.w;
+    out.clip = vec4f(2.0, 2.0, 0.5, 1.0);
+    out.ids = vec3u(in.id, in.color, 15u);
+    let far = view.perspective < 0.5 || c.z > 1.001 * radius + view.near;
+    let corner = vec2f(f32(in.corner & 1u), f32(in.corner >> 1u));
+    if !far {
+        let hidden = c.z + radius < view.near || dot(c, c) <= radius * radius;
+        out.sphere = vec4f(c, radius);
+        out.image = vec4f(0.0, 0.0, radius, 1.0);
+        if !hidden {
+            out.clip = vec4f(2.0 * corner - 1.0, 0.5, 1.0);
+        }
+        return out;
+    }
+    let depth = select(1.0, c.z, view.perspective > 0.5);
+    let least = view.least_radius * view.scale * depth;
+    let drawn = max(radius, least);
+    out.ids.z = kept_samples(radius / least, in.id);
+    out.sphere = vec4f(c, drawn);
+    out.image = vec4f(view.middle + c.xy / (depth * view.scale), radius, 0.0);
+    let x = reach(c.x, c.z, drawn);
+    let y = reach(c.y, c.z, drawn);
+    // A sample more, so that rounding cuts nothing off.
+    let low = view.middle + vec2f(x.x, y.x) / view.scale - 1.0;
+    let high = view.middle + vec2f(x.y, y.y) / view.scale + 1.0;
+    let place = mix(low, high, corner);
+    out.clip = vec4f(2.0 * place.x / view.size.x - 1.0, 1.0 - 2.0 * place.y / view.size.y, 0.5, 1.0);
+    return out;
+}
+
+// Depth of a sphere's front; negative beside it. The forms are those of `FarSphere`.
+fn sphere_depth(in: SphereOut) -> f32 {
+    let c = in.sphere.xyz;
+    let squared = in.sphere.w * in.sphere.w;
+    if in.image.w > 0.5 {
+        let ray = ray_local(in.clip.xy);
+        let across = cross(c, ray);
+        let square = dot(ray, ray);
+        let inside = squared * square - dot(across, across);
+        return select(-1.0, (dot(ray, c) - sqrt(max(inside, 0.0))) / square, inside >= 0.0);
+    }
+    let pixel = vec2u(in.clip.xy);
+    let lane = (pixel.y & 1u) * 2u + (pixel.x & 1u);
+    if (in.ids.z >> lane & 1u) == 0u {
+        return -3e38;
+    }
+    let offset = (in.clip.xy - in.image.xy) * view.scale;
+    if view.perspective < 0.5 {
+        let inside = squared - dot(offset, offset);
+        return select(-3e38, c.z - sqrt(max(inside, 0.0)), inside >= 0.0);
+    }
+    let axis = c.xy / c.z;
+    let ray = vec3f(axis + offset, 1.0);
+    let across = c.z * vec3f(-offset.y, offset.x, axis.x * offset.y - axis.y * offset.x);
+    let square = dot(ray, ray);
+    let inside = squared * square - dot(across, across);
+    let along = c.z * (1.0 + dot(axis, axis) + dot(axis, offset));
+    return select(-1.0, (along - sqrt(max(inside, 0.0))) / square, inside >= 0.0);
+}
+
+@fragment
+fn sphere_shadow(in: SphereOut) -> @builtin(frag_depth) f32 {
+    let depth = sphere_depth(in);
+    if depth < -1e38 {
+        discard;
+    }
+    return buffer_depth(depth);
+}
+
+// What is there: depth; normal and how far crevices reach [samples]; albedo and 1, or 2 for the ground.
+struct Surface {
+    @builtin(frag_depth) buffered: f32,
+    @location(0) depth: f32,
+    @location(1) normal: vec4f,
+    @location(2) albedo: vec4f,
+}
+
+fn turn(q: vec4f, v: vec3f) -> vec3f {
+    return v + 2.0 * cross(q.xyz, cross(q.xyz, v) + q.w * v);
+}
+
+fn safe_normal(v: vec3f, other: vec3f) -> vec3f {
+    let square = dot(v, v);
+    return select(other, v * inverseSqrt(square), square > 1e-30);
+}
+
+// The normal of a worn grain of sand.
+fn worn(normal: vec3f, id: u32) -> vec3f {
+    let noise = hash_bits(id ^ 0x5EEDu);
+    let part = vec4f(hash_byte(noise, 0u), hash_byte(noise, 1u), hash_byte(noise, 2u), hash_byte(noise, 3u)) - 0.5;
+    let q = normalize(part + vec4f(0.0, 0.0, 0.0, 0.01));
+    let own = turn(q, normal);
+    let block = turn(vec4f(-q.xyz, q.w), own * abs(own));
+    return mix(normal, safe_normal(block, normal), WORN);
+}
+
+fn clear_at(point: vec3f) -> f32 {
+    let place = vec3f(point.xy, max(point.z, scene.grid_size.w));
+    let at = (place - scene.grid_low.xyz) / scene.grid_low.w;
+    let base = floor(at - 0.5);
+    if any(base < vec3f(0.0)) || any(base + 1.0 >= scene.grid_size.xyz) {
+        return 1.0;
+    }
+    return textureSampleLevel(clear_grid, smooth_sampler, at / scene.grid_size.xyz, 0.0).x;
+}
+
+fn rise(point: vec3f, axis: vec3f) -> f32 {
+    let step = scene.grid_low.w * axis;
+    return clear_at(point + step) - clear_at(point - step) + clear_at(point + 2.0 * step) - clear_at(point - 2.0 * step);
+}
+
+fn grain_color(base: vec3f, id: u32) -> vec3f {
+    let noise = hash_bits(id);
+    let kind = hash_byte(noise, 2u);
+    let grey = vec3f((base.x + base.y + base.z) / 3.0);
+    if kind < 0.07 {
+        return 0.42 * mix(base, grey, 0.5);
+    }
+    if kind > 0.93 {
+        return 1.35 * mix(base, grey, 0.5);
+    }
+    let hue = (hash_byte(noise, 1u) - 0.5) * vec3f(0.10, 0.0, -0.22) + 1.0;
+    return base * hue * (0.68 + 0.64 * hash_byte(noise, 0u));
+}
+
+fn decode(color: vec3f) -> vec3f {
+    return select(pow((color + 0.055) / 1.055, vec3f(2.4)), color / 12.92, color <= vec3f(0.04045));
+}
+
+fn sphere_color(color: u32, id: u32) -> vec3f {
+    if scene.color_mode < 0.5 {
+        return bases[0].xyz;
+    }
+    if scene.color_mode < 1.5 {
+        return decode(unpack4x8unorm(color).xyz);
+    }
+    return grain_color(bases[color].xyz, id);
+}
+
+@fragment
+fn sphere_surface(in: SphereOut) -> Surface {
+    let depth = sphere_depth(in);
+    if depth <= view.near {
+        discard;
+    }
+    let ray = ray_local(in.clip.xy);
+    let toward_camera = -normalize(outward_of(ray));
+    var normal = safe_normal(outward_of(depth * ray - in.sphere.xyz), toward_camera);
+    if scene.color_mode > 1.5 {
+        normal = worn(normal, in.ids.x);
+    }
+    let radius = in.image.z;
+    let pixels = radius / (depth * view.scale * scene.samples);
+    let detail = smooth_step(0.3, 1.2, pixels);
+    if detail < 1.0 {
+        var heap = toward_camera;
+        if scene.has_grid > 0.5 {
+            let center = view.origin.xyz + outward_of(in.sphere.xyz);
+            let way = vec3f(rise(center, vec3f(1, 0, 0)), rise(center, vec3f(0, 1, 0)), rise(center, vec3f(0, 0, 1)));
+            heap = safe_normal(way, toward_camera);
+        }
+        normal = safe_normal(mix(heap, normal, detail), heap);
+    }
+    var out: Surface;
+    out.buffered = buffer_depth(depth);
+    out.depth = depth;
+    out.normal = vec4f(normal, min(CREVICE * radius / (depth * view.scale), 60000.0));
+    out.albedo = vec4f(sphere_color(in.ids.y, in.ids.x), 1.0);
+    return out;
+}
+
+struct TriangleOut {
+    @builtin(position) clip: vec4f,
+    @location(0) position: vec3f,
+    @location(1) normal: vec3f,
+    @location(2) @interpolate(flat) color: vec4f,
+}
+
+@vertex
+fn triangle_vertex(@location(0) position: vec3f, @location(1) normal: vec3f, @location(2) color: vec4f) -> TriangleOut {
+    var out: TriangleOut;
+    let local = to_local(position);
+    let image = vec2f(local.x, -local.y) * 2.0 / (view.scale * view.size);
+    if view.perspective > 0.5 {
+        out.clip = vec4f(image, view.near, local.z);
+    } else {
+        out.clip = vec4f(image, buffer_depth(local.z), 1.0);
+    }
+    out.position = position;
+    out.normal = normal;
+    out.color = color;
+    return out;
+}
+
+@fragment
+fn triangle_surface(in: TriangleOut) -> Surface {
+    let ray = outward_of(ray_local(in.clip.xy));
+    var normal = safe_normal(in.normal, -normalize(ray));
+    if dot(normal, ray) > 0.0 {
+        normal = -normal;
+    }
+    let depth = to_local(in.position).z;
+    let crevice = select(0.02 * scene.middle.w, CREVICE * scene.grain, scene.grain > 0.0);
+    var out: Surface;
+    out.buffered = buffer_depth(depth);
+    out.depth = depth;
+    out.normal = vec4f(normal, min(crevice / (depth * view.scale), 60000.0));
+    out.albedo = vec4f(in.color.xyz, 1.0);
+    return out;
+}
+
+// The three corners of a triangle around the whole image.
+@vertex
+fn whole_vertex(@builtin(vertex_index) corner: u32) -> @builtin(position) vec4f {
+    return vec4f(f32(corner & 1u) * 4.0 - 1.0, f32(corner >> 1u) * 4.0 - 1.0, 0.5, 1.0);
+}
+
+@fragment
+fn ground_surface(@builtin(position) clip: vec4f) -> Surface {
+    let ray = outward_of(ray_local(clip.xy));
+    let drop = view.origin.z - scene.ground;
+    if scene.has_ground < 0.5 || drop <= 0.0 || ray.z >= 0.0 {
+        discard;
+    }
+    let depth = drop / -ray.z;
+    let crevice = select(0.02 * scene.middle.w, CREVICE * scene.grain, scene.grain > 0.0);
+    var out: Surface;
+    out.buffered = buffer_depth(depth);
+    out.depth = depth;
+    out.normal = vec4f(0.0, 0.0, 1.0, min(crevice / (depth * view.scale), 60000.0));
+    out.albedo = vec4f(GROUND_COLOR, 2.0);
+    return out;
+}
