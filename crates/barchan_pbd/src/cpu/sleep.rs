@@ -13,7 +13,7 @@ use super::guides::Columns;
 use super::near::Near;
 
 /// A guide is calm below this speed, of √(g d) [-].
-const CALM_SPEED: f32 = 1e-3;
+const CALM_SPEED: f32 = 3e-3;
 /// And after this time [s].
 const CALM_TIME: f32 = 0.5;
 
