@@ -13,7 +13,7 @@ use crate::contact::{Contacts, Obstacle, Pushing};
 use crate::field::{Field, Mover};
 use crate::grains::{Grains, radius_of};
 use crate::isa::Simd;
-use crate::laws::{Gate, REFERENCE_STEP, bulk_weight};
+use crate::laws::{GATE, REFERENCE_STEP, bulk_weight};
 use crate::order::Sorter;
 use crate::play::{Play, wrapped};
 use crate::seed::{self, Parent, Solids, Source};
@@ -177,7 +177,7 @@ impl GrainRefiner {
             step: step as f32,
             fall: (world.gravity * step).as_vec3(),
             inverse_bulk: 1.0 / bulk_weight(FRACTION),
-            gate: Gate { low: 0.5, high: 1.0 },
+            gate: GATE,
             exponent: exponent(step),
             hold: HOLD,
             stop: STOP * STOP,

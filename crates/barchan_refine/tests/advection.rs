@@ -6,7 +6,7 @@ use barchan_geometry::MassProperties;
 use barchan_geometry::random::Stream;
 use barchan_geometry::sample::{Packing, Radii};
 use barchan_geometry::shapes::{Cuboid, HalfSpace};
-use barchan_refine::laws::{C1, C2, REACH};
+use barchan_refine::laws::{C1, C2, GATE, REACH};
 use barchan_refine::{GrainRefiner, Mode, RefineSettings, Seeding, Simd, Source};
 use barchan_world::{Archive, Friction, Material, Materials, Refiner, World};
 use glam::{DVec3, Vec3};
@@ -85,7 +85,7 @@ fn expected(world: &World, velocities: &[Vec3], p: DVec3, v: DVec3, mode: Mode) 
         Mode::Alduan => f64::from(u8::from(reached <= 1)),
         Mode::Gated => {
             let filling = sum / (4.114_285_7 * 0.6);
-            let t = (2.0 - 2.0 * filling).clamp(0.0, 1.0);
+            let t = ((f64::from(GATE.high) - filling) / f64::from(GATE.high - GATE.low)).clamp(0.0, 1.0);
             let open = if sparse { 1.0 - largest } else { 0.0 };
             open * t * t * (3.0 - 2.0 * t)
         }
