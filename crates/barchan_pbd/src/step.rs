@@ -9,7 +9,7 @@ use crate::cpu::bodies::{BodyStep, Load};
 use crate::cpu::candidates::{Candidates, PairFriction};
 use crate::cpu::guides::{self, Columns, Extremes};
 use crate::cpu::near::Near;
-use crate::cpu::rows::Rules;
+use crate::cpu::rules::Rules;
 use crate::cpu::scene::{Before, Contacts, Scene};
 use crate::cpu::sleep::Sleep;
 use crate::cpu::surface::Surface;

@@ -10,7 +10,8 @@ use super::bodies::{BodyStep, Load};
 use super::candidates::{Candidates, PairFriction};
 use super::guides::Columns;
 use super::near::Near;
-use super::rows::{self, Rows, Rules, SLACK, Ways, lane};
+use super::rows::{self, Rows, Ways, lane};
+use super::rules::{Rules, SLACK};
 use super::simd::{Portable, Vectors, vectorised};
 use super::surface::Surface;
 use super::walls::{Toucher, Wall, Walls, walls_of};
@@ -72,9 +73,10 @@ impl Scene<'_> {
         self.origin + position[i].as_dvec3() + offset[i].as_dvec3() + at.truncate().as_dvec3()
     }
 
-    /// Momentum that guide `i` really gets, of an impulse [-]: 1 unless masses are scaled or corrections averaged.
+    /// Momentum that guide `i` really gets, of an impulse [-]: 1 unless masses are scaled or corrections averaged. A
+    /// sleeper's contacts carry what they did.
     fn momentum_factor(&self, i: usize, weight: Weight) -> f32 {
-        if self.keeps_momentum {
+        if self.keeps_momentum || self.asleep[i] {
             1.0
         } else {
             weight.response * self.guides.mass[i]
@@ -271,11 +273,7 @@ impl Scene<'_> {
         for wall in &walls.all {
             let i = wall.guide as usize;
             wall.load(
-                if self.asleep[i] {
-                    1.0
-                } else {
-                    self.momentum_factor(i, weight[i - c * CHUNK])
-                },
+                self.momentum_factor(i, weight[i - c * CHUNK]),
                 &mut loads[wall.body as usize],
             );
         }

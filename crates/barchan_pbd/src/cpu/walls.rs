@@ -5,7 +5,7 @@ use glam::Vec3;
 
 use super::CHUNK;
 use super::bodies::{BodyStep, Load};
-use super::rows::Rules;
+use super::rules::Rules;
 use super::surface::Touch;
 use crate::FrictionMode;
 use crate::laws::mass::Weight;
