@@ -256,6 +256,9 @@ fn set_parameters(rapier: &mut PhysicsWorld, world: &World) {
     let dynamic = world.bodies.iter().filter(|body| body.is_dynamic());
     parameters.length_unit = dynamic.map(size).fold(1.0, f64::min).max(1e-3);
     parameters.normalized_max_linear_velocity = f64::MAX;
+    // Rapier would keep a contact's normal until its bodies have turned by 0.2 rad: a block on a slab that tilts slowly, stuck up
+    // to 10° beyond the friction angle (0.36.1).
+    parameters.contact_recycling = false;
     // One friction a patch: rapier's friction a point loses 6 % of what it should hold on a sliding box (0.36.1).
     parameters.friction_model = FrictionModel::Simplified;
 }
