@@ -50,7 +50,8 @@ impl Dynamics {
                 .density(0.0)
                 .friction(f64::from(body.friction.kinetic))
                 .friction_combine_rule(CoefficientCombineRule::GeometricMean)
-                .restitution(0.0);
+                .restitution(body.restitution)
+                .restitution_combine_rule(CoefficientCombineRule::Max);
             if body.friction.r#static != body.friction.kinetic {
                 collider = collider.active_hooks(ActiveHooks::MODIFY_SOLVER_CONTACTS);
             }

@@ -117,6 +117,8 @@ pub struct BodyPlan {
     pub density: f64,
     /// Friction of its surface.
     pub friction: Friction,
+    /// Speed after over speed before an impact with another body [-].
+    pub restitution: f64,
     /// There from this time on [s].
     pub from: f64,
     /// Gone from this time on [s].

@@ -139,6 +139,7 @@ const BODY: TableSpec = plain("body", &[
     field("motion",           Word(MOTIONS),                     Need::Word("fixed"),   "what decides where it is"),
     field("density",          Positive,                          Optional,              "of a dynamic body [kg/m³]"),
     field("friction",         NumberOr(&NotNegative, &FRICTION), Optional,              "of its surface [-]; { static = 0.35, kinetic = 0.3 } by default"),
+    field("restitution",      Between(0.0, 1.0),                 Need::Number(0.0),     "speed after over speed before an impact with another body [-]; of two the larger one counts"),
     field("parent",           Text,                              Optional,              "the body in whose frame the keys of a scripted body are given"),
     field("keys",             List(&Table(&KEY)),                Optional,              "where a scripted body is over time"),
     field("ease",             Word(EASES),                       Need::Word("linear"),  "how it goes from key to key, unless a key says otherwise"),

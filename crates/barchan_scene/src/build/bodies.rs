@@ -108,6 +108,7 @@ impl Scene {
             boundary,
             motion: plan.motion.clone(),
             friction: plan.friction,
+            restitution: plan.restitution,
             density: plan.density,
             mass_properties,
             from: plan.from,

@@ -111,6 +111,7 @@ impl Check<'_, '_> {
             },
             density: table.number("density").unwrap_or(1000.0),
             friction: self.body_friction(table),
+            restitution: table.number("restitution")?,
             from,
             until,
             velocity: velocity("velocity"),
