@@ -32,7 +32,7 @@ density = 1600
 material = "sand"
 radius = 0.01
 velocity = [1, 0, 2]
-shape = { sphere = { radius = 0.011 }, at = [0, 0, 5] }
+shape = { sphere = { radius = 0.03 }, at = [0, 0, 5] }
 [[body]]
 name = "stone"
 motion = "dynamic"
@@ -42,10 +42,12 @@ angular_velocity = [0, 90, 0]
 shape = { box = { size = [0.1, 0.2, 0.3] }, at = [3, 0, 5] }
 "#;
     let mut falling = after(text, 0);
-    let start: Vec<DVec3> = (0..falling.world().guides.len())
-        .map(|i| falling.world().place(i))
-        .collect();
-    assert!(!start.is_empty());
+    // Guides that touch push each other; their centre does not feel it.
+    let center = |world: &World| {
+        let n = world.guides.len();
+        (0..n).map(|i| world.place(i)).sum::<DVec3>() / n as f64
+    };
+    let start = center(falling.world());
     let mut error = 0.0;
     for _ in 0..60 {
         falling.advance().unwrap();
@@ -59,11 +61,9 @@ shape = { box = { size = [0.1, 0.2, 0.3] }, at = [3, 0, 5] }
     // A quarter turn about its own axis.
     let turned = stone.pose.rotation * DVec3::X;
     assert!((turned + DVec3::Z).length() < 1e-9, "{turned}");
-    for (i, start) in start.iter().enumerate() {
-        let missed = world.place(i) - *start - way;
-        // Symplectic steps fall by g Δt t / 2 too far.
-        assert!((missed + DVec3::Z * error).length() < 1e-4, "{missed}, not {error}");
-    }
+    // Symplectic steps fall by g Δt t / 2 too far.
+    let missed = center(world) - start - way;
+    assert!((missed + DVec3::Z * error).length() < 1e-4, "{missed}, not {error}");
 }
 
 /// Way [m] and speed [m/s] of a block down a slope of `angle` [°] after `time` [s].
@@ -189,10 +189,8 @@ fn a_plate_flips_about_its_middle_axis_when_it_should() {
 
 /// A ball falls into a tray of sand; the scene is moved and turned as a whole.
 fn tray(shift: DVec3, turn: DQuat) -> String {
-    let (x, y, z) = turn.to_euler(EulerRot::XYZ);
     // The notation turns about x, then y, then z.
     let (rz, ry, rx) = turn.to_euler(EulerRot::ZYX);
-    let _ = (x, y, z);
     let rotate = [rx, ry, rz].map(f64::to_degrees);
     let gravity = turn * DVec3::new(0.0, 0.0, -9.81);
     let at = |p: DVec3| {

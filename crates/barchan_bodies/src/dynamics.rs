@@ -1,6 +1,7 @@
 //! The step, and what is kept between steps.
 
 use barchan_world::{AdvanceError, Archive, ArchiveError, Bodies, Body, Motion, Pose, Twist, World, Wrench};
+use glam::DVec3;
 use rapier3d_f64::math::Pose as Frame;
 use rapier3d_f64::prelude::{
     ActiveHooks, CoefficientCombineRule, ColliderBuilder, FrictionModel, ImpulseJointHandle, IntegrationParameters,
@@ -8,12 +9,16 @@ use rapier3d_f64::prelude::{
 };
 
 use crate::friction::ContactFriction;
+use crate::matching::matched_motion;
 use crate::mobility::inertia;
 use crate::motion::{carried, free_motion, twist_between};
 use crate::{BodiesError, Mobility, collider, joint};
 
 /// What the checkpoint calls the state of rapier.
 const ENTRY: &str = "bodies.rapier";
+
+/// How a body moves in a step of a given length [s] under gravity [m/s²] if nothing holds it.
+type FreeMotion = fn(&Body, DVec3, f64) -> (Pose, Twist);
 
 /// Moves the bodies of a world.
 ///
@@ -26,6 +31,8 @@ pub struct Dynamics {
     bodies: Vec<RigidBodyHandle>,
     joints: Vec<ImpulseJointHandle>,
     friction: ContactFriction,
+    /// How bodies move that nothing holds.
+    motion: FreeMotion,
     /// Where each body goes if nothing holds it.
     free: Vec<(Pose, Twist)>,
     /// Which bodies rapier holds.
@@ -67,11 +74,18 @@ impl Dynamics {
         Ok(Self {
             rapier,
             friction: ContactFriction::of(&world.bodies),
+            motion: free_motion,
             free: Vec::with_capacity(bodies.len()),
             held: Vec::with_capacity(bodies.len()),
             bodies,
             joints,
         })
+    }
+
+    /// The same, with bodies that nothing holds moved by [`matched_motion`].
+    pub fn shape_matched(mut self) -> Self {
+        self.motion = matched_motion;
+        self
     }
 
     /// Moves the bodies by `dt` [s] from the world's time, which stays.
@@ -114,7 +128,7 @@ impl Dynamics {
                     let next = world.bodies.scripted_pose(k, world.time + dt);
                     (next, twist_between(body, &body.pose, &next, dt))
                 }
-                Motion::Dynamic if body.is_present(world.time) => free_motion(body, world.gravity, dt),
+                Motion::Dynamic if body.is_present(world.time) => (self.motion)(body, world.gravity, dt),
                 Motion::Dynamic => (body.pose, body.twist),
             }));
     }

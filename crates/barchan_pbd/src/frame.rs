@@ -13,6 +13,7 @@ use crate::cpu::CHUNK;
 use crate::cpu::bodies::{BodyStep, extent};
 use crate::cpu::candidates::{self, Geometry, Past};
 use crate::cpu::guides::Extremes;
+use crate::cpu::images;
 use crate::cpu::memory::NEW;
 use crate::cpu::nearby::Nearby;
 use crate::cpu::rules::{Rules, SLACK};
@@ -232,7 +233,7 @@ impl PbdSolver {
 
     /// Makes bodies ready to be asked. Gives whether they are others than before.
     fn make_surfaces(&mut self, world: &World) -> bool {
-        let fits = self.surfaces.len() == world.bodies.len()
+        let fits = self.surfaces.len() == images::count(world)
             && self
                 .surfaces
                 .iter()
@@ -245,6 +246,9 @@ impl PbdSolver {
                 .iter()
                 .map(|body| Surface::new(body, largest, 2.0 * f64::from(SLACK)))
                 .collect();
+            let images = images::numbers(world).skip(world.bodies.len());
+            let images: Vec<Surface> = images.map(|k| self.surfaces[k].clone()).collect();
+            self.surfaces.extend(images);
         }
         let guides = guide_bounds(world);
         self.extents.clear();
@@ -256,7 +260,8 @@ impl PbdSolver {
         );
         self.body_friction.clear();
         let all = &world.materials.all;
-        for body in &world.bodies {
+        for k in images::numbers(world) {
+            let body = &world.bodies[k];
             self.body_friction
                 .extend(all.iter().map(|m| geometric_mean(m.friction, body.friction)));
         }
@@ -306,9 +311,12 @@ impl PbdSolver {
         step: f64,
         left: u32,
     ) -> Result<(), AdvanceError> {
-        let travel = |k: usize| self.bodies[k].travel(world.bodies[k].mass_properties.center, self.extents[k]) as f32;
+        let travel = |body: &BodyStep| {
+            let k = body.of as usize;
+            body.travel(world.bodies[k].mass_properties.center, self.extents[k]) as f32
+        };
         self.travels.clear();
-        self.travels.extend((0..self.bodies.len()).map(travel));
+        self.travels.extend(self.bodies.iter().map(travel));
         let body = self.travels.iter().copied().fold(0.0, f32::max);
         self.body_travel += body;
         let is_same = self
@@ -428,8 +436,8 @@ impl PbdSolver {
     /// Bodies go where they are told, or where guides and gravity push them.
     pub(crate) fn move_bodies(&mut self, world: &mut World, step: f64) -> Result<(), AdvanceError> {
         self.impulses.clear();
-        self.impulses
-            .extend(self.loads.iter().map(|load| load.sum * (-1.0 / step)));
+        let own = self.loads.iter().take(world.bodies.len());
+        self.impulses.extend(own.map(|load| load.sum * (-1.0 / step)));
         for (sum, impulse) in self.spare.wrenches.iter_mut().zip(&self.impulses) {
             *sum += *impulse;
         }

@@ -4,6 +4,7 @@ use barchan_world::{AdvanceReport, Bodies, Motion, World};
 use glam::{DVec3, Vec3};
 
 use crate::PbdSolver;
+use crate::cpu::images;
 
 /// Times in a frame at which a scripted body is looked at, to see whether it moves [-].
 const MOVING_PROBES: u32 = 8;
@@ -35,7 +36,7 @@ impl PbdSolver {
             is_moving || changes(body.from) || changes(body.until)
         };
         self.sleep.moving.clear();
-        self.sleep.moving.extend((0..world.bodies.len()).map(moves));
+        self.sleep.moving.extend(images::numbers(world).map(moves));
     }
 
     /// A frame in which all guides sleep and nothing moves: none of them does anything.
