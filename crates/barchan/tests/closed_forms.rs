@@ -102,7 +102,10 @@ fn a_block_slides_on_an_incline_as_coulomb_has_it() {
     for friction in [0.2f64, 0.5, 0.8] {
         let critical = friction.atan().to_degrees();
         let (way, _) = slide(critical - 1.0, friction, 1.0);
-        assert!(way.abs() < 1e-3, "friction {friction}: {way} m below the friction angle");
+        assert!(
+            way.abs() < 1e-3,
+            "friction {friction}: {way} m below the friction angle"
+        );
         let (way, _) = slide(critical + 1.0, friction, 1.0);
         assert!(way > 0.05, "friction {friction}: {way} m above the friction angle");
     }
@@ -137,7 +140,11 @@ fn two_bodies_keep_their_momentum_and_part_as_their_restitution_says() {
     for restitution in [0.0, 0.5, 0.9] {
         let [a, b] = impact(restitution);
         assert!((a + 2.0 * b - 2.0).abs() < 1e-9, "momentum {}", a + 2.0 * b);
-        assert!((b - a - 2.0 * restitution).abs() < 0.04, "restitution {restitution}: {}", (b - a) / 2.0);
+        assert!(
+            (b - a - 2.0 * restitution).abs() < 0.04,
+            "restitution {restitution}: {}",
+            (b - a) / 2.0
+        );
     }
 }
 
@@ -238,7 +245,11 @@ fn a_scene_shifted_by_a_kilometre_or_turned_with_gravity_behaves_the_same() {
     let here = depth(DVec3::ZERO, DQuat::IDENTITY);
     let turn = DQuat::from_euler(EulerRot::ZYX, 0.4, -0.9, 0.7);
     let others = [
-        ("shifted", depth(DVec3::new(1000.0, -1000.0, 1000.0), DQuat::IDENTITY), 1e-3),
+        (
+            "shifted",
+            depth(DVec3::new(1000.0, -1000.0, 1000.0), DQuat::IDENTITY),
+            1e-3,
+        ),
         // Another grid of samples, so other sand: as far as two seeds may differ.
         ("turned", depth(DVec3::ZERO, turn), 0.01),
     ];

@@ -17,11 +17,16 @@ const MOST_TURNS: u32 = 100;
 /// # Panics
 /// If the numbers differ.
 pub fn fit(places: &[DVec3], rest: &[DVec3], masses: &[f64], near: DQuat) -> (DVec3, DQuat) {
-    assert!(places.len() == rest.len() && rest.len() == masses.len(), "one mass a point");
+    assert!(
+        places.len() == rest.len() && rest.len() == masses.len(),
+        "one mass a point"
+    );
     let all = || places.iter().zip(rest).zip(masses);
     let mass: f64 = masses.iter().sum();
     let center = all().map(|((&x, _), &m)| m * x).sum::<DVec3>() / mass;
-    let moments = all().fold(DMat3::ZERO, |sum, ((&x, &offset), &m)| sum + outer(m * (x - center), offset));
+    let moments = all().fold(DMat3::ZERO, |sum, ((&x, &offset), &m)| {
+        sum + outer(m * (x - center), offset)
+    });
     (center, rotation_of(moments, near))
 }
 
@@ -55,7 +60,9 @@ pub fn matched_motion(body: &Body, gravity: DVec3, dt: f64) -> (Pose, Twist) {
     let now = body.pose.rotation;
     let before = DQuat::from_scaled_axis(-dt * body.twist.angular) * now;
     let inertia = inertia(body);
-    let spread = DMat3::from_diagonal(DVec3::splat(0.5 * (inertia.x_axis.x + inertia.y_axis.y + inertia.z_axis.z))) - inertia;
+    let spread = DMat3::from_diagonal(DVec3::splat(
+        0.5 * (inertia.x_axis.x + inertia.y_axis.y + inertia.z_axis.z),
+    )) - inertia;
     let ahead = DMat3::from_quat(now) * 2.0 - DMat3::from_quat(before);
     let rotation = rotation_of(ahead * spread, now);
     let linear = body.twist.linear + dt * gravity;
@@ -65,7 +72,10 @@ pub fn matched_motion(body: &Body, gravity: DVec3, dt: f64) -> (Pose, Twist) {
         linear,
         angular: shorter.to_scaled_axis() / dt,
     };
-    (placed(body.mass_properties.center, body.center() + dt * linear, rotation), twist)
+    (
+        placed(body.mass_properties.center, body.center() + dt * linear, rotation),
+        twist,
+    )
 }
 
 fn outer(a: DVec3, b: DVec3) -> DMat3 {
@@ -109,7 +119,10 @@ mod tests {
         let rotation = DQuat::from_rotation_z(0.7);
         // A = R U with a symmetric U: the fit finds R whatever the stretch.
         let stretch = DMat3::from_diagonal(DVec3::new(1.2, 0.7, 1.0));
-        let moments = rest.iter().zip(&masses).fold(DMat3::ZERO, |sum, (x, m)| sum + outer(*m * *x, *x));
+        let moments = rest
+            .iter()
+            .zip(&masses)
+            .fold(DMat3::ZERO, |sum, (x, m)| sum + outer(*m * *x, *x));
         let a = DMat3::from_quat(rotation) * stretch * moments * stretch;
         assert!(rotation_of(a, DQuat::IDENTITY).angle_between(rotation) < 1e-7);
         let flat: Vec<DVec3> = rest.iter().map(|x| x.with_z(0.0)).collect();

@@ -36,7 +36,9 @@ pub fn info(arguments: &InfoArguments) -> Result<(), Failure> {
     {
         let held = stats.first().zip(stats.last());
         let held = held.map_or("none".to_owned(), |(a, b)| format!("{} to {}", a.frame, b.frame));
-        return Err(Failure::input(format!("there is no frame {frame}; frames there are: {held}")));
+        return Err(Failure::input(format!(
+            "there is no frame {frame}; frames there are: {held}"
+        )));
     }
     let shown = |line: &FrameStats| arguments.frame.is_none_or(|frame| frame == line.frame);
     if arguments.json {
@@ -100,7 +102,9 @@ pub fn info(arguments: &InfoArguments) -> Result<(), Failure> {
     }
     let bodies = bodies(&cache, last.frame)?;
     if !bodies.is_empty() {
-        println!("bodies: where they are [m], what guides push them with [N] and turn them with [N m], means over the frame");
+        println!(
+            "bodies: where they are [m], what guides push them with [N] and turn them with [N m], means over the frame"
+        );
     }
     let width = bodies.iter().map(|body| body.name.chars().count()).max().unwrap_or(0);
     for body in &bodies {

@@ -90,11 +90,16 @@ fn finish(done: Result<(), Failure>) -> ExitCode {
     }
 }
 
+/// Threads beyond any machine.
+const MOST_THREADS: usize = 1024;
+
 /// Limits the threads that all parallel work uses.
 fn use_threads(threads: Option<usize>) -> Result<(), Failure> {
     let Some(threads) = threads else { return Ok(()) };
-    if threads == 0 {
-        return Err(Failure::input("--threads must be at least 1"));
+    if !(1..=MOST_THREADS).contains(&threads) {
+        return Err(Failure::input(format!(
+            "--threads must be 1 to {MOST_THREADS}, got {threads}"
+        )));
     }
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads)

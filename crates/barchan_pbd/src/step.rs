@@ -1,6 +1,8 @@
 //! A step, stage by stage, after Algorithm 1 of [Sommer22].
 
-use barchan_world::{AdvanceError, AdvanceReport, Archive, ArchiveError, Friction, Guides, SETTLED_FRACTION, Solver, World, Wrench};
+use barchan_world::{
+    AdvanceError, AdvanceReport, Archive, ArchiveError, Friction, Guides, SETTLED_FRACTION, Solver, World, Wrench,
+};
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
 

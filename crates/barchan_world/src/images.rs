@@ -122,7 +122,10 @@ mod tests {
         let mut turned = long(2.1);
         turned.pose.rotation = DQuat::from_rotation_z(std::f64::consts::FRAC_PI_2);
         assert_ne!(shifts(&turned)[1..], [None, None]);
-        assert_eq!(shifts(&body(HalfSpace::new(DVec3::Z, 0.0).unwrap(), 9.0)), [Some(0.0), None, None]);
+        assert_eq!(
+            shifts(&body(HalfSpace::new(DVec3::Z, 0.0).unwrap(), 9.0)),
+            [Some(0.0), None, None]
+        );
     }
 
     #[test]

@@ -117,6 +117,10 @@ pub const ADDED: &[(&str, Expected)] = &[
         ("9:12", "substeps must be a whole number, got `2.5`", ""),
         ("10:14", "iterations must be a whole number from 1 to 1000, got `0`", ""),
         ("11:12", "unknown friction `some`", "did you mean `sommer`?")]),
+    ("[[body]]\nname = \"a\"\nmotion = \"dynamic\"\ndensity = 1\nshape = { sphere = { radius = 1 } }\n[[body]]\nname = \"b\"\nshape = { sphere = { radius = 1 } }\n[[joint]]\nbodies = [\"a\", \"b\"]\nkind = \"rope\"\nat = [0, 0, 0]",
+        &[("19:6", "a rope that holds both bodies at one point must have the key `length`", "`anchors`")]),
+    ("[[body]]\nname = \"a\"\nrestitution = 1.5\nshape = { sphere = { radius = 1 } }", &[("10:15", "restitution must be 0 to 1, got `1.5`", "")]),
+    ("[solver.pbd]\nrigid = \"soft\"", &[("9:9", "unknown rigid `soft`", "allowed: true, shape_matching")]),
     ("[solver.pbd]\nsubsteps = 4\nstep = 0.005", &[("10:8", "`substeps` and `step` exclude each other", "")]),
     ("[refine]", &[("8:1", "refine must have the key `radius`", "")]),
     ("[output]\ncache = [\"guide\"]\ncompact = 1\ngrains_every = 0", &[
