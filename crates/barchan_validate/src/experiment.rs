@@ -44,6 +44,8 @@ pub struct Experiment {
     pub source: String,
     /// How it is done and measured: a name of the table of protocols.
     pub protocol: String,
+    /// Guides times steps of a run, about: an expression. The longest run begins first.
+    pub cost: String,
     /// The scene, with `$(expressions)`.
     pub scene: String,
     /// What the expressions are made of.
@@ -228,6 +230,7 @@ fn experiment(file: &str, table: &DeTable) -> Result<Experiment, String> {
         about: text(table, "about")?,
         source: text(table, "source")?,
         protocol: text(table, "protocol")?,
+        cost: optional(table, "cost").unwrap_or_else(|| "0".to_owned()),
         scene: text(table, "scene")?,
         parameters: parameters(table)?,
         checks: list("check")?.into_iter().map(check).collect::<Result<_, _>>()?,

@@ -1,5 +1,6 @@
 //! An experiment's scene, simulated.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use barchan::geometry::Shape;
@@ -21,7 +22,7 @@ const SHIFT: DVec3 = DVec3::new(812.3, -571.9, 119.7);
 #[derive(Clone, Debug, Default)]
 pub struct Observation {
     /// Quantities by name. One that is missing was not measured, one that is NaN could not be right.
-    pub values: Vec<(&'static str, f64)>,
+    pub values: Vec<(Cow<'static, str>, f64)>,
     /// What a reader should know.
     pub notes: Vec<String>,
     /// Number of guides at the end.
@@ -35,6 +36,11 @@ impl Observation {
     pub fn value(&self, name: &str) -> Option<f64> {
         self.values.iter().find(|v| v.0 == name).map(|v| v.1)
     }
+}
+
+/// Quantities by name, as observations keep them.
+pub(crate) fn values<const N: usize>(named: [(&'static str, f64); N]) -> Vec<(Cow<'static, str>, f64)> {
+    named.into_iter().map(|(name, value)| (name.into(), value)).collect()
 }
 
 /// A running experiment. Places and velocities are told in the frame of the scene as it is written, wherever a twin put it.
