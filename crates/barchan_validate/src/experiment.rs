@@ -161,6 +161,8 @@ pub enum Change {
     Mirror,
     /// Guides are numbered in another order.
     Permute,
+    /// Everything moves on with the same velocity.
+    Boost,
     /// Steps are half as long.
     HalfStep,
     /// Passes are twice as many.
@@ -172,6 +174,7 @@ const CHANGES: &[(&str, Change)] = &[
     ("rotate", Change::Rotate),
     ("mirror", Change::Mirror),
     ("permute", Change::Permute),
+    ("boost", Change::Boost),
     ("half step", Change::HalfStep),
     ("twice the iterations", Change::TwiceTheIterations),
 ];
