@@ -76,7 +76,7 @@ pub(crate) struct Spare {
     pairs: Vec<[u32; 2]>,
     some: Vec<[u32; 2]>,
     /// Number that each guide of what is remembered has now.
-    new: Vec<u32>,
+    pub(crate) new: Vec<u32>,
     place_of: Vec<u32>,
     periodic: Option<(barchan_world::Periodic, DVec3)>,
     /// Gravity of the last frame [m/s²].
@@ -101,7 +101,9 @@ impl PbdSolver {
         let smallest = world.guides.radius.iter().copied().fold(f32::INFINITY, f32::min);
         let speed_of = |k: usize| body_speed(world, k, duration, self.extents[k], asked);
         let body = (0..world.bodies.len()).map(speed_of).fold(0.0, f64::max);
-        let speed = f64::from(fastest) + world.gravity.length() * duration / asked + body;
+        // A guide and a body that meet head on come no nearer than twice that: less than a diameter, so that a guide's centre stays
+        // on its side of the middle of a wall as thick as its radius.
+        let speed = body.max(f64::from(fastest) + world.gravity.length() * duration / asked);
         let allowed = f64::from(self.settings.cfl) * 2.0 * f64::from(smallest);
         let needed = (speed * duration / allowed).ceil();
         if needed > MOST_STEPS {
@@ -352,7 +354,7 @@ impl PbdSolver {
             let found = self
                 .nearby
                 .find_again(i as usize, &world.guides, &self.columns, geometry.periods.as_vec3());
-            pairs.extend(found.flat_map(|j| [[i, j], [j, i]]));
+            pairs.extend(found.map(|j| [i.min(j), i.max(j)]));
         }
         pairs.sort_unstable();
         for of_chunk in pairs.chunk_by(|a, b| a[0] as usize / CHUNK == b[0] as usize / CHUNK) {
@@ -362,6 +364,7 @@ impl PbdSolver {
             self.candidates[c].insert(c, some, &geometry);
             self.contacts.rows[c].reserve(&self.candidates[c]);
         }
+        self.imports.find(&self.candidates);
         let (margin, rules) = (self.body_margin, Rules::new(&self.settings, 1.0, 1.0));
         let who = std::mem::take(&mut self.spare.u32);
         let (scene, parts) = self.split(world, rules);
@@ -405,13 +408,9 @@ impl PbdSolver {
             candidates: &self.old_candidates,
             old: &self.old,
             new: &self.spare.new,
-            slept: if self.is_first_search {
-                &self.sleep.slept
-            } else {
-                &self.sleep.asleep
-            },
         });
         candidates::build(&mut self.candidates, &self.nearby, &geometry, past);
+        self.imports.find(&self.candidates);
         self.contacts.resize(world.guides.len().div_ceil(CHUNK));
         for (rows, candidates) in self.contacts.rows.iter_mut().zip(&self.candidates) {
             rows.reserve(candidates);

@@ -46,7 +46,7 @@ pub struct PbdSettings {
     pub memory: bool,
     /// Masses fall off with height at this rate [1/m]; 0 turns it off. It steadies stacks and breaks Newton's third law.
     pub mass_scaling: f32,
-    /// Longest way of a guide relative to guides and bodies in a step, of the smallest diameter [-].
+    /// Longest way of a guide or body in a step, of the smallest diameter [-].
     pub cfl: f32,
     /// How far corrections go beyond what is safe for any arrangement of contacts [-]: n contacts of a guide count as
     /// 1 + (n - 1) / relaxation. More than 1 is faster, and calm in packings up to about 3; a single pass takes no more than 1.5.
