@@ -17,10 +17,8 @@ use crate::cpu::rules::SLACK;
 use crate::cpu::surface::Surface;
 use crate::laws::{mass, repose};
 use crate::search::search_error;
-use crate::settings::STEP;
+use crate::settings::natural_step;
 
-/// Step where neither the settings nor gravity say one [s].
-const LONGEST_STEP: f64 = 1.0 / 480.0;
 /// A frame that needs more steps than this [-] means nothing any more.
 const MOST_STEPS: f64 = 10_000.0;
 /// Seconds spent in each stage.
@@ -113,9 +111,10 @@ impl PbdSolver {
 
     /// Longest time step [s]: as asked for but not too long for the guides' size, or by it.
     fn step_length(&self) -> f64 {
-        let own = self.settings.step.unwrap_or(STEP * self.fall_time);
-        let own = own.min(repose::LONGEST * self.fall_time);
-        if own.is_normal() { own } else { LONGEST_STEP }
+        let natural = natural_step(self.fall_time);
+        let longest = repose::LONGEST * self.fall_time;
+        let own = self.settings.step.unwrap_or(natural);
+        if longest.is_normal() { own.min(longest) } else { own }
     }
 
     /// Sorts guides, and prepares what stays the same over a frame.

@@ -18,6 +18,15 @@ pub struct SettingsError {
 /// size.
 pub const STEP: f64 = 0.0465;
 
+/// Step where neither the settings, nor guides and gravity, say one [s].
+const LONGEST_STEP: f64 = 1.0 / 480.0;
+
+/// Longest time step [s] of guides whose √(d/g) is `fall_time` [s] where none is given.
+pub fn natural_step(fall_time: f64) -> f64 {
+    let step = STEP * fall_time;
+    if step.is_normal() { step } else { LONGEST_STEP }
+}
+
 /// Settings of the solver. The defaults are meant to be left alone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PbdSettings {
