@@ -194,6 +194,32 @@ fn a_plate_flips_about_its_middle_axis_when_it_should() {
     assert!((energy - 1.0).abs() < 1e-5, "energy {energy}");
 }
 
+#[test]
+fn shape_matching_takes_spin_away_as_its_steps_say() {
+    let text = r#"
+duration = 2
+gravity = [0, 0, 0]
+[solver.pbd]
+rigid = "shape_matching"
+[[body]]
+name = "ball"
+motion = "dynamic"
+density = 1000
+angular_velocity = [0, 0, 572.9578]
+shape = { sphere = { radius = 0.1 } }
+"#;
+    let mut spinning = simulation(text);
+    let mut slower = 1.0 / 100.0;
+    for _ in 0..120 {
+        spinning.advance().unwrap();
+        // dω/dt = -ω³ Δt
+        slower += 2.0 / 60.0 / 60.0 / f64::from(spinning.report().steps);
+    }
+    let (found, expected) = (spinning.world().bodies[0].twist.angular.z, slower.sqrt().recip());
+    assert!((found / expected - 1.0).abs() < 0.01, "{found} rad/s, not {expected}");
+    assert!(expected < 9.0, "nothing to see");
+}
+
 /// A ball falls into a tray of sand; the scene is moved and turned as a whole.
 fn tray(shift: DVec3, turn: DQuat) -> String {
     // The notation turns about x, then y, then z.
