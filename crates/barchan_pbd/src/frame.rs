@@ -125,6 +125,7 @@ impl PbdSolver {
         self.fall_time = fall_time(world);
         self.make_grid(world)?;
         wrap(world);
+        world.wrap_bodies();
         self.sort(world)?;
         let n = world.guides.len();
         self.columns.reset(n);

@@ -264,10 +264,14 @@ impl GrainRefiner {
             .filter(present)
             .flat_map(|k| {
                 let body = &world.bodies[k];
-                let start = match self.poses[k] {
+                let mut start = match self.poses[k] {
                     (pose, true) => pose,
                     (_, false) => body.pose,
                 };
+                if body.is_dynamic() {
+                    // It may have been brought back into a periodic range meanwhile.
+                    start.position = world.nearest_image(start.position, body.pose.position);
+                }
                 let at = move |s: f64, shift: DVec3| Pose {
                     position: start.position.lerp(body.pose.position, s) + shift,
                     rotation: start.rotation.slerp(body.pose.rotation, s),

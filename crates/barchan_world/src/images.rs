@@ -34,6 +34,31 @@ impl World {
         })
     }
 
+    /// Brings dynamic bodies that left a periodic range back into it, unless joints hold them.
+    pub fn wrap_bodies(&mut self) {
+        if self.places_of_bodies() == 1 {
+            return;
+        }
+        for k in 0..self.bodies.len() {
+            let is_held = self.joints.iter().any(|joint| joint.bodies.contains(&k));
+            if self.bodies[k].is_dynamic() && !is_held {
+                let home = self.shifts_of_body(&self.bodies[k]).next().flatten();
+                self.bodies[k].pose.position += home.unwrap_or_default();
+            }
+        }
+    }
+
+    /// The image of `place` [m] nearest to `other` [m].
+    pub fn nearest_image(&self, mut place: DVec3, other: DVec3) -> DVec3 {
+        for (axis, range) in self.periodic.iter().enumerate() {
+            if let Some([low, high]) = range {
+                let period = high - low;
+                place[axis] += period * ((other[axis] - place[axis]) / period).round();
+            }
+        }
+        place
+    }
+
     fn shifts_along(&self, axis: usize, body: &Body) -> [Option<f64>; 3] {
         let here = [Some(0.0), None, None];
         let Some([low, high]) = self.periodic[axis] else {
@@ -126,6 +151,26 @@ mod tests {
             shifts(&body(HalfSpace::new(DVec3::Z, 0.0).unwrap(), 9.0)),
             [Some(0.0), None, None]
         );
+    }
+
+    #[test]
+    fn dynamic_bodies_without_joints_are_brought_back() {
+        let mut world = World::new(DVec3::ZERO, Materials::default(), 1);
+        world.periodic[0] = Some([1.0, 3.0]);
+        let mut cube = body(Cuboid::new(DVec3::splat(0.4)).unwrap(), 8.5);
+        let fixed = cube.clone();
+        cube.motion = Motion::Dynamic;
+        world.bodies = vec![fixed, cube.clone(), cube.clone(), cube];
+        world.joints = vec![crate::Joint {
+            bodies: [0, 3],
+            kind: crate::JointKind::Ball,
+            anchors: [DVec3::ZERO; 2],
+            until: f64::INFINITY,
+        }];
+        world.wrap_bodies();
+        let places: Vec<f64> = world.bodies.iter().map(|body| body.pose.position.x).collect();
+        assert_eq!(places, [8.5, 2.5, 2.5, 8.5]);
+        assert_eq!(world.nearest_image(DVec3::X * 2.9, DVec3::X * 1.1).x, 2.9 - 2.0);
     }
 
     #[test]
