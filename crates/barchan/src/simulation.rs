@@ -5,8 +5,8 @@ use std::time::Instant;
 use barchan_refine::{GrainRefiner, RefineError};
 use barchan_scene::{Scene, SceneError};
 use barchan_world::{
-    AdvanceError, AdvanceReport, Archive, ArchiveError, BodyState, Column, ColumnRef, Frame, Motion, RefineReport,
-    Refiner, Solver, Stats, Table, Twist, World, Wrench,
+    AdvanceError, AdvanceReport, Archive, ArchiveError, Body, BodyState, Column, ColumnRef, Frame, Motion,
+    RefineReport, Refiner, Solver, Stats, Table, Twist, World, Wrench,
 };
 use glam::{DVec3, Vec3};
 use thiserror::Error;
@@ -291,6 +291,6 @@ fn settle(scene: &Scene, world: &mut World) -> Result<Option<Box<dyn Solver>>, S
         body.wrench = Wrench::default();
     }
     world.guides.velocity.fill(Vec3::ZERO);
-    let goes_on = !world.bodies.iter().any(|body| body.is_dynamic());
+    let goes_on = !world.bodies.iter().any(Body::is_dynamic);
     Ok(goes_on.then_some(solver))
 }
