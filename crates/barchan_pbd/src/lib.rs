@@ -10,6 +10,7 @@ mod frame;
 mod laws;
 mod rest;
 mod rigid;
+mod search;
 mod settings;
 mod step;
 

@@ -7,6 +7,7 @@ pub(crate) mod halo;
 pub(crate) mod memory;
 pub(crate) mod near;
 pub(crate) mod nearby;
+pub(crate) mod row;
 pub(crate) mod rows;
 pub(crate) mod rules;
 pub(crate) mod scene;
