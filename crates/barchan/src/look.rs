@@ -179,6 +179,18 @@ impl Stage {
         Ok(image)
     }
 
+    /// Where a picture is seen from at `time` [s], if its width / height is `aspect`: position [m], target [m], vertical field of view [rad].
+    pub fn view(&self, viewpoint: &Viewpoint, time: f64, aspect: f32) -> Result<(DVec3, DVec3, f64), LookError> {
+        let bounds = self.bounds(&[]);
+        let origin = origin(&bounds);
+        let camera = self.camera(viewpoint, time, &bounds, origin, aspect)?;
+        Ok((
+            camera.position.as_dvec3() + origin,
+            camera.target.as_dvec3() + origin,
+            f64::from(camera.vertical_fov),
+        ))
+    }
+
     /// The range of a column in a frame, as a bar would show it if nobody said otherwise.
     pub fn range(frame: &Frame, show: Show, column: &str) -> Result<[f32; 2], LookError> {
         let (particles, table) = match (&frame.grains, show) {
