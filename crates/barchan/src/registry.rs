@@ -77,6 +77,7 @@ fn pbd_settings(given: &Settings, frame_rate: f64) -> PbdSettings {
         cfl: number("cfl", defaults.cfl),
         relaxation: number("relaxation", defaults.relaxation),
         velocity_clamp: number("velocity_clamp", defaults.velocity_clamp),
+        sleeping: given.flag("sleeping").unwrap_or(defaults.sleeping),
     }
 }
 

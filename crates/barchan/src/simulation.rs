@@ -28,7 +28,7 @@ pub enum SimulationError {
     Advance(#[from] AdvanceError),
     /// There can be no such grains.
     #[error(transparent)]
-    Refine(#[from] RefineError),
+    Refine(#[from] Box<RefineError>),
     /// A checkpoint of something else.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
@@ -58,7 +58,7 @@ impl Simulation {
         let mut world = scene.build()?;
         settle(scene, &mut world)?;
         world.place_scripted_bodies(0.0);
-        let refiner = registry::refiner(scene, &world)?;
+        let refiner = registry::refiner(scene, &world).map_err(Box::new)?;
         Self::of_world(scene, world, refiner)
     }
 
@@ -66,13 +66,8 @@ impl Simulation {
     pub fn resume(scene: &Scene, archive: &Archive) -> Result<Self, SimulationError> {
         let mut world = scene.build()?;
         world.load(archive)?;
-        let mut refiner = match &scene.refine {
-            Some(refine) => Some(GrainRefiner::empty(
-                registry::refine_settings(refine, scene.seed),
-                &world,
-            )),
-            None => None,
-        };
+        let empty = |refine| GrainRefiner::empty(registry::refine_settings(refine, scene.seed), &world);
+        let mut refiner = scene.refine.as_ref().map(empty);
         if let Some(refiner) = &mut refiner {
             refiner.load(archive)?;
         }

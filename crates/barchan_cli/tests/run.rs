@@ -48,9 +48,12 @@ density = 3000
 shape = { sphere = { radius = 0.06 }, at = [0.05, 0.02, 0.55] }
 "#;
 
+/// Grains for it.
+const GRAINS: &str = "[refine]\nradius = { min = 0.006, max = 0.009 }\n";
+
 fn folder_with_scene() -> TempDir {
     let folder = tempdir().unwrap();
-    fs::write(folder.path().join("small.toml"), SCENE).unwrap();
+    fs::write(folder.path().join("small.toml"), format!("{SCENE}{GRAINS}")).unwrap();
     folder
 }
 
@@ -74,10 +77,10 @@ fn finish(folder: &Path, words: &[&str]) -> (i32, String) {
     )
 }
 
-/// The bytes of every file of guides and bodies.
+/// The bytes of every file of guides, grains and bodies.
 fn frames(cache: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
-    for part in ["guides", "bodies"] {
+    for part in ["guides", "grains", "bodies"] {
         for entry in fs::read_dir(cache.join(part)).unwrap() {
             let path = entry.unwrap().path();
             found.insert(
@@ -109,9 +112,31 @@ fn one_two_and_three_threads_write_the_same_frames() {
         assert_eq!(code, 0, "{said}");
     }
     let one = frames(&folder.path().join("1"));
-    assert_eq!(one.len(), 62);
+    assert_eq!(one.len(), 93);
     assert!(one == frames(&folder.path().join("2")), "two threads differ from one");
     assert!(one == frames(&folder.path().join("3")), "three threads differ from one");
+}
+
+#[test]
+fn a_cache_without_grains_and_files_of_another_program_get_them() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("bare.toml"), SCENE).unwrap();
+    let (code, said) = finish(
+        folder.path(),
+        &["run", "bare.toml", "-o", "bare", "--frames", "5", "--export", "csv"],
+    );
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(fs::read_dir(folder.path().join("bare/grains")).unwrap().count(), 0);
+    let (code, said) = finish(folder.path(), &["refine", "bare", "--radius", "0.008"]);
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(fs::read_dir(folder.path().join("bare/grains")).unwrap().count(), 6);
+    let (code, said) = finish(folder.path(), &["refine", "bare/csv/guides", "-o", "foreign", "--json"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("\"frames\":6"), "{said}");
+    let (code, said) = finish(folder.path(), &["info", "foreign"]);
+    assert!(code == 0 && said.contains("grains"), "{said}");
+    let (code, said) = finish(folder.path(), &["refine", "no such folder"]);
+    assert_eq!(code, 2, "{said}");
 }
 
 #[test]

@@ -50,7 +50,12 @@ pub fn read_points(path: &Path) -> Result<PointTable, ReadPointsError> {
         "vtp" => read_vtp::parse,
         "ply" => parse_ply,
         "csv" => parse_csv,
-        _ => return Err(fail(format!("particles are read from files that end with {}", READABLE.join(", ")))),
+        _ => {
+            return Err(fail(format!(
+                "particles are read from files that end with {}",
+                READABLE.join(", ")
+            )));
+        }
     };
     let bytes = fs::read(path).map_err(|error| fail(error.to_string()))?;
     table(parse(&bytes).map_err(fail)?).map_err(fail)

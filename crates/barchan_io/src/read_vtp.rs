@@ -18,7 +18,9 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Columns, String> {
         if !array.kind.starts_with("String") {
             let names: Vec<String> = match array.components {
                 1 => vec![array.name.clone()],
-                _ => ["x", "y", "z", "w"].map(|axis| format!("{}_{axis}", array.name)).to_vec(),
+                _ => ["x", "y", "z", "w"]
+                    .map(|axis| format!("{}_{axis}", array.name))
+                    .to_vec(),
             };
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             file.read(&array, &names[..names.len().min(array.components)], &mut columns)?;
@@ -78,11 +80,17 @@ impl<'a> Vtp<'a> {
         let numbers = match array.format.as_str() {
             "ascii" => {
                 let words = array.body.split_whitespace();
-                words.map(str::parse).collect::<Result<Vec<f64>, _>>().map_err(|_| format!("`{}` holds no numbers", array.name))?
+                words
+                    .map(str::parse)
+                    .collect::<Result<Vec<f64>, _>>()
+                    .map_err(|_| format!("`{}` holds no numbers", array.name))?
             }
             "binary" => decode(&self.block(array.body.trim().as_bytes(), false)?, &array.kind)?,
             _ => {
-                let from = self.appended.get(array.offset..).ok_or("an array lies beyond the end")?;
+                let from = self
+                    .appended
+                    .get(array.offset..)
+                    .ok_or("an array lies beyond the end")?;
                 decode(&self.block(from, self.is_raw)?, &array.kind)?
             }
         };
@@ -103,7 +111,12 @@ impl<'a> Vtp<'a> {
             return Ok(from.get(header..header + bytes).ok_or_else(cut_off)?.to_vec());
         }
         // Header and data are encoded as one, or one after the other with padding between.
-        let letters: Vec<u8> = from.iter().copied().take_while(|b| !b"<\"".contains(b)).filter(|b| !b.is_ascii_whitespace()).collect();
+        let letters: Vec<u8> = from
+            .iter()
+            .copied()
+            .take_while(|b| !b"<\"".contains(b))
+            .filter(|b| !b.is_ascii_whitespace())
+            .collect();
         let decoded = |letters: &[u8]| STANDARD.decode(letters).map_err(|_| "its base64 is damaged".to_owned());
         let first = (header.div_ceil(3) * 4).min(letters.len());
         let bytes = length(decoded(&letters[..first])?.get(..header).ok_or_else(cut_off)?);
@@ -117,14 +130,18 @@ impl<'a> Vtp<'a> {
 }
 
 /// Numbers of type `kind`.
+#[allow(
+    clippy::cast_lossless,
+    reason = "one expression for all types; 64-bit ones have no lossless cast"
+)]
 fn decode(bytes: &[u8], kind: &str) -> Result<Vec<f64>, String> {
+    fn widen<const N: usize>(bytes: &[u8], of: impl Fn([u8; N]) -> f64) -> Vec<f64> {
+        bytes.as_chunks().0.iter().map(|b| of(*b)).collect()
+    }
     macro_rules! numbers {
         ($($name:literal => $type:ty),*) => {
             match kind {
-                $($name => Ok(bytes
-                    .chunks_exact(size_of::<$type>())
-                    .map(|b| <$type>::from_le_bytes(b.try_into().expect("chunks of its size")) as f64)
-                    .collect()),)*
+                $($name => Ok(widen(bytes, |b| <$type>::from_le_bytes(b) as f64)),)*
                 _ => Err(format!("arrays of type {kind} are not read")),
             }
         };
@@ -135,7 +152,9 @@ fn decode(bytes: &[u8], kind: &str) -> Result<Vec<f64>, String> {
 
 /// What is between the first `<name ...>` and its end.
 fn section<'t>(text: &'t str, name: &str) -> Option<&'t str> {
-    let open = text.find(&format!("<{name}>")).or_else(|| text.find(&format!("<{name} ")))?;
+    let open = text
+        .find(&format!("<{name}>"))
+        .or_else(|| text.find(&format!("<{name} ")))?;
     let start = open + text[open..].find('>')? + 1;
     let end = start + text[start..].find(&format!("</{name}>"))?;
     Some(&text[start..end])
@@ -160,7 +179,11 @@ fn arrays(section: &str) -> Vec<Array> {
         let head = &rest[open..open + length];
         let after = &rest[open + length + 1..];
         let is_empty = head.ends_with('/');
-        let end = if is_empty { 0 } else { after.find("</DataArray>").unwrap_or(after.len()) };
+        let end = if is_empty {
+            0
+        } else {
+            after.find("</DataArray>").unwrap_or(after.len())
+        };
         let number = |name: &str, default| attribute(head, name).and_then(|n| n.parse().ok()).unwrap_or(default);
         found.push(Array {
             name: attribute(head, "Name").unwrap_or_default(),

@@ -12,16 +12,16 @@ use crate::FrictionMode;
 use crate::PbdSolver;
 use crate::cpu::CHUNK;
 use crate::cpu::bodies::{BodyStep, extent};
-use crate::cpu::candidates::{self, Geometry};
+use crate::cpu::candidates::{self, Geometry, Past};
 use crate::cpu::guides::Extremes;
 use crate::cpu::memory::NEW;
-use crate::cpu::rows::{Rules, SLACK};
+use crate::cpu::rules::{Rules, SLACK};
 use crate::cpu::surface::Surface;
 use crate::laws::{mass, repose};
 use crate::settings::STEP;
 
 /// Step where neither the settings nor gravity say one [s].
-const LONGEST_STEP: f64 = 1.0 / 240.0;
+const LONGEST_STEP: f64 = 1.0 / 480.0;
 /// A frame that needs more steps than this [-] means nothing any more.
 const MOST_STEPS: f64 = 10_000.0;
 /// Leeway that every guide has before lists end, of the largest radius [-].
@@ -72,6 +72,8 @@ pub(crate) struct Spare {
     order: Vec<u32>,
     place_of: Vec<u32>,
     periodic: Option<(barchan_world::Periodic, DVec3)>,
+    /// Gravity of the last frame [m/s²].
+    pub(crate) gravity: Option<DVec3>,
     is_present: Vec<bool>,
     wrenches: Vec<Wrench>,
 }
@@ -88,7 +90,7 @@ impl PbdSolver {
         if !fastest.is_finite() || velocity.iter().any(|v| !v.is_finite()) {
             return Err(self.not_finite(world));
         }
-        let asked = (duration / self.step_length(world) * (1.0 - 1e-9)).ceil().max(1.0);
+        let asked = (duration / self.step_length() * (1.0 - 1e-9)).ceil().max(1.0);
         let smallest = world.guides.radius.iter().copied().fold(f32::INFINITY, f32::min);
         let speed_of = |k: usize| body_speed(world, k, duration, self.extents[k], asked);
         let body = (0..world.bodies.len()).map(speed_of).fold(0.0, f64::max);
@@ -110,21 +112,34 @@ impl PbdSolver {
     }
 
     /// Longest time step [s]: as asked for but not too long for the guides' size, or by it.
-    fn step_length(&self, world: &World) -> f64 {
-        let fall = fall_time(world);
-        let own = self.settings.step.unwrap_or(STEP * fall).min(repose::LONGEST * fall);
+    fn step_length(&self) -> f64 {
+        let own = self.settings.step.unwrap_or(STEP * self.fall_time);
+        let own = own.min(repose::LONGEST * self.fall_time);
         if own.is_normal() { own } else { LONGEST_STEP }
     }
 
     /// Sorts guides, and prepares what stays the same over a frame.
-    pub(crate) fn begin_frame(&mut self, world: &mut World) -> Result<(), AdvanceError> {
+    pub(crate) fn begin_frame(&mut self, world: &mut World, duration: f64) -> Result<(), AdvanceError> {
         self.clock.enter("sort");
         self.largest = world.guides.radius.iter().copied().fold(0.0, f32::max);
+        self.fall_time = fall_time(world);
         self.make_grid(world)?;
         wrap(world);
         self.sort(world)?;
         let n = world.guides.len();
         self.columns.reset(n);
+        self.sleep.sort(&self.old);
+        self.watch_bodies(world, duration);
+        if !self.sleeps()
+            || self
+                .spare
+                .gravity
+                .replace(world.gravity)
+                .is_some_and(|g| g != world.gravity)
+        {
+            self.sleep.wake_all();
+        }
+        self.is_first_search = true;
         self.weigh_masses(world);
         self.make_surfaces(world);
         self.near.resize_with(n.div_ceil(CHUNK), Vec::new);
@@ -238,7 +253,7 @@ impl PbdSolver {
     pub(crate) fn rub(&mut self, world: &World, step: f64) {
         let materials = &world.materials;
         let hold = match self.settings.friction {
-            FrictionMode::Accumulated => repose::hold(self.settings.iterations, (step / fall_time(world)) as f32),
+            FrictionMode::Accumulated => repose::hold(self.settings.iterations, (step / self.fall_time) as f32),
             FrictionMode::Sommer | FrictionMode::Macklin => 1.0,
         };
         let of = |k: u8| {
@@ -274,6 +289,7 @@ impl PbdSolver {
         &mut self,
         world: &mut World,
         found: Extremes,
+        step: f64,
         left: u32,
     ) -> Result<(), AdvanceError> {
         let travel = |k: usize| self.bodies[k].travel(world.bodies[k].mass_properties.center, self.extents[k]) as f32;
@@ -294,7 +310,11 @@ impl PbdSolver {
         let steps = most.min((left + 1) as f32).max(1.0);
         self.body_travel = body;
         self.body_margin = 1.1 * body * steps;
-        self.search(world, steps)
+        self.search(world, steps)?;
+        if std::mem::take(&mut self.is_first_search) && self.sleeps() {
+            self.let_sleep(world, step);
+        }
+        Ok(())
     }
 
     /// Finds what may touch in the next `steps` steps if guides go on as they do.
@@ -329,8 +349,16 @@ impl PbdSolver {
             periods: DVec3::from_array(world.periodic.map(|range| range.map_or(0.0, |[low, high]| high - low))),
         };
         std::mem::swap(&mut self.candidates, &mut self.old_candidates);
-        let before = self.settings.remembers().then_some(&self.old_candidates[..]);
-        candidates::build(&mut self.candidates, &self.lists, &geometry, before, &self.old);
+        let past = self.settings.remembers().then_some(Past {
+            candidates: &self.old_candidates,
+            old: &self.old,
+            slept: if self.is_first_search {
+                &self.sleep.slept
+            } else {
+                &self.sleep.asleep
+            },
+        });
+        candidates::build(&mut self.candidates, &self.lists, &geometry, past);
         self.contacts.resize(world.guides.len().div_ceil(CHUNK));
         for (rows, candidates) in self.contacts.rows.iter_mut().zip(&self.candidates) {
             rows.reserve(candidates);
@@ -371,6 +399,8 @@ impl PbdSolver {
             .map(|w| -w.start / world.guides.radius[w.guide as usize])
             .fold(0.0, f32::max);
         self.columns.fold(&mut world.guides);
+        self.sleep.count(&self.columns, &world.guides, duration, self.fall_time);
+        self.last_overlap = guides.max(walls);
         if world.guides.velocity.iter().any(|v| !v.is_finite()) {
             return Err(self.not_finite(world));
         }

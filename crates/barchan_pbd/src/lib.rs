@@ -8,6 +8,7 @@
 mod cpu;
 mod frame;
 mod laws;
+mod rest;
 mod rigid;
 mod settings;
 mod step;

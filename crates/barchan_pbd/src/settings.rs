@@ -23,9 +23,10 @@ pub const STEP: f64 = 0.0465;
 pub struct PbdSettings {
     /// Longest time step [s]; a frame is cut into equal steps. Without it, [`STEP`] goes by the guides' size. The paper has 0.005.
     pub step: Option<f64>,
-    /// Passes over all contacts in a step [-]. The paper has 3 to 5; short steps with few passes are better.
+    /// Passes over all contacts in a step [-]. The paper has 3 to 5.
     pub iterations: u32,
-    /// Passes over inherited overlaps in a step [-], which move guides without giving them speed. The paper has 1 to 2.
+    /// Passes over inherited overlaps in a step [-], which move guides without giving them speed. The paper has 1 to 2. More than half of
+    /// `iterations` lift a stack faster than it can come to rest.
     pub stabilisation: u32,
     /// What bounds friction.
     pub friction: FrictionMode,
@@ -41,6 +42,8 @@ pub struct PbdSettings {
     /// How far corrections go beyond what is safe for any arrangement of contacts [-]: n contacts of a guide count as
     /// 1 + (n - 1) / relaxation. More than 1 is faster, and calm in packings up to about 3; a single pass takes no more than 1.5.
     pub relaxation: f32,
+    /// Whether guides that rest among resting ones are left alone until something near them moves.
+    pub sleeping: bool,
     /// Fastest that a guide may leave a step, in its diameters a step [-].
     pub velocity_clamp: f32,
 }
@@ -49,8 +52,8 @@ impl Default for PbdSettings {
     fn default() -> Self {
         Self {
             step: None,
-            iterations: 2,
-            stabilisation: 1,
+            iterations: 4,
+            stabilisation: 2,
             friction: FrictionMode::Accumulated,
             splitting: Splitting::Mass,
             memory: true,
@@ -58,6 +61,7 @@ impl Default for PbdSettings {
             cfl: 0.4,
             relaxation: 2.5,
             velocity_clamp: 0.5,
+            sleeping: true,
         }
     }
 }

@@ -9,8 +9,9 @@ use crate::cpu::bodies::{BodyStep, Load};
 use crate::cpu::candidates::{Candidates, PairFriction};
 use crate::cpu::guides::{self, Columns, Extremes};
 use crate::cpu::near::Near;
-use crate::cpu::rows::Rules;
+use crate::cpu::rules::Rules;
 use crate::cpu::scene::{Before, Contacts, Scene};
+use crate::cpu::sleep::Sleep;
 use crate::cpu::surface::Surface;
 use crate::cpu::walls::Walls;
 use crate::cpu::{CHUNK, memory};
@@ -36,6 +37,7 @@ pub struct PbdSolver {
     /// Number that each guide has in what is remembered, and the ids of the guides there.
     pub(crate) old: Vec<u32>,
     pub(crate) ids: Vec<u32>,
+    pub(crate) sleep: Sleep,
     pub(crate) surfaces: Vec<Surface>,
     pub(crate) bodies: Vec<BodyStep>,
     pub(crate) loads: Vec<Load>,
@@ -49,8 +51,12 @@ pub struct PbdSolver {
     pub(crate) body_travel: f32,
     pub(crate) body_margin: f32,
     pub(crate) largest: f32,
-    /// The last time step [s].
+    /// The last time step [s], and √(d/g) of the guides [s].
     pub(crate) last_step: f64,
+    pub(crate) fall_time: f64,
+    pub(crate) is_first_search: bool,
+    /// Deepest overlap at the end of the last frame, of a radius [-].
+    pub(crate) last_overlap: f32,
     pub(crate) clock: Clock,
     pub(crate) spare: Spare,
 }
@@ -72,6 +78,7 @@ impl PbdSolver {
             old_walls: Vec::new(),
             old: Vec::new(),
             ids: Vec::new(),
+            sleep: Sleep::default(),
             surfaces: Vec::new(),
             bodies: Vec::new(),
             loads: Vec::new(),
@@ -84,6 +91,9 @@ impl PbdSolver {
             body_margin: 0.0,
             largest: 0.0,
             last_step: 0.0,
+            fall_time: f64::INFINITY,
+            is_first_search: true,
+            last_overlap: 0.0,
             clock: Clock::default(),
             spare: Spare::default(),
         })
@@ -100,7 +110,7 @@ impl PbdSolver {
         self.clock.enter("predict");
         let found = self.predict(world, step)?;
         self.clock.enter("search");
-        self.search_if_needed(world, found, left)?;
+        self.search_if_needed(world, found, step, left)?;
         self.clock.enter("contacts");
         self.contact(world, rules);
         self.clock.enter("stabilise");
@@ -125,6 +135,7 @@ impl PbdSolver {
         let found = guides::predict(
             &mut world.guides.velocity,
             &mut self.columns,
+            &self.sleep.asleep,
             world.gravity.as_vec3(),
             step as f32,
         );
@@ -224,6 +235,7 @@ impl PbdSolver {
             splitting: self.settings.splitting,
             keeps_momentum: self.settings.keeps_momentum(),
             rules,
+            asleep: &self.sleep.asleep,
         };
         let parts = Parts {
             columns: &mut self.columns,
@@ -254,7 +266,10 @@ impl Solver for PbdSolver {
     }
 
     fn advance(&mut self, world: &mut World, duration: f64) -> Result<AdvanceReport, AdvanceError> {
-        self.begin_frame(world)?;
+        if let Some(report) = self.sleep_through(world, duration) {
+            return Ok(report);
+        }
+        self.begin_frame(world, duration)?;
         let (start, steps) = (world.time, self.plan(world, duration)?);
         let step = duration / f64::from(steps);
         self.rub(world, step);
@@ -269,6 +284,8 @@ impl Solver for PbdSolver {
     fn save(&self, archive: &mut Archive) {
         archive.put("pbd.ids", &self.ids);
         archive.put("pbd.last_step", &[self.last_step]);
+        archive.put("pbd.last_overlap", &[self.last_overlap]);
+        self.sleep.save(archive);
         memory::save_pairs(&self.candidates, archive);
         memory::save_walls(&self.contacts.walls, archive);
         self.motion.save(archive);
@@ -277,10 +294,12 @@ impl Solver for PbdSolver {
     fn load(&mut self, world: &World, archive: &Archive) -> Result<(), ArchiveError> {
         let ids: Vec<u32> = archive.get("pbd.ids")?;
         let last_step = archive.get_one("pbd.last_step")?;
+        self.last_overlap = archive.get_one("pbd.last_overlap")?;
+        let sleep = Sleep::load(ids.len(), archive)?;
         let candidates = memory::load_pairs(ids.len(), archive)?;
         let walls = memory::load_walls(ids.len(), archive)?;
         self.motion.load(world, archive)?;
-        (self.ids, self.last_step) = (ids, last_step);
+        (self.ids, self.last_step, self.sleep) = (ids, last_step, sleep);
         (self.candidates, self.contacts.walls) = (candidates, walls);
         Ok(())
     }

@@ -95,6 +95,14 @@ impl Obstacle {
         }
     }
 
+    /// Signed distance [m] of a place of the body's frame.
+    fn distance(&self, local: DVec3) -> f64 {
+        match &self.surface {
+            Surface::Field(grid) => grid.distance(local),
+            Surface::Exact(shape) => shape.distance(local),
+        }
+    }
+
     fn probe(&self, local: DVec3) -> (f64, DVec3) {
         match &self.surface {
             Surface::Field(grid) => grid.distance_and_normal(local),
@@ -174,10 +182,16 @@ struct Moving {
 }
 
 impl Moving {
-    /// Pushes it out of `obstacle`, and gives its gap [m], 0 if it was inside.
-    fn push_out(&mut self, obstacle: &Obstacle, step: f64) -> f64 {
-        let start = obstacle.from.local(self.start);
+    /// Pushes it out of `obstacle`, relative to which it went no farther than `travel` [m], and gives its gap [m], 0 if it was
+    /// inside.
+    fn push_out(&mut self, obstacle: &Obstacle, travel: f64, step: f64) -> f64 {
         let mut end = obstacle.to.local(self.end);
+        // Most touch nothing; the normal is dearer than the distance.
+        let distance = obstacle.distance(end);
+        if distance >= self.radius && distance >= travel {
+            return distance - self.radius;
+        }
+        let start = obstacle.from.local(self.start);
         let mut touched = false;
         for _ in 0..FACES {
             let (push, normal) = match obstacle.hit(start, end, self.radius) {
@@ -200,7 +214,10 @@ impl Moving {
 
     /// Takes away what speed leads into the body, and as much of the rest as friction can.
     fn slow_down(&mut self, obstacle: &Obstacle, local: DVec3, normal: DVec3, friction: Friction, step: f64) {
-        let of_body = (obstacle.to.point(local) - obstacle.from.point(local)) / step;
+        let of_body = match obstacle.travel > 0.0 {
+            true => (obstacle.to.point(local) - obstacle.from.point(local)) / step,
+            false => DVec3::ZERO,
+        };
         let relative = self.velocity - of_body;
         let normal = obstacle.to.turn * normal;
         let inward = -normal.dot(relative);
@@ -231,8 +248,11 @@ pub(crate) struct Contacts {
     grain_clear: Vec<u8>,
 }
 
+/// What a gap counts for [-]: distances interpolated on a grid may change by more than the way moved.
+const CAUTION: f64 = 0.7;
+
 /// Unit of a grain's gap, of the largest radius [-].
-const UNIT: f64 = 0.125;
+const UNIT: f64 = 1.0 / 32.0;
 
 /// A step against bodies.
 pub(crate) struct Pushing<'a> {
@@ -254,7 +274,8 @@ impl Contacts {
     /// Pushes grains out of bodies. `fastest` is the squared speed of the fastest grain of each chunk [m²/s²].
     pub fn resolve(&mut self, grains: &mut Grains, fastest: &[f32], pushing: &Pushing) {
         let count = pushing.obstacles.len();
-        self.clear.resize(grains.len().div_ceil(CHUNK) * count, f32::NEG_INFINITY);
+        self.clear
+            .resize(grains.len().div_ceil(CHUNK) * count, f32::NEG_INFINITY);
         self.grain_clear.resize(grains.len(), 0);
         if count == 0 {
             return;
@@ -268,19 +289,25 @@ impl Contacts {
             .zip(v.par_chunks_mut(CHUNK))
             .zip(w.par_chunks_mut(CHUNK))
             .zip(grains.id.par_chunks(CHUNK).zip(grains.material.par_chunks(CHUNK)))
-            .zip(self.clear.par_chunks_mut(count).zip(self.grain_clear.par_chunks_mut(CHUNK)))
+            .zip(
+                self.clear
+                    .par_chunks_mut(count)
+                    .zip(self.grain_clear.par_chunks_mut(CHUNK)),
+            )
             .zip(fastest)
             .with_min_len(64)
-            .for_each(|((((((((x, y), z), u), v), w), (id, material)), (clear, gaps)), fastest)| {
-                let chunk = Chunk {
-                    position: [x, y, z],
-                    velocity: [u, v, w],
-                    id,
-                    material,
-                    gaps,
-                };
-                chunk.push_out(pushing, clear, f64::from(fastest.sqrt()) * pushing.step);
-            });
+            .for_each(
+                |((((((((x, y), z), u), v), w), (id, material)), (clear, gaps)), fastest)| {
+                    let chunk = Chunk {
+                        position: [x, y, z],
+                        velocity: [u, v, w],
+                        id,
+                        material,
+                        gaps,
+                    };
+                    chunk.push_out(pushing, clear, f64::from(fastest.sqrt()) * pushing.step);
+                },
+            );
     }
 }
 
@@ -316,7 +343,6 @@ impl Chunk<'_> {
     /// Pushes its grains, the fastest of which went `farthest` [m], out of bodies. `clear` is how far they may go before they can
     /// touch each body [m].
     fn push_out(mut self, pushing: &Pushing, clear: &mut [f32], farthest: f64) {
-        let was_near = clear.iter().any(|clear| *clear <= 0.0);
         let is_known = clear[0] > f32::NEG_INFINITY;
         let moving = pushing.obstacles.iter().any(|obstacle| obstacle.travel > 0.0);
         // What did not move, and was looked at before, is where it may be.
@@ -324,13 +350,17 @@ impl Chunk<'_> {
             return;
         }
         let mut about = None;
+        let mut is_new = !is_known;
         let mut near = [0; NEAR];
         let mut count = 0;
         for (k, (obstacle, clear)) in pushing.obstacles.iter().zip(clear).enumerate() {
             let travel = match obstacle.travel > 0.0 {
-                true => about.get_or_insert_with(|| self.about(pushing)).travel(obstacle, pushing.step),
+                true => about
+                    .get_or_insert_with(|| self.about(pushing))
+                    .travel(obstacle, pushing.step),
                 false => farthest,
             };
+            let was_near = *clear <= 0.0;
             *clear -= travel as f32;
             if *clear <= 0.0 {
                 let about = about.get_or_insert_with(|| self.about(pushing));
@@ -338,7 +368,9 @@ impl Chunk<'_> {
                 // Between its poses the body swept over more than where it is now.
                 let wanted = reach + travel;
                 let gap = obstacle.clearance(about.center, wanted) - wanted;
-                *clear = gap.min(f64::from(f32::MAX)) as f32;
+                *clear = if gap > 0.0 { CAUTION * gap } else { gap }.min(f64::from(f32::MAX)) as f32;
+                // Gaps are those to the bodies that were near.
+                is_new |= gap <= 0.0 && !was_near;
                 if gap <= 0.0 && count < NEAR {
                     near[count] = k;
                     count += 1;
@@ -348,16 +380,20 @@ impl Chunk<'_> {
         if count == 0 {
             return;
         }
-        if !was_near || !is_known {
+        if is_new {
             self.gaps.fill(0);
         }
         let unit = UNIT * pushing.largest_radius;
         for i in 0..self.id.len() {
-            let gone = (self.travel(i, &near[..count], pushing) / unit).ceil().min(255.0) as u8;
+            let travel = self.travel(i, &near[..count], pushing);
+            let gone = (travel / unit).ceil().min(255.0) as u8;
             let left = self.gaps[i].saturating_sub(gone);
             self.gaps[i] = match left > 0 {
                 true => left,
-                false => (self.push_grain_out(i, &near[..count], pushing) / unit).min(255.0) as u8,
+                false => {
+                    let gap = self.push_grain_out(i, &near[..count], travel, pushing);
+                    (CAUTION * gap / unit).min(255.0) as u8
+                }
             };
         }
     }
@@ -366,7 +402,8 @@ impl Chunk<'_> {
     fn about(&self, pushing: &Pushing) -> About {
         let (center, half) = self.bounds();
         let first = Vec3::new(self.velocity[0][0], self.velocity[1][0], self.velocity[2][0]);
-        let differs = |i: usize| Vec3::new(self.velocity[0][i], self.velocity[1][i], self.velocity[2][i]).distance(first);
+        let differs =
+            |i: usize| Vec3::new(self.velocity[0][i], self.velocity[1][i], self.velocity[2][i]).distance(first);
         About {
             center: pushing.origin + center.as_dvec3(),
             half,
@@ -386,9 +423,13 @@ impl Chunk<'_> {
 
     /// Farthest that a grain went relative to the bodies near it [m].
     fn travel(&self, i: usize, near: &[usize], pushing: &Pushing) -> f64 {
-        let place = pushing.origin + Vec3::new(self.position[0][i], self.position[1][i], self.position[2][i]).as_dvec3();
-        let rate = Vec3::new(self.velocity[0][i], self.velocity[1][i], self.velocity[2][i]).as_dvec3();
-        let way = rate * pushing.step;
+        let rate = Vec3::new(self.velocity[0][i], self.velocity[1][i], self.velocity[2][i]);
+        if near.iter().all(|&k| pushing.obstacles[k].travel == 0.0) {
+            return f64::from(rate.length()) * pushing.step;
+        }
+        let place =
+            pushing.origin + Vec3::new(self.position[0][i], self.position[1][i], self.position[2][i]).as_dvec3();
+        let way = rate.as_dvec3() * pushing.step;
         let start = place - way;
         let relative = |&k: &usize| {
             let obstacle = &pushing.obstacles[k];
@@ -397,8 +438,8 @@ impl Chunk<'_> {
         near.iter().map(relative).fold(0.0, f64::max).sqrt()
     }
 
-    /// Pushes a grain out of bodies, and gives its gap [m].
-    fn push_grain_out(&mut self, i: usize, near: &[usize], pushing: &Pushing) -> f64 {
+    /// Pushes a grain that went `travel` [m] out of bodies, and gives its gap [m].
+    fn push_grain_out(&mut self, i: usize, near: &[usize], travel: f64, pushing: &Pushing) -> f64 {
         let end = Vec3::new(self.position[0][i], self.position[1][i], self.position[2][i]).as_dvec3() + pushing.origin;
         let velocity = Vec3::new(self.velocity[0][i], self.velocity[1][i], self.velocity[2][i]).as_dvec3();
         let mut grain = Moving {
@@ -412,7 +453,7 @@ impl Chunk<'_> {
         // Twice: the second body may push into the first.
         for _ in 0..2 {
             for &k in near {
-                least = least.min(grain.push_out(&pushing.obstacles[k], pushing.step));
+                least = least.min(grain.push_out(&pushing.obstacles[k], travel, pushing.step));
             }
             if least > 0.0 || near.len() == 1 {
                 break;

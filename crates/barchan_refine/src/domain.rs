@@ -12,7 +12,7 @@ pub(crate) struct Domain {
 }
 
 /// Points that the box is made from, at most.
-const SAMPLES: usize = 4096;
+const SAMPLES: usize = 512;
 
 impl Domain {
     /// Cells of at least `side` [m] over most of `points`, at most `most` of them.

@@ -119,7 +119,10 @@ impl Field {
     pub unsafe fn find<I: Isa>(&self, bounds: &Bounds, list: &mut List) {
         list.len = 0;
         let Some(domain) = &self.domain else { return };
-        let (first, last) = (domain.cell(bounds.low - self.reach), domain.cell(bounds.high + self.reach));
+        let (first, last) = (
+            domain.cell(bounds.low - self.reach),
+            domain.cell(bounds.high + self.reach),
+        );
         for z in first.z..=last.z {
             for y in first.y..=last.y {
                 let start = self.bounds[domain.index(IVec3::new(first.x, y, z))] as usize;
@@ -171,7 +174,8 @@ impl List {
     #[inline(always)]
     unsafe fn take<I: Isa>(&mut self, bounds: &Bounds, columns: &Columns, numbers: &[u32], start: usize, end: usize) {
         if self.index.len() < self.len + end - start + LANES {
-            self.index.resize((self.len + end - start + LANES).next_power_of_two(), 0);
+            self.index
+                .resize((self.len + end - start + LANES).next_power_of_two(), 0);
         }
         let mut k = start;
         while k < end {

@@ -163,7 +163,12 @@ mod x86 {
         #[inline(always)]
         unsafe fn load(values: &[f32; LANES]) -> Self::Lanes {
             // SAFETY: two halves of sixteen numbers.
-            unsafe { [_mm256_loadu_ps(values.as_ptr()), _mm256_loadu_ps(values.as_ptr().add(8))] }
+            unsafe {
+                [
+                    _mm256_loadu_ps(values.as_ptr()),
+                    _mm256_loadu_ps(values.as_ptr().add(8)),
+                ]
+            }
         }
         #[inline(always)]
         unsafe fn store(a: Self::Lanes, to: &mut [f32; LANES]) {

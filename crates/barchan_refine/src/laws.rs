@@ -52,11 +52,16 @@ pub struct Gate {
     pub high: f32,
 }
 
+/// The gate of mode `gated`. The surface of settled material has a filling of about a half, the centre of a lone guide 0.4: grains
+/// at a surface follow, those a guide's diameter above it fall. A gate from 0.5 to 1 leaves a heap that was poured with a
+/// mass error of 0.21 instead of 0.03, since grains that land rest on the first guides that rest.
+pub const GATE: Gate = Gate { low: 0.02, high: 0.2 };
+
 /// Factor on α for the filling f = Σw / Σw of the bulk: t² (3 - 2t), t = clamp((high - f) / (high - low), 0, 1). Without it,
 /// grains in the pores of a dense packing, which are farther than a radius from every guide, sink although nothing moves.
 #[inline(always)]
 pub fn gate(filling: f32, gate: Gate) -> f32 {
-    let t = ((gate.high - filling) / (gate.high - gate.low)).max(0.0).min(1.0);
+    let t = ((gate.high - filling) / (gate.high - gate.low)).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)
 }
 

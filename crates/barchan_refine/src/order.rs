@@ -179,7 +179,9 @@ mod tests {
     #[test]
     fn the_curve_visits_every_cell_of_a_cube_once_and_steps_to_a_neighbour_each_time() {
         let side = 8u32;
-        let mut cells: Vec<[u32; 3]> = (0..side.pow(3)).map(|k| [k % side, k / side % side, k / side / side]).collect();
+        let mut cells: Vec<[u32; 3]> = (0..side.pow(3))
+            .map(|k| [k % side, k / side % side, k / side / side])
+            .collect();
         cells.sort_by_key(|&cell| hilbert(cell, 3));
         for pair in cells.windows(2) {
             let step: u32 = (0..3).map(|k| pair[0][k].abs_diff(pair[1][k])).sum();

@@ -65,8 +65,13 @@ impl Play {
             let from = if anchor.is_nan() { now - moved } else { anchor };
             let way = nearest(world, now - from);
             let radius = f64::from(world.guides.radius[i]);
-            self.pulls
-                .push(pull(from, way, moved.length(), moved.length() / (duration * radius), radius));
+            self.pulls.push(pull(
+                from,
+                way,
+                moved.length(),
+                moved.length() / (duration * radius),
+                radius,
+            ));
         }
         self.hold_the_lonely(world);
         movers.clear();

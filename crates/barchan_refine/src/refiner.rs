@@ -13,7 +13,7 @@ use crate::contact::{Contacts, Obstacle, Pushing};
 use crate::field::{Field, Mover};
 use crate::grains::{Grains, radius_of};
 use crate::isa::Simd;
-use crate::laws::{Gate, REFERENCE_STEP, bulk_weight};
+use crate::laws::{GATE, REFERENCE_STEP, bulk_weight};
 use crate::order::Sorter;
 use crate::play::{Play, wrapped};
 use crate::seed::{self, Parent, Solids, Source};
@@ -71,7 +71,9 @@ impl GrainRefiner {
         let (grains, next_id) = (&mut refiner.grains, &mut refiner.next_id);
         let expected: f64 = match settings.per_guide {
             Some(count) => f64::from(count) * world.guides.len() as f64,
-            None => world.guides.radius.iter().map(|&r| f64::from(r).powi(3)).sum::<f64>() / settings.radii.min().powi(3),
+            None => {
+                world.guides.radius.iter().map(|&r| f64::from(r).powi(3)).sum::<f64>() / settings.radii.min().powi(3)
+            }
         };
         if expected > 0.9 * f64::from(u32::MAX) {
             return Err(RefineError::TooMany { count: expected });
@@ -87,12 +89,24 @@ impl GrainRefiner {
                         velocity,
                     },
                     Seeding::Volume,
-                ) => seed::fill(grains, next_id, world, settings, (&**shape, *packing, *material, *velocity))?,
+                ) => seed::fill(
+                    grains,
+                    next_id,
+                    world,
+                    settings,
+                    (&**shape, *packing, *material, *velocity),
+                )?,
                 (Source::Guides(ids), Seeding::Volume) => {
                     if let Some(cloud) = Cloud::new(world, ids) {
                         let material = world.guides.id.iter().position(|id| ids.contains(id));
                         let material = material.map_or(0, |i| world.guides.material[i]);
-                        seed::fill(grains, next_id, world, settings, (&cloud, Packing::Dense, material, Vec3::ZERO))?;
+                        seed::fill(
+                            grains,
+                            next_id,
+                            world,
+                            settings,
+                            (&cloud, Packing::Dense, material, Vec3::ZERO),
+                        )?;
                     }
                 }
                 (Source::Points(ids), Seeding::Volume) => {
@@ -163,7 +177,7 @@ impl GrainRefiner {
             step: step as f32,
             fall: (world.gravity * step).as_vec3(),
             inverse_bulk: 1.0 / bulk_weight(FRACTION),
-            gate: Gate { low: 0.5, high: 1.0 },
+            gate: GATE,
             exponent: exponent(step),
             hold: HOLD,
             stop: STOP * STOP,
@@ -212,7 +226,10 @@ impl GrainRefiner {
         clock.enter("sort");
         self.sort_if_needed(world);
         clock.enter("guides");
-        self.field.build(&with_images(world, &self.movers));
+        match world.periodic.iter().any(Option::is_some) {
+            true => self.field.build(&with_images(world, &self.movers)),
+            false => self.field.build(&self.movers),
+        }
         clock.enter("advect");
         self.fastest.resize(self.grains.len().div_ceil(CHUNK), 0.0);
         let looked = advect(&mut self.grains, &mut self.fastest, &self.field, rule, self.simd);

@@ -61,7 +61,12 @@ pub(crate) fn fill(
     let mut flags = keep.iter();
     particles.radii.retain(|_| *flags.next().expect("a flag each"));
     for (k, id) in ids_by_radius(&particles, *next_id, settings) {
-        grains.push((particles.positions[k] - world.origin).as_vec3(), velocity, id, material);
+        grains.push(
+            (particles.positions[k] - world.origin).as_vec3(),
+            velocity,
+            id,
+            material,
+        );
     }
     *next_id += particles.len() as u32;
     Ok(())
@@ -126,7 +131,7 @@ pub(crate) fn about(
 
 /// The centre of a cube of side 2, and those of its faces.
 fn support_point(k: u32) -> DVec3 {
-    let sign = if k % 2 == 0 { -1.0 } else { 1.0 };
+    let sign = if k.is_multiple_of(2) { -1.0 } else { 1.0 };
     match k {
         1 | 2 => DVec3::X * sign,
         3 | 4 => DVec3::Y * sign,

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use barchan_geometry::MassProperties;
 use barchan_geometry::random::Stream;
 use barchan_geometry::sample::{Packing, Radii};
 use barchan_geometry::shapes::{Cuboid, HalfSpace};
-use barchan_geometry::MassProperties;
-use barchan_refine::laws::{C1, C2, REACH};
+use barchan_refine::laws::{C1, C2, GATE, REACH};
 use barchan_refine::{GrainRefiner, Mode, RefineSettings, Seeding, Simd, Source};
 use barchan_world::{Archive, Friction, Material, Materials, Refiner, World};
 use glam::{DVec3, Vec3};
@@ -75,11 +75,17 @@ fn expected(world: &World, velocities: &[Vec3], p: DVec3, v: DVec3, mode: Mode) 
     }
     let sparse = largest <= f64::from(C1) || largest >= f64::from(C2) * sum;
     let keep = match mode {
-        Mode::Ihmsen => if sparse { 1.0 - largest } else { 0.0 },
+        Mode::Ihmsen => {
+            if sparse {
+                1.0 - largest
+            } else {
+                0.0
+            }
+        }
         Mode::Alduan => f64::from(u8::from(reached <= 1)),
         Mode::Gated => {
             let filling = sum / (4.114_285_7 * 0.6);
-            let t = (2.0 - 2.0 * filling).clamp(0.0, 1.0);
+            let t = ((f64::from(GATE.high) - filling) / f64::from(GATE.high - GATE.low)).clamp(0.0, 1.0);
             let open = if sparse { 1.0 - largest } else { 0.0 };
             open * t * t * (3.0 - 2.0 * t)
         }
@@ -90,7 +96,13 @@ fn expected(world: &World, velocities: &[Vec3], p: DVec3, v: DVec3, mode: Mode) 
 
 #[test]
 fn grains_move_as_a_plain_sum_over_all_guides_says() {
-    for (mode, density) in [(Mode::Gated, 400), (Mode::Ihmsen, 400), (Mode::Alduan, 400), (Mode::Gated, 30), (Mode::Alduan, 30)] {
+    for (mode, density) in [
+        (Mode::Gated, 400),
+        (Mode::Ihmsen, 400),
+        (Mode::Alduan, 400),
+        (Mode::Gated, 30),
+        (Mode::Alduan, 30),
+    ] {
         let mut world = world(9.81);
         let velocities = random_guides(&mut world, density, 0.5, u64::from(density));
         let mut refiner = GrainRefiner::new(settings(mode, 9), &world, &[]).unwrap();
@@ -126,7 +138,9 @@ fn all_instruction_sets_and_numbers_of_threads_give_the_same_bits() {
         pool.install(|| {
             let mut world = world(9.81);
             let velocities = random_guides(&mut world, 1500, 0.8, 7);
-            let mut refiner = GrainRefiner::new(settings(Mode::Gated, 30), &world, &[]).unwrap().with_simd(simd);
+            let mut refiner = GrainRefiner::new(settings(Mode::Gated, 30), &world, &[])
+                .unwrap()
+                .with_simd(simd);
             for _ in 0..4 {
                 for (i, v) in velocities.iter().enumerate() {
                     shift(&mut world, i, *v * STEP as f32);
@@ -302,5 +316,9 @@ fn fills_are_sampled_with_the_grains_radius_and_ids_tell_radii() {
         }
     }
     // Radii follow from ranks, which match those of the sample but for statistics.
-    assert!(overlapping < grains.len() as u32 / 100, "{overlapping} of {}", grains.len());
+    assert!(
+        overlapping < grains.len() as u32 / 100,
+        "{overlapping} of {}",
+        grains.len()
+    );
 }

@@ -76,7 +76,10 @@ fn the_mass_error_is_zero_for_the_same_field_and_one_for_another_place() {
     assert!((apart.offset - 5.0).abs() < 1e-4);
     let half: Vec<(Vec3, f32)> = guides.iter().map(|(p, m)| (*p, 0.5 * m)).collect();
     let lost = mass_error(&guides, &half, 0.1).unwrap();
-    assert!((lost.bulk - 0.25).abs() < 1e-6 && (lost.total - 0.5).abs() < 1e-6, "{lost:?}");
+    assert!(
+        (lost.bulk - 0.25).abs() < 1e-6 && (lost.total - 0.5).abs() < 1e-6,
+        "{lost:?}"
+    );
 }
 
 #[test]

@@ -300,7 +300,11 @@ impl Check<'_, '_> {
         let packing = table.text("packing");
         if let (Some(_), Some("support")) = (table.written("packing"), table.text("seeding")) {
             let message = "`packing` has no effect: grains are seeded about guides";
-            self.warn(table.place("packing"), message, "remove it, or set seeding = \"volume\"");
+            self.warn(
+                table.place("packing"),
+                message,
+                "remove it, or set seeding = \"volume\"",
+            );
         }
         Some(Refine {
             radii: self.radii(table)?,

@@ -32,8 +32,8 @@ pub const PBD: TableSpec = TableSpec {
     fields: &[
         field("step",             Positive,         Optional,                  "longest step [s]; a frame is cut into equal ones. By the guides' size if not given"),
         field("substeps",         Count(1, 10_000), Optional,                  "least number of steps in a frame, instead of step"),
-        field("iterations",       Count(1, 1000),   Need::Count(2),            "contact and friction passes in a step"),
-        field("stabilization_iterations", Count(0, 1000), Need::Count(1),      "passes that undo overlaps before a step"),
+        field("iterations",       Count(1, 1000),   Need::Count(4),            "contact and friction passes in a step"),
+        field("stabilization_iterations", Count(0, 1000), Need::Count(2),      "passes that undo overlaps before a step"),
         field("friction",         Word(&["accumulated", "sommer", "macklin"]), Need::Word("accumulated"), "what bounds friction"),
         field("splitting",        Word(&["mass", "average"]),           Need::Word("mass"),    "how a guide shares itself among its contacts"),
         field("memory",           Flag,               Need::Flag(true),        "whether a step starts from the impulses of the last one"),
@@ -41,6 +41,7 @@ pub const PBD: TableSpec = TableSpec {
         field("relaxation",       Between(0.1, 4.0),  Need::Number(2.5),       "factor on every correction [-]"),
         field("velocity_clamp",   Between(0.01, 1e3), Need::Number(0.5),       "fastest that a guide may leave a step, in its diameters a step [-]"),
         field("cfl",              Between(0.01, 0.5), Need::Number(0.4),       "longest way of a guide in a step, of the smallest diameter [-]"),
+        field("sleeping",         Flag,               Need::Flag(true),        "whether guides that rest are left alone until something near them moves"),
         field("boundary",         Word(&["field", "particles"]),        Need::Word("field"),   "what guides see of bodies"),
     ],
     exclusive: &[["substeps", "step"]],

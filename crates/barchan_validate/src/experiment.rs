@@ -75,6 +75,8 @@ pub struct Check {
     pub low: Option<String>,
     /// Most that is accepted.
     pub high: Option<String>,
+    /// In which sets it counts.
+    pub sets: Sets,
     /// Bands of solvers that claim more or less, by name.
     pub bands: Vec<(String, Option<String>, Option<String>)>,
 }
@@ -255,6 +257,7 @@ fn check(table: &DeTable) -> Result<Check, String> {
         expected: text(table, "expected")?,
         low: optional(table, "low"),
         high: optional(table, "high"),
+        sets: sets(table)?,
         bands: bands.collect(),
     })
 }

@@ -58,7 +58,7 @@ pub fn validate(
             })?;
             let Some(runs) = runs else { continue };
             let new = match &job.role {
-                Role::Law => law_rows(&job, &runs)?,
+                Role::Law => law_rows(&job, &runs, options.quick)?,
                 Role::Control(rejects) => control_row(&job, &runs, rejects)?,
                 Role::Twin(twin) => twin_row(&job, &runs, twin, &laws)?,
             };
@@ -197,8 +197,8 @@ impl Runs {
     }
 }
 
-fn law_rows(job: &Job, runs: &Runs) -> Result<Vec<Row>, ValidateError> {
-    let checks = job.experiment.checks.iter();
+fn law_rows(job: &Job, runs: &Runs, is_quick: bool) -> Result<Vec<Row>, ValidateError> {
+    let checks = job.experiment.checks.iter().filter(|check| check.sets.holds(is_quick));
     checks
         .map(|check| Ok(job.row(runs, Kind::Law, check, job.band(check, runs)?)))
         .collect()

@@ -26,6 +26,8 @@ pub(crate) struct Candidates {
     pub impulse: Vec<Vec4>,
     /// Guides of the world [-]: none of those named here is beyond it.
     guides: usize,
+    /// Whether each guide has lost a contact that it leant on.
+    lost: Vec<bool>,
 }
 
 /// An impulse, marked if there is any.
@@ -65,23 +67,29 @@ impl Geometry<'_> {
     }
 }
 
-/// Takes the candidates of all guides from `lists`, with the impulses that they had in `before`, where guide `i` had the
-/// number `old[i]`.
-pub(crate) fn build(
-    all: &mut Vec<Candidates>,
-    lists: &Lists,
-    geometry: &Geometry<'_>,
-    before: Option<&[Candidates]>,
-    old: &[u32],
-) {
+/// What there was before the search.
+#[derive(Clone, Copy)]
+pub(crate) struct Past<'a> {
+    pub candidates: &'a [Candidates],
+    /// Guide `i` had the number `old[i]`.
+    pub old: &'a [u32],
+    /// Who slept. Awake neighbours know better what they gave a sleeper.
+    pub slept: &'a [bool],
+}
+
+/// Takes the candidates of all guides from `lists`, with the impulses that they had.
+pub(crate) fn build(all: &mut Vec<Candidates>, lists: &Lists, geometry: &Geometry<'_>, past: Option<Past<'_>>) {
     let n = geometry.guides.len();
     all.resize_with(n.div_ceil(CHUNK).max(all.len()), Candidates::default);
     all.par_iter_mut().enumerate().for_each(|(c, chunk)| {
         chunk.clear();
         for i in c * CHUNK..n.min((c + 1) * CHUNK) {
             chunk.take(i, lists.of(i), geometry);
-            if let Some(before) = before {
-                chunk.remember(row_of(before, old[i]), old);
+            chunk.lost.push(false);
+            match past {
+                Some(past) if past.slept[i] => chunk.wake(i, past),
+                Some(past) => chunk.remember(i, past),
+                None => {}
             }
         }
         chunk.pad(n);
@@ -105,6 +113,7 @@ impl Candidates {
         self.first.push(0);
         self.other.clear();
         self.own.clear();
+        self.lost.clear();
         self.base.clear();
         self.impulse.clear();
     }
@@ -149,20 +158,51 @@ impl Candidates {
         self.first.push(self.other.len() as u32);
     }
 
-    /// Takes over the impulses that the last guide taken had.
-    fn remember(&mut self, before: Option<(&Self, std::ops::Range<usize>)>, old: &[u32]) {
-        let Some((before, row)) = before else { return };
+    /// The candidates of the last guide taken.
+    fn last_row(&self) -> std::ops::Range<usize> {
         let [start, end] = self.first[self.first.len() - 2..] else {
             unreachable!("a row was taken")
         };
-        let own = start as usize..end as usize;
+        start as usize..end as usize
+    }
+
+    /// Takes over the impulses that guide `i`, the last taken, had.
+    fn remember(&mut self, i: usize, past: Past<'_>) {
+        let Some((before, row)) = row_of(past.candidates, past.old[i]) else {
+            return;
+        };
+        let own = self.last_row();
         for b in row.filter(|&b| before.is_held(b)) {
             let other = before.other[b];
-            let same = self.other[own.clone()].iter().position(|&j| old[j as usize] == other);
-            if let Some(c) = same {
-                self.impulse[own.start + c] = before.impulse[b];
+            let same = self.other[own.clone()]
+                .iter()
+                .position(|&j| past.old[j as usize] == other);
+            match same {
+                Some(c) => self.impulse[own.start + c] = before.impulse[b],
+                None => *self.lost.last_mut().expect("a row was taken") = true,
             }
         }
+    }
+
+    /// The same for a guide that slept: what awake neighbours gave it, they know.
+    fn wake(&mut self, i: usize, past: Past<'_>) {
+        self.remember(i, past);
+        for c in self.last_row() {
+            let j = self.other[c] as usize;
+            if past.slept[j] {
+                continue;
+            }
+            let given = row_of(past.candidates, past.old[j]).and_then(|(before, mut row)| {
+                let b = row.find(|&b| before.other[b] == past.old[i])?;
+                Some(marked(-before.impulse[b].truncate()))
+            });
+            self.impulse[c] = given.unwrap_or(Vec4::ZERO);
+        }
+    }
+
+    /// Whether the chunk's `k`-th guide has lost a contact that it leant on.
+    pub(crate) fn has_lost(&self, k: usize) -> bool {
+        self.lost[k]
     }
 
     /// Adds a row of pairs of which nothing but the impulse is known, to remember from.
@@ -292,7 +332,7 @@ mod tests {
             guides: &guides,
             periods: DVec3::ZERO,
         };
-        build(&mut all, &lists, &geometry, None, &[]);
+        build(&mut all, &lists, &geometry, None);
         let offset = |i: usize, j: usize| {
             let (chunk, row) = row_of(&all, i as u32).unwrap();
             let found: Vec<usize> = row.filter(|&c| chunk.other[c] == j as u32).collect();
@@ -331,7 +371,23 @@ mod tests {
             periods: DVec3::ZERO,
         };
         now.take(2, &[0, 1], &geometry);
-        now.remember(row_of(&before, old[2]), &old);
+        now.lost.push(false);
+        let mut past = Past {
+            candidates: &before,
+            old: &old,
+            slept: &[false; 3],
+        };
+        now.remember(2, past);
         assert_eq!(now.impulse, [Vec4::new(1.0, 0.0, 0.0, 1.0), Vec4::ZERO]);
+        assert!(!now.has_lost(0));
+        // A sleeper is told by the neighbour that was awake.
+        before[0].impulse[2] = Vec4::new(-3.0, 0.0, 0.0, 1.0);
+        past = Past {
+            candidates: &before,
+            old: &old,
+            slept: &[false, false, true],
+        };
+        now.wake(2, past);
+        assert_eq!(now.impulse[0], Vec4::new(3.0, 0.0, 0.0, 1.0));
     }
 }

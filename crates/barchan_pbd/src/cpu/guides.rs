@@ -119,8 +119,14 @@ impl Extremes {
     }
 }
 
-/// Speeds guides up by `gravity` [m/s²] and predicts their way in `step` [s].
-pub(crate) fn predict(velocity: &mut [Vec3], columns: &mut Columns, gravity: Vec3, step: f32) -> Extremes {
+/// Speeds guides up by `gravity` [m/s²] and predicts their way in `step` [s], except for those asleep.
+pub(crate) fn predict(
+    velocity: &mut [Vec3],
+    columns: &mut Columns,
+    asleep: &[bool],
+    gravity: Vec3,
+    step: f32,
+) -> Extremes {
     let Columns {
         at,
         free,
@@ -133,13 +139,21 @@ pub(crate) fn predict(velocity: &mut [Vec3], columns: &mut Columns, gravity: Vec
     let tasks = velocity.par_chunks_mut(CHUNK).zip(at.par_chunks(CHUNK).zip(searched));
     let tasks = tasks.zip(free.par_chunks_mut(CHUNK)).zip(pushed.par_chunks_mut(CHUNK));
     tasks
-        .map(|(((velocity, (at, (middle, leeway))), free), pushed)| {
+        .zip(asleep.par_chunks(CHUNK))
+        .map(|((((velocity, (at, (middle, leeway))), free), pushed), asleep)| {
             pushed.fill(Vec4::ZERO);
             let mut found = Extremes::NONE;
             let searched = middle.iter().zip(leeway);
-            for (((velocity, at), (middle, leeway)), free) in velocity.iter_mut().zip(at).zip(searched).zip(free) {
-                *velocity += gravity * step;
-                *free = (*velocity * step).extend(0.0);
+            let free = free.iter_mut().zip(asleep);
+            for (((velocity, at), (middle, leeway)), (free, &is_asleep)) in
+                velocity.iter_mut().zip(at).zip(searched).zip(free)
+            {
+                if is_asleep {
+                    *free = Vec4::ZERO;
+                } else {
+                    *velocity += gravity * step;
+                    *free = (*velocity * step).extend(0.0);
+                }
                 let off = (*at - *middle).truncate();
                 let farthest = off.length_squared().max((off + free.truncate()).length_squared());
                 let squared = free.length_squared();

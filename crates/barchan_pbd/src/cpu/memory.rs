@@ -65,10 +65,10 @@ pub(crate) fn load_pairs(guides: usize, archive: &Archive) -> Result<Vec<Candida
 pub(crate) fn save_walls(chunks: &[Walls], archive: &mut Archive) {
     let walls = || chunks.iter().flat_map(|c| &c.all);
     let places: Vec<[u32; 2]> = walls().map(|w| [w.guide, w.body]).collect();
-    let vectors: Vec<[f32; 6]> = walls()
+    let vectors: Vec<[f32; 9]> = walls()
         .map(|w| {
-            let (n, p) = (w.normal, w.impulse);
-            [n.x, n.y, n.z, p.x, p.y, p.z]
+            let (n, p, a) = (w.normal, w.impulse, w.arm);
+            [n.x, n.y, n.z, p.x, p.y, p.z, a.x, a.y, a.z]
         })
         .collect();
     archive.put("pbd.walls.places", &places);
@@ -78,7 +78,7 @@ pub(crate) fn save_walls(chunks: &[Walls], archive: &mut Archive) {
 /// Takes back the impulses of contacts with bodies of `guides` guides: walls without geometry, to remember from.
 pub(crate) fn load_walls(guides: usize, archive: &Archive) -> Result<Vec<Walls>, ArchiveError> {
     let places: Vec<[u32; 2]> = archive.get("pbd.walls.places")?;
-    let vectors: Vec<[f32; 6]> = archive.get("pbd.walls.vectors")?;
+    let vectors: Vec<[f32; 9]> = archive.get("pbd.walls.vectors")?;
     let ascending = places.windows(2).all(|p| p[0][0] <= p[1][0]);
     let inside = places.last().is_none_or(|p| (p[0] as usize) < guides);
     if places.len() != vectors.len() || !ascending || !inside {
@@ -95,7 +95,8 @@ pub(crate) fn load_walls(guides: usize, archive: &Archive) -> Result<Vec<Walls>,
                 chunk.all.push(Wall::remembered(
                     *place,
                     Vec3::from_slice(&v[..3]),
-                    Vec3::from_slice(&v[3..]),
+                    Vec3::from_slice(&v[3..6]),
+                    Vec3::from_slice(&v[6..]),
                 ));
             }
             chunk.first.push(chunk.all.len() as u32);

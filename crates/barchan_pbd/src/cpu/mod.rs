@@ -6,8 +6,10 @@ pub(crate) mod guides;
 pub(crate) mod memory;
 pub(crate) mod near;
 pub(crate) mod rows;
+pub(crate) mod rules;
 pub(crate) mod scene;
 pub(crate) mod simd;
+pub(crate) mod sleep;
 pub(crate) mod surface;
 pub(crate) mod walls;
 

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::CHUNK;
 use super::guides::Columns;
-use super::rows::SLACK;
+use super::rules::SLACK;
 use super::scene::Scene;
 
 /// A guide near a body.

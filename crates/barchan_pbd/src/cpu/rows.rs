@@ -6,42 +6,10 @@ use glam::{Vec3, Vec4};
 
 use super::CHUNK;
 use super::candidates::{Candidates, PairFriction, marked};
+use super::rules::{Rules, SLACK};
 use super::simd::{LANES, Lane, Vectors, block, minus, vectorised};
+use crate::FrictionMode;
 use crate::laws::{contact, friction};
-use crate::{FrictionMode, PbdSettings};
-
-/// What a pass is told.
-#[derive(Clone, Copy)]
-pub(crate) struct Rules {
-    pub friction: FrictionMode,
-    /// Share of old impulses to start from [-], with the change of the time step in it.
-    pub memory: f32,
-    /// Factor on corrections [-].
-    pub relaxation: f32,
-    /// Whether inherited overlaps are left to the stabilisation.
-    pub inherits: bool,
-}
-
-impl Rules {
-    pub(crate) fn new(settings: &PbdSettings, step: f64, last_step: f64) -> Self {
-        let remembers = settings.remembers();
-        // An impulse in positions' terms goes with the square of the step.
-        let scale = if last_step > 0.0 {
-            (step / last_step).powi(2) as f32
-        } else {
-            0.0
-        };
-        Self {
-            friction: settings.friction,
-            memory: if remembers { scale } else { 0.0 },
-            relaxation: settings.calm_relaxation(),
-            inherits: remembers && settings.stabilisation > 0,
-        }
-    }
-}
-
-/// A pair counts as a contact up to this gap, of the sum of its radii [-]: passes may yet close it.
-pub(crate) const SLACK: f32 = 0.02;
 
 /// One contact of each guide of a slice: planes that they must not cross in this step.
 #[derive(Clone, Copy, Debug)]
@@ -183,6 +151,8 @@ pub(crate) struct Ways<'a> {
     pub at: &'a [Vec4],
     /// In this step, if nothing is in the way [m].
     pub free: &'a [Vec4],
+    /// Who sleeps.
+    pub asleep: &'a [bool],
 }
 
 impl Rows {
@@ -198,6 +168,11 @@ impl Rows {
     /// Number of contacts of the `k`-th guide [-].
     pub(crate) fn count(&self, k: usize) -> u32 {
         self.ends[k + 1] - self.ends[k]
+    }
+
+    /// Number of contacts of the `k`-th guide that are solved for it [-].
+    fn number(&self, k: usize, is_asleep: bool) -> u32 {
+        if is_asleep { 0 } else { self.count(k) }
     }
 
     /// Number of slices [-].
@@ -236,11 +211,14 @@ impl Rows {
     }
 
     /// Puts guides with many contacts before those with few, so that a slice has few empty lanes.
-    fn sort(&mut self, c: usize) {
+    fn sort(&mut self, c: usize, asleep: &[bool]) {
         const MOST: usize = 31;
-        self.count = self.ends.len() - 1;
         let mut starts = [0u32; MOST + 2];
-        let rank = |k: usize| MOST - ((self.ends[k + 1] - self.ends[k]) as usize).min(MOST);
+        let ends = &self.ends;
+        let rank = |k: usize| {
+            let is_awake = !asleep[c * CHUNK + k];
+            MOST - (u32::from(is_awake) * (ends[k + 1] - ends[k])).min(MOST as u32) as usize
+        };
         for k in 0..self.count {
             starts[rank(k) + 1] += 1;
         }
@@ -271,8 +249,13 @@ impl Rows {
         rules: Rules,
     ) {
         self.clear();
+        self.count = candidates.first.len() - 1;
+        if ways.asleep[c * CHUNK..][..self.count].iter().all(|&asleep| asleep) {
+            self.count = 0;
+            return;
+        }
         candidates.find_active::<V>(ways, 1.0 + SLACK, &mut self.active, &mut self.ends);
-        self.sort(c);
+        self.sort(c, ways.asleep);
         self.reads = candidates.guides();
         let mut end = 0;
         self.first.push(0);
@@ -283,7 +266,7 @@ impl Rows {
             let (mut start, mut count) = ([0; LANES], [0; LANES]);
             for (l, &i) in guides[..LANES.min(self.count - s * LANES)].iter().enumerate() {
                 let k = i as usize - c * CHUNK;
-                (start[l], count[l]) = (self.ends[k], self.ends[k + 1] - self.ends[k]);
+                (start[l], count[l]) = (self.ends[k], self.number(k, ways.asleep[i as usize]));
             }
             let mut sum = [[0.0; LANES]; 3];
             let mut lanes = LANES;

@@ -10,7 +10,8 @@ use super::bodies::{BodyStep, Load};
 use super::candidates::{Candidates, PairFriction};
 use super::guides::Columns;
 use super::near::Near;
-use super::rows::{self, Rows, Rules, SLACK, Ways, lane};
+use super::rows::{self, Rows, Ways, lane};
+use super::rules::{Rules, SLACK};
 use super::simd::{Portable, Vectors, vectorised};
 use super::surface::Surface;
 use super::walls::{Toucher, Wall, Walls, walls_of};
@@ -54,6 +55,8 @@ pub(crate) struct Scene<'a> {
     pub splitting: Splitting,
     pub keeps_momentum: bool,
     pub rules: Rules,
+    /// Who sleeps.
+    pub asleep: &'a [bool],
 }
 
 /// What was before: the walls of the last step, those of guide `i` under number `old[i]`.
@@ -70,9 +73,10 @@ impl Scene<'_> {
         self.origin + position[i].as_dvec3() + offset[i].as_dvec3() + at.truncate().as_dvec3()
     }
 
-    /// Momentum that guide `i` really gets, of an impulse [-]: 1 unless masses are scaled or corrections averaged.
+    /// Momentum that guide `i` really gets, of an impulse [-]: 1 unless masses are scaled or corrections averaged. A
+    /// sleeper's contacts carry what they did.
     fn momentum_factor(&self, i: usize, weight: Weight) -> f32 {
-        if self.keeps_momentum {
+        if self.keeps_momentum || self.asleep[i] {
             1.0
         } else {
             weight.response * self.guides.mass[i]
@@ -98,7 +102,8 @@ impl Scene<'_> {
             gone,
             ..
         } = columns;
-        let (ways, inverse_mass, gone) = (Ways { at, free }, &*inverse_mass, &*gone);
+        let asleep = self.asleep;
+        let (ways, inverse_mass, gone) = (Ways { at, free, asleep }, &*inverse_mass, &*gone);
         let weights = weight.par_chunks_mut(CHUNK).zip(share.par_chunks_mut(CHUNK));
         let columns = moved.par_chunks_mut(CHUNK).zip(weights);
         let chunks = contacts
@@ -111,10 +116,19 @@ impl Scene<'_> {
             |(c, ((moved, (weight, share)), ((((rows, walls), loads), candidates), near)))| {
                 rows::place(rows, c, candidates, ways, self.pair_friction, self.rules);
                 self.touch_all(c, ways, gone, near, before, walls);
+                if rows.slices() == 0 {
+                    moved.fill(Vec4::ZERO);
+                    weight.fill(Weight::default());
+                    share.fill(0.0);
+                }
                 for s in 0..rows.slices() {
                     let sums = rows.sums(s);
                     for (l, &i) in rows.guides(s).iter().enumerate() {
                         let (i, k) = (i as usize, i as usize - c * CHUNK);
+                        if asleep[i] {
+                            (moved[k], weight[k], share[k]) = (Vec4::ZERO, Weight::default(), 0.0);
+                            continue;
+                        }
                         let own = walls.of(k);
                         let number = rows.count(k) as f32 + own.len() as f32;
                         weight[k] = self.splitting.weight(inverse_mass[i], number, self.rules.relaxation);
@@ -141,6 +155,15 @@ impl Scene<'_> {
         walls.clear();
         let mut near = near.iter_mut().peekable();
         for i in c * CHUNK..self.guides.len().min((c + 1) * CHUNK) {
+            if self.asleep[i] {
+                while near.next_if(|near| near.guide as usize == i).is_some() {}
+                let before = walls_of(before.walls, before.old[i]).iter();
+                walls
+                    .all
+                    .extend(before.map(|wall| wall.asleep(i as u32, self.rules.memory)));
+                walls.first.push(walls.all.len() as u32);
+                continue;
+            }
             while let Some(near) = near.next_if(|near| near.guide as usize == i) {
                 let b = near.body as usize;
                 near.clear -= gone[i] + self.travels[b];
@@ -282,6 +305,9 @@ fn push_chunk_with<V: Vectors>(
     pushed: &[Vec4],
     is_first: bool,
 ) {
+    if rows.slices() == 0 {
+        next.fill(Vec4::ZERO);
+    }
     for s in 0..rows.slices() {
         let sums = match is_first {
             true => rows.stiffen::<V>(s, share),
@@ -290,6 +316,10 @@ fn push_chunk_with<V: Vectors>(
         for (l, &i) in rows.guides(s).iter().enumerate() {
             let (i, k) = (i as usize, i as usize - c * CHUNK);
             let mut sum = lane(&sums, l);
+            if weight[i].response == 0.0 {
+                next[k] = Vec4::ZERO;
+                continue;
+            }
             for wall in walls.of_mut(k) {
                 wall.stabilise(pushed[i].truncate(), weight[i]);
                 sum += wall.normal * wall.push;
@@ -324,11 +354,18 @@ fn solve_chunk_with<V: Vectors>(
     free: &[Vec4],
     weight: &[Weight],
 ) {
+    if rows.slices() == 0 {
+        next.fill(Vec4::ZERO);
+    }
     for s in 0..rows.slices() {
         let sums = rows.solve::<V>(s, moved, scene.rules.friction);
         for (l, &i) in rows.guides(s).iter().enumerate() {
             let (i, k) = (i as usize, i as usize - c * CHUNK);
             let mut sum = lane(&sums, l);
+            if weight[i].response == 0.0 {
+                next[k] = Vec4::ZERO;
+                continue;
+            }
             for wall in walls.of_mut(k) {
                 let body = &scene.bodies[wall.body as usize];
                 wall.solve(moved[i].truncate(), weight[i], body, scene.rules);

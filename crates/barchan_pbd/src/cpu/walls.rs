@@ -5,7 +5,7 @@ use glam::Vec3;
 
 use super::CHUNK;
 use super::bodies::{BodyStep, Load};
-use super::rows::Rules;
+use super::rules::Rules;
 use super::surface::Touch;
 use crate::FrictionMode;
 use crate::laws::mass::Weight;
@@ -22,7 +22,7 @@ pub(crate) struct Wall {
     /// Outward [-].
     pub normal: Vec3,
     /// From the body's centre of mass to the contact [m].
-    arm: Vec3,
+    pub arm: Vec3,
     /// How far the body goes there in this step [m].
     carried: Vec3,
     /// Gap to close if the guide did not move in this step and the body did not exist before [m].
@@ -112,13 +112,22 @@ impl Wall {
         }
     }
 
-    /// A contact of which nothing but the impulse is known.
-    pub(crate) fn remembered([guide, body]: [u32; 2], normal: Vec3, impulse: Vec3) -> Self {
+    /// The same contact of a guide that sleeps, now under the number `guide`: it goes on to carry it.
+    pub(crate) fn asleep(&self, guide: u32, memory: f32) -> Self {
+        Self {
+            guide,
+            impulse: self.impulse * memory,
+            ..*self
+        }
+    }
+
+    /// A contact of which nothing but the impulse and its arm are known.
+    pub(crate) fn remembered([guide, body]: [u32; 2], normal: Vec3, impulse: Vec3, arm: Vec3) -> Self {
         Self {
             guide,
             body,
             normal,
-            arm: Vec3::ZERO,
+            arm,
             carried: Vec3::ZERO,
             gap: 0.0,
             start: 0.0,

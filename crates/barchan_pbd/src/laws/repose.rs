@@ -31,7 +31,7 @@ pub(crate) fn friction_of(angle: f32) -> f32 {
 
 /// Factor on the friction of guides on guides [-] that makes the slope the same for any number of `passes` and any `step`, of
 /// √(d/g) [-]: contacts that are solved further hold better. Fitted to heaps of 1 to 20 passes at the reference step, and to single
-/// passes in steps of 0.018 to 0.066; 1 for the defaults.
+/// passes in steps of 0.018 to 0.066; 1 for two passes at the reference step.
 pub(crate) fn hold(passes: u32, step: f32) -> f32 {
     let of_passes = |n: f32| 0.80 + 0.28 * n.powf(-0.6);
     let of_step = |t: f32| 0.85 + 3.25 * t.clamp(0.0, LONGEST as f32);
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_need_no_correction_and_more_passes_need_less_friction() {
+    fn the_reference_needs_no_correction_and_more_passes_need_less_friction() {
         assert!((hold(2, REFERENCE) - 1.0).abs() < 1e-6);
         assert!(hold(1, REFERENCE) > hold(4, REFERENCE));
         assert!(hold(1, 0.06) > hold(1, 0.02));

@@ -21,7 +21,9 @@ pub fn mass_error(guides: &[(Vec3, f32)], grains: &[(Vec3, f32)], cell: f32) -> 
     let (low, high) = guides
         .iter()
         .chain(grains)
-        .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(a, b), (p, _)| (a.min(*p), b.max(*p)));
+        .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(a, b), (p, _)| {
+            (a.min(*p), b.max(*p))
+        });
     if guides.is_empty() {
         return None;
     }

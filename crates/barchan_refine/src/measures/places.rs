@@ -118,7 +118,11 @@ pub fn flow(world: &World, grains: &Grains, z: f64) -> Flow {
     for i in 0..world.guides.len() {
         let mass = f64::from(world.guides.mass[i]);
         all += mass;
-        below += if f64::from(world.guides.position[i].z) < level { mass } else { 0.0 };
+        below += if f64::from(world.guides.position[i].z) < level {
+            mass
+        } else {
+            0.0
+        };
     }
     let fallen = grains.position[2].iter().filter(|z| f64::from(**z) < level).count();
     Flow {

@@ -194,7 +194,7 @@ fn the_schema_knows_every_key_and_accepts_what_the_reader_accepts() {
     assert_eq!(schema["required"], serde_json::json!(["duration"]));
     assert_eq!(
         schema["properties"]["solver"]["properties"]["pbd"]["properties"]["iterations"]["default"],
-        2
+        4
     );
     let shape = &schema["$defs"]["shape"];
     assert!(shape["properties"]["half_space"].is_object() && shape["additionalProperties"] == false);

@@ -1,0 +1,77 @@
+//! When guides are left alone: see `cpu::sleep` for who sleeps.
+
+use barchan_world::{AdvanceReport, Bodies, Motion, World};
+use glam::{DVec3, Vec3};
+
+use crate::PbdSolver;
+
+/// Times in a frame at which a scripted body is looked at, to see whether it moves [-].
+const MOVING_PROBES: u32 = 8;
+
+impl PbdSolver {
+    /// Whether guides may sleep: their contacts must keep what they carry.
+    pub(crate) fn sleeps(&self) -> bool {
+        self.settings.sleeping && self.settings.remembers()
+    }
+
+    /// Finds which bodies may move, come or go in the next `duration` [s], or did in the one before.
+    pub(crate) fn watch_bodies(&mut self, world: &World, duration: f64) {
+        let changes = |at: f64| (at - world.time).abs() <= duration;
+        let moves = |k: usize| {
+            let body = &world.bodies[k];
+            let is_moving = match body.motion {
+                Motion::Fixed => false,
+                Motion::Dynamic => true,
+                Motion::Driven => body.twist.linear != DVec3::ZERO || body.twist.angular != DVec3::ZERO,
+                Motion::Scripted { .. } => {
+                    let pose = |t: f64| world.bodies.scripted_pose(k, t);
+                    let now = pose(world.time);
+                    (1..=MOVING_PROBES).any(|n| {
+                        let t = world.time + duration * f64::from(n) / f64::from(MOVING_PROBES);
+                        pose(t) != now
+                    })
+                }
+            };
+            is_moving || changes(body.from) || changes(body.until)
+        };
+        self.sleep.moving.clear();
+        self.sleep.moving.extend((0..world.bodies.len()).map(moves));
+    }
+
+    /// A frame in which all guides sleep and nothing moves: none of them does anything.
+    pub(crate) fn sleep_through(&mut self, world: &mut World, duration: f64) -> Option<AdvanceReport> {
+        self.watch_bodies(world, duration);
+        let is_same = self.ids == world.guides.id && self.spare.gravity.is_none_or(|g| g == world.gravity);
+        if !(self.sleeps() && is_same && self.sleep.is_deep()) {
+            return None;
+        }
+        self.spare.gravity = Some(world.gravity);
+        self.columns.total.clear();
+        self.columns.total.resize(world.guides.len(), Vec3::ZERO);
+        world.time += duration;
+        Some(AdvanceReport {
+            steps: 0,
+            max_overlap: self.last_overlap,
+            extras: Vec::new(),
+            stages: Vec::new(),
+        })
+    }
+
+    /// Decides who sleeps in this frame; the others go on as predicted.
+    pub(crate) fn let_sleep(&mut self, world: &mut World, step: f64) {
+        self.sleep.slept.clear();
+        self.sleep.slept.extend_from_slice(&self.sleep.asleep);
+        self.sleep.decide(&self.candidates, &self.near);
+        let gravity = world.gravity.as_vec3();
+        for (i, velocity) in world.guides.velocity.iter_mut().enumerate() {
+            match (self.sleep.slept[i], self.sleep.asleep[i]) {
+                (true, false) => {
+                    *velocity += gravity * step as f32;
+                    self.columns.free[i] = (*velocity * step as f32).extend(0.0);
+                }
+                (_, true) => *velocity = Vec3::ZERO,
+                (false, false) => {}
+            }
+        }
+    }
+}
