@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use barchan::io::Cache;
 use barchan::render::Engine;
 use barchan_viewer::{Source, ViewerError, has_display, open};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
 use crate::failure::Failure;
-use crate::run::simulation_failure;
 use crate::scene::SceneArguments;
 use crate::use_threads;
 
@@ -42,25 +42,23 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 pub fn show(what: &str, set: &[String], engine: Engine) -> Result<(), Failure> {
     // Before a scene is built: that may take a while.
     if !has_display() {
-        return Err(failure(ViewerError::NoDisplay));
+        return Err(failure(&ViewerError::NoDisplay));
     }
     let path = Path::new(what);
     let source = if path.is_dir() {
-        Source::cache(path).map_err(failure)?
+        // What is no cache is said here, where scripts hear it.
+        Cache::open(path).map_err(|error| Failure::input(error.to_string()))?;
+        Source::cache(path)
     } else {
         let scene = SceneArguments {
             scene: what.to_owned(),
             set: set.to_vec(),
         };
-        Source::live(scene.scene()?.0).map_err(failure)?
+        Source::scene(scene.scene()?.0)
     };
-    open(&format!("barchan: {what}"), source, engine).map_err(failure)
+    open(&format!("barchan: {what}"), source, engine).map_err(|error| failure(&error))
 }
 
-fn failure(error: ViewerError) -> Failure {
-    match error {
-        ViewerError::Simulation(error) => simulation_failure(error),
-        ViewerError::NoDisplay | ViewerError::Window { .. } | ViewerError::Render(_) => Failure::run(error.to_string()),
-        _ => Failure::input(error.to_string()),
-    }
+fn failure(error: &ViewerError) -> Failure {
+    Failure::run(error.to_string())
 }

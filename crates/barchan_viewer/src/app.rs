@@ -1,95 +1,104 @@
-//! What the window shows, and what it does about mouse and keys.
+//! What the window knows, and what it does about news and keys.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::time::Instant;
 
-use barchan::render::{ColorMap, Renderer};
-use barchan::{Coloring, Look, Show, Viewpoint};
+use barchan::interact::{ITEMS, Tool};
+use barchan::render::{ColorMap, Engine};
+use barchan::scene::Lever;
+use barchan::{Coloring, Look, Show};
 use eframe::egui;
-use egui_plot::{Line, Plot, PlotPoints};
-use glam::{DVec2, DVec3};
+use glam::DVec3;
 
-use crate::ViewerError;
+use crate::controls::{Gamepad, keys_of};
 use crate::orbit::Orbit;
-use crate::player::{Order, Player, Shot, Source};
+use crate::player::{Note, Order, Player, Shot};
+use crate::source::{Ready, Source};
 
 /// Points of a plot.
 const REMEMBERED: usize = 240;
-/// Columns that colours may mean.
-const COLUMNS: [&str; 5] = ["material", "speed", "pressure", "density", "radius"];
 /// Speed of walking [distances to the target in a second].
 const WALK: f64 = 0.6;
+/// What colours mean if nobody says otherwise.
+pub(crate) const MATERIAL: &str = "material";
+
+/// What the left button of the mouse does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hand {
+    /// It turns the view.
+    Look,
+    /// It works in the simulation.
+    Tool(Tool),
+}
+
+/// A row of the plots.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sample {
+    pub guide_ms: f64,
+    pub grain_ms: f64,
+    pub frame_ms: f64,
+    pub energy: f64,
+}
 
 /// The window's state.
 pub struct ViewerApp {
-    player: Player,
-    home: Orbit,
-    orbit: Orbit,
-    look: Look,
-    live: bool,
-    last: usize,
-    playing: bool,
-    speed: f64,
-    gravity: f64,
-    friction: f32,
-    column: &'static str,
-    shot: Option<Shot>,
-    picture: Option<egui::TextureHandle>,
-    /// Milliseconds of guides and of drawing, kinetic energy [J].
-    history: VecDeque<[f64; 3]>,
-    message: Option<String>,
-    engine: String,
-    pictures: PathBuf,
-    taken: u32,
+    pub(crate) player: Player,
+    pub(crate) ready: Option<Ready>,
+    pub(crate) orbit: Orbit,
+    pub(crate) look: Look,
+    pub(crate) playing: bool,
+    pub(crate) speed: f64,
+    pub(crate) column: String,
+    pub(crate) hand: Hand,
+    pub(crate) item: usize,
+    /// Whether the tool is in use.
+    pub(crate) touching: bool,
+    /// Whether keys drive the machine.
+    pub(crate) driving: bool,
+    pub(crate) levers: Vec<(Lever, f64)>,
+    pub(crate) gamepad: Gamepad,
+    pub(crate) recording: bool,
+    pub(crate) shot: Option<Shot>,
+    pub(crate) picture: Option<egui::TextureHandle>,
+    pub(crate) history: VecDeque<Sample>,
+    /// What it is doing that takes long, and since when.
+    pub(crate) doing: Option<(String, Instant)>,
+    pub(crate) message: Option<Result<String, String>>,
+    pub(crate) engine: String,
+    folder: PathBuf,
 }
 
 impl ViewerApp {
-    /// Begins to show `source`. Screenshots go into the folder `pictures`; `context` is woken for each picture.
-    pub fn new(
-        source: Source,
-        renderer: Renderer,
-        pictures: PathBuf,
-        context: egui::Context,
-    ) -> Result<Self, ViewerError> {
-        let stage = source.stage()?;
+    /// Begins to show `source`. Pictures and movies go into `folder`; `context` is woken when there is something new.
+    pub fn new(source: Source, engine: Engine, folder: PathBuf, context: egui::Context) -> Self {
         let look = Look {
-            size: [640, 360],
+            size: [960, 540],
             ..Look::default()
         };
-        let (position, target, fov) = stage.view(&Viewpoint::default(), 0.0, 16.0 / 9.0)?;
-        let orbit = Orbit::of_view(position, target, fov);
-        let (gravity, friction) = match &source {
-            Source::Live { simulation, .. } => {
-                let world = simulation.world();
-                let friction = world
-                    .materials
-                    .all
-                    .first()
-                    .map_or(0.3, |material| material.friction.kinetic);
-                (world.gravity.length(), friction)
-            }
-            Source::Cache { .. } => (0.0, 0.0),
-        };
-        Ok(Self {
-            home: orbit,
-            orbit,
-            live: source.is_live(),
-            last: source.last(),
-            engine: renderer.name(),
-            player: Player::start(source, stage, renderer, look.clone(), move || context.request_repaint()),
+        Self {
+            player: Player::start(source, engine, look.clone(), move || context.request_repaint()),
+            ready: None,
+            orbit: Orbit::of_view(DVec3::new(3.0, -3.0, 2.0), DVec3::ZERO, 0.7),
             look,
             playing: false,
             speed: 1.0,
-            gravity,
-            friction,
-            column: COLUMNS[0],
+            column: MATERIAL.to_owned(),
+            hand: Hand::Look,
+            item: 0,
+            touching: false,
+            driving: false,
+            levers: Vec::new(),
+            gamepad: Gamepad::open(),
+            recording: false,
             shot: None,
             picture: None,
             history: VecDeque::new(),
+            doing: None,
             message: None,
-            pictures,
-            taken: 0,
-        })
+            engine: String::new(),
+            folder,
+        }
     }
 
     /// The newest picture with its figures.
@@ -97,195 +106,78 @@ impl ViewerApp {
         self.shot.as_ref()
     }
 
-    /// What went wrong last.
+    /// What was done or went wrong last.
     pub fn message(&self) -> Option<&str> {
-        self.message.as_deref()
+        self.message.as_ref().map(|message| match message {
+            Ok(done) => done.as_str(),
+            Err(wrong) => wrong.as_str(),
+        })
+    }
+
+    /// What it is doing that takes long, if it is.
+    pub fn doing(&self) -> Option<&str> {
+        self.doing.as_ref().map(|doing| doing.0.as_str())
     }
 
     /// Draws the window.
     pub fn ui(&mut self, ui: &mut egui::Ui) {
         self.receive(ui.ctx());
-        egui::Panel::left("settings")
-            .default_size(220.0)
-            .show(ui, |ui| self.settings(ui));
+        self.keys(ui);
+        egui::Panel::left("settings").default_size(240.0).show(ui, |ui| {
+            egui::ScrollArea::vertical().show(ui, |ui| self.settings(ui));
+        });
         egui::Panel::bottom("timeline").show(ui, |ui| self.timeline(ui));
         egui::CentralPanel::default().show(ui, |ui| self.view(ui));
     }
 
     fn receive(&mut self, context: &egui::Context) {
-        match self.player.take() {
-            None => {}
-            Some(Err(message)) => {
-                self.message = Some(message);
-                self.playing = false;
-            }
-            Some(Ok(shot)) => {
-                let size = [shot.image.width as usize, shot.image.height as usize];
-                let pixels = egui::ColorImage::from_rgb(size, shot.image.pixels.as_flattened());
-                match &mut self.picture {
-                    Some(picture) => picture.set(pixels, egui::TextureOptions::LINEAR),
-                    None => self.picture = Some(context.load_texture("picture", pixels, egui::TextureOptions::LINEAR)),
+        while let Some(note) = self.player.note() {
+            match note {
+                Note::Doing(what) => self.doing = Some((what, Instant::now())),
+                Note::Ready(ready, engine) => {
+                    self.orbit = ready.home;
+                    self.driving = !ready.levers.is_empty();
+                    (self.ready, self.engine) = (Some(*ready), engine);
+                    self.send_look();
                 }
-                if self.history.len() == REMEMBERED {
-                    self.history.pop_front();
+                Note::Wrote(what) => self.message = Some(Ok(what)),
+                Note::Failed(why) => {
+                    self.message = Some(Err(why));
+                    (self.playing, self.doing) = (false, None);
                 }
-                let stats = &shot.stats;
-                self.history
-                    .push_back([stats.guide_ms, shot.draw_ms, stats.kinetic_energy]);
-                self.shot = Some(shot);
             }
+        }
+        if let Some(shot) = self.player.shot() {
+            self.take(shot, context);
         }
     }
 
-    fn settings(&mut self, ui: &mut egui::Ui) {
-        ui.heading("barchan");
-        ui.label(format!("drawn by {}", self.engine));
-        ui.separator();
-        let before = (self.look.clone(), self.column);
-        let mut guides = self.look.show == Show::Guides;
-        ui.checkbox(&mut guides, "guides instead of grains");
-        self.look.show = if guides { Show::Guides } else { Show::Finest };
-        egui::ComboBox::from_label("colour")
-            .selected_text(self.column)
-            .show_ui(ui, |ui| {
-                for column in COLUMNS {
-                    ui.selectable_value(&mut self.column, column, column);
-                }
+    fn take(&mut self, shot: Shot, context: &egui::Context) {
+        let size = [shot.image.width as usize, shot.image.height as usize];
+        let pixels = egui::ColorImage::from_rgb(size, shot.image.pixels.as_flattened());
+        match &mut self.picture {
+            Some(picture) => picture.set(pixels, egui::TextureOptions::LINEAR),
+            None => self.picture = Some(context.load_texture("picture", pixels, egui::TextureOptions::LINEAR)),
+        }
+        if self.shot.as_ref().is_none_or(|before| before.frame != shot.frame) {
+            if self.history.len() == REMEMBERED {
+                self.history.pop_front();
+            }
+            let stats = &shot.stats;
+            self.history.push_back(Sample {
+                guide_ms: stats.guide_ms,
+                grain_ms: stats.grain_ms,
+                frame_ms: shot.frame_ms,
+                energy: stats.kinetic_energy,
             });
-        if self.column != before.1 {
-            self.look.coloring = match self.column {
-                "material" => Coloring::Material,
-                name => Coloring::Column {
-                    name: name.to_owned(),
-                    range: None,
-                    map: ColorMap::Viridis,
-                },
-            };
-            self.message = None;
         }
-        if self.look != before.0 {
-            self.send_look();
-        }
-        if self.live {
-            ui.separator();
-            if ui
-                .add(egui::Slider::new(&mut self.gravity, 0.0..=30.0).text("gravity [m/s²]"))
-                .changed()
-            {
-                self.player.order(Order::Gravity(DVec3::new(0.0, 0.0, -self.gravity)));
-            }
-            if ui
-                .add(egui::Slider::new(&mut self.friction, 0.0..=1.5).text("friction"))
-                .changed()
-            {
-                self.player.order(Order::Friction(self.friction));
-            }
-        }
-        ui.separator();
-        if ui.button("screenshot").clicked() {
-            self.screenshot();
-        }
-        if let Some(message) = &self.message {
-            ui.colored_label(ui.visuals().error_fg_color, message);
-        }
-        ui.separator();
-        self.figures(ui);
+        self.doing = None;
+        self.shot = Some(shot);
     }
 
-    fn figures(&self, ui: &mut egui::Ui) {
-        let Some(shot) = &self.shot else { return };
-        let stats = &shot.stats;
-        if self.live {
-            ui.label(format!("{} guides, {} grains", stats.guides, stats.grains));
-            ui.label(format!(
-                "guides {:.1} ms, grains {:.1} ms",
-                stats.guide_ms, stats.grain_ms
-            ));
-        }
-        ui.label(format!("picture {:.0} ms", shot.draw_ms));
-        if self.playing {
-            ui.label(format!("{:.2} of real time", shot.pace));
-        }
-        let plot = |ui: &mut egui::Ui, name: &str, column: usize| {
-            let points = self.history.iter().enumerate().map(|(k, row)| [k as f64, row[column]]);
-            ui.label(name);
-            let plot = Plot::new(name).height(60.0).show_axes([false, true]).allow_drag(false);
-            plot.allow_zoom(false)
-                .allow_scroll(false)
-                .show(ui, |ui| ui.line(Line::new(name, points.collect::<PlotPoints>())));
-        };
-        if self.live {
-            plot(ui, "guides [ms]", 0);
-            plot(ui, "kinetic energy [J]", 2);
-        }
-        plot(ui, "picture [ms]", 1);
-    }
-
-    fn timeline(&mut self, ui: &mut egui::Ui) {
-        ui.horizontal(|ui| {
-            if ui.button(if self.playing { "pause" } else { "play" }).clicked() {
-                self.play(!self.playing);
-            }
-            if ui.button("step").clicked() {
-                self.playing = false;
-                self.player.order(Order::Step);
-            }
-            if ui.button("restart").clicked() {
-                self.player.order(Order::Restart);
-            }
-            if ui.button("reset view").clicked() {
-                self.orbit = self.home;
-                self.send_look();
-            }
-            let (mut frame, time) = self.shot.as_ref().map_or((0, 0.0), |shot| (shot.frame, shot.time));
-            if !self.live {
-                ui.spacing_mut().slider_width = (ui.available_width() - 260.0).max(60.0);
-                let slider = ui.add(egui::Slider::new(&mut frame, 0..=self.last).step_by(1.0).text("frame"));
-                if slider.changed() {
-                    self.player.order(Order::Seek(frame));
-                }
-            }
-            if ui
-                .add(
-                    egui::DragValue::new(&mut self.speed)
-                        .range(0.01..=100.0)
-                        .speed(0.01)
-                        .suffix(" x"),
-                )
-                .changed()
-            {
-                self.player.order(Order::Speed(self.speed));
-            }
-            ui.label(format!("{time:.2} s"));
-        });
-    }
-
-    fn view(&mut self, ui: &mut egui::Ui) {
-        let size = ui.available_size().max(egui::vec2(16.0, 16.0));
-        let (rect, response) = ui.allocate_exact_size(size, egui::Sense::click_and_drag());
-        if let Some(picture) = &self.picture {
-            let whole = egui::Rect::from_min_max(egui::pos2(0.0, 0.0), egui::pos2(1.0, 1.0));
-            ui.painter().image(picture.id(), rect, whole, egui::Color32::WHITE);
-        }
-        let before = (self.orbit, self.look.size);
-        let drag = response.drag_delta();
-        let by = DVec2::new(f64::from(drag.x), f64::from(drag.y));
-        if response.dragged_by(egui::PointerButton::Primary) {
-            self.orbit.turn(by);
-        } else if response.dragged() {
-            self.orbit.pan(by, f64::from(size.y));
-        }
-        if response.hovered() {
-            let scroll = ui.input(|input| input.smooth_scroll_delta().y);
-            self.orbit.zoom(f64::from(0.003 * scroll).exp());
-        }
-        self.keys(ui);
-        // Rounded, so that a window that is being resized is not drawn for each of its sizes.
-        let scale = ui.ctx().pixels_per_point();
-        self.look.size = [size.x, size.y].map(|side| ((scale * side) as u32).next_multiple_of(16).min(4096));
-        if (self.orbit, self.look.size) != before {
-            self.send_look();
-        }
+    /// Whether it is a simulation that is shown.
+    pub(crate) fn is_live(&self) -> bool {
+        self.ready.as_ref().is_some_and(|ready| ready.last.is_none())
     }
 
     fn keys(&mut self, ui: &egui::Ui) {
@@ -293,6 +185,106 @@ impl ViewerApp {
         if ui.ctx().egui_wants_keyboard_input() {
             return;
         }
+        let pressed = |key: Key| ui.input(|input| input.key_pressed(key));
+        if pressed(Key::Space) {
+            self.play(!self.playing);
+        }
+        if pressed(Key::Home) {
+            self.player.order(Order::Restart);
+        }
+        if pressed(Key::F) {
+            self.reset_view();
+        }
+        if pressed(Key::P) {
+            self.screenshot();
+        }
+        if pressed(Key::M) {
+            self.record(!self.recording);
+        }
+        if pressed(Key::G) {
+            self.look.show = match self.look.show {
+                Show::Finest => Show::Guides,
+                Show::Guides => Show::Compare,
+                Show::Compare => Show::Finest,
+            };
+            self.send_look();
+        }
+        if pressed(Key::C) {
+            self.next_column();
+        }
+        if pressed(Key::X) {
+            self.look.wireframe = !self.look.wireframe;
+            self.send_look();
+        }
+        if pressed(Key::T) {
+            self.driving = !self.driving && self.ready.as_ref().is_some_and(|ready| !ready.levers.is_empty());
+        }
+        let hands = [Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5];
+        if let Some(k) = hands.into_iter().position(pressed).filter(|_| self.is_live()) {
+            self.hand = self.hands()[k].1;
+        }
+        self.pull_levers(ui);
+        if !self.driving {
+            self.walk(ui);
+            if pressed(Key::ArrowRight) {
+                self.step();
+            }
+            if let (true, Some(shot)) = (pressed(Key::ArrowLeft), &self.shot) {
+                self.player.order(Order::Seek(shot.frame.saturating_sub(1)));
+            }
+        }
+    }
+
+    /// Everything that the left button may do.
+    pub(crate) fn hands(&self) -> [(&'static str, Hand); 5] {
+        [
+            ("turn the view", Hand::Look),
+            ("push sand", Hand::Tool(Tool::Push)),
+            ("pour sand", Hand::Tool(Tool::Pour)),
+            ("grab and throw", Hand::Tool(Tool::Grab)),
+            ("drop a body", Hand::Tool(Tool::Drop(self.item.min(ITEMS.len() - 1)))),
+        ]
+    }
+
+    /// Tells the machine where its levers are.
+    fn pull_levers(&mut self, ui: &egui::Ui) {
+        let Some(ready) = self.ready.as_ref().filter(|ready| !ready.levers.is_empty()) else {
+            return;
+        };
+        self.gamepad.read();
+        let driving = self.driving;
+        let gamepad = &self.gamepad;
+        let at = |lever: Lever| {
+            let [less, more] = keys_of(lever);
+            let held = ui.input(|input| f64::from(i8::from(input.key_down(more)) - i8::from(input.key_down(less))));
+            if !driving {
+                0.0
+            } else if held != 0.0 {
+                held
+            } else {
+                gamepad.lever(lever)
+            }
+        };
+        let levers: Vec<(Lever, f64)> = ready.levers.iter().map(|&lever| (lever, at(lever))).collect();
+        let moved: Vec<(Lever, f64)> = levers.iter().filter(|l| !self.levers.contains(l)).copied().collect();
+        for (lever, value) in moved {
+            let known = self.levers.iter().any(|(l, v)| *l == lever && *v != 0.0);
+            if value != 0.0 && !self.playing {
+                self.play(true);
+            }
+            if value != 0.0 || known {
+                self.player.order(Order::Lever(lever, value));
+            }
+        }
+        self.levers = levers;
+        if self.gamepad.is_there() {
+            // Nothing wakes the window for a gamepad.
+            ui.ctx().request_repaint_after(std::time::Duration::from_millis(30));
+        }
+    }
+
+    fn walk(&mut self, ui: &egui::Ui) {
+        use egui::Key;
         let (seconds, held) = ui.input(|input| {
             let axis =
                 |less: Key, more: Key| f64::from(i8::from(input.key_down(more)) - i8::from(input.key_down(less)));
@@ -301,38 +293,77 @@ impl ViewerApp {
         });
         if held != DVec3::ZERO {
             self.orbit.walk(WALK * self.orbit.distance * seconds * held);
+            self.send_look();
             ui.ctx().request_repaint();
-        }
-        if ui.input(|input| input.key_pressed(Key::Space)) {
-            self.play(!self.playing);
         }
     }
 
-    fn play(&mut self, playing: bool) {
+    pub(crate) fn play(&mut self, playing: bool) {
         self.playing = playing;
         self.message = None;
         self.player.order(Order::Play(playing));
     }
 
-    fn send_look(&mut self) {
-        self.look.viewpoint = self.orbit.viewpoint();
-        self.player.order(Order::Look(Box::new(self.look.clone())));
+    pub(crate) fn step(&mut self) {
+        self.playing = false;
+        self.player.order(Order::Step);
     }
 
-    /// Writes the picture that is shown; a number that is taken is left out.
-    fn screenshot(&mut self) {
+    pub(crate) fn reset_view(&mut self) {
+        if let Some(ready) = &self.ready {
+            self.orbit = ready.home;
+            self.send_look();
+        }
+    }
+
+    /// The column after the one that colours mean now.
+    fn next_column(&mut self) {
         let Some(shot) = &self.shot else { return };
-        let path = loop {
-            self.taken += 1;
-            let path = self.pictures.join(format!("barchan-{:03}.png", self.taken));
-            if !path.exists() {
-                break path;
-            }
+        let at = shot.columns.iter().position(|name| *name == self.column);
+        let next = shot.columns.get(at.map_or(0, |k| k + 1)).cloned();
+        self.color_by(next.unwrap_or(MATERIAL.to_owned()));
+    }
+
+    pub(crate) fn color_by(&mut self, column: String) {
+        self.look.coloring = match column.as_str() {
+            MATERIAL => Coloring::Material,
+            name => Coloring::Column {
+                name: name.to_owned(),
+                range: None,
+                map: ColorMap::Viridis,
+            },
         };
-        self.message = match shot.image.save_png(&path) {
-            Ok(()) => Some(format!("{}", path.display())),
-            Err(error) => Some(error.to_string()),
-        };
+        self.column = column;
+        self.message = None;
+        self.send_look();
+    }
+
+    pub(crate) fn send_look(&mut self) {
+        // Until it is known where to look from, there is nothing to see.
+        if self.ready.is_some() {
+            self.look.viewpoint = self.orbit.viewpoint();
+            self.player.order(Order::Look(Box::new(self.look.clone())));
+        }
+    }
+
+    /// Writes the picture that is shown, in full size.
+    pub(crate) fn screenshot(&mut self) {
+        let path = self.free_path("png");
+        self.player.order(Order::Picture(path));
+    }
+
+    /// Begins or ends a movie.
+    pub(crate) fn record(&mut self, recording: bool) {
+        self.recording = recording;
+        let path = recording.then(|| self.free_path("mp4"));
+        self.player.order(Order::Record(path));
+    }
+
+    /// The first of `barchan-001`, `barchan-002` and so on that is not there yet.
+    fn free_path(&self, ending: &str) -> PathBuf {
+        let paths = (1..).map(|number| self.folder.join(format!("barchan-{number:03}.{ending}")));
+        let taken = |path: &PathBuf| path.exists() || path.with_extension("mp4.part").exists();
+        paths.skip_while(taken).next().expect("there are enough numbers")
     }
 }
 

@@ -4,20 +4,27 @@
 //! orders, so that it never waits. Pictures are those of `barchan render`, by either engine.
 
 mod app;
+mod controls;
 mod orbit;
+mod panel;
 mod player;
+mod shown;
+mod source;
+mod view;
+mod work;
 
 use std::path::PathBuf;
 
 use barchan::io::CacheError;
-use barchan::render::{Engine, Renderer};
+use barchan::render::Engine;
 use barchan::{LookError, SimulationError, StageError};
 use eframe::egui;
 use thiserror::Error;
 
 pub use app::ViewerApp;
 pub use orbit::Orbit;
-pub use player::{Order, Player, Shot, Source};
+pub use player::{Note, Order, Player, Shot};
+pub use source::{Ready, Setting, Settings, Source};
 
 /// Why there is no window.
 #[derive(Debug, Error)]
@@ -56,6 +63,15 @@ pub enum ViewerError {
     /// The engine does not start.
     #[error(transparent)]
     Render(#[from] barchan::render::Error),
+    /// A file cannot be written.
+    #[error(transparent)]
+    Write(#[from] barchan::io::WriteError),
+    /// There is no movie.
+    #[error(transparent)]
+    Movie(#[from] barchan::render::MovieError),
+    /// No grain has such a radius.
+    #[error(transparent)]
+    Radius(#[from] barchan::geometry::sample::SampleError),
 }
 
 /// Whether there is something to show a window on.
@@ -69,15 +85,18 @@ pub fn open(title: &str, source: Source, engine: Engine) -> Result<(), ViewerErr
     if !has_display() {
         return Err(ViewerError::NoDisplay);
     }
-    let renderer = Renderer::open(engine)?;
     let options = eframe::NativeOptions {
         viewport: egui::ViewportBuilder::default().with_inner_size([1280.0, 760.0]),
         ..Default::default()
     };
     let create =
         |context: &eframe::CreationContext| -> Result<Box<dyn eframe::App>, Box<dyn std::error::Error + Send + Sync>> {
-            let app = ViewerApp::new(source, renderer, PathBuf::new(), context.egui_ctx.clone())?;
-            Ok(Box::new(app))
+            Ok(Box::new(ViewerApp::new(
+                source,
+                engine,
+                PathBuf::new(),
+                context.egui_ctx.clone(),
+            )))
         };
     eframe::run_native(title, options, Box::new(create)).map_err(|error| ViewerError::Window {
         reason: error.to_string(),

@@ -69,6 +69,17 @@ impl Orbit {
         self.target += by.x * ahead.cross(DVec3::Z) + by.y * ahead + by.z * DVec3::Z;
     }
 
+    /// The ray through a place of the picture, `at` from -1 to 1 to the right and up, if its width / height is `aspect`: where it
+    /// begins [m], and its direction.
+    pub fn ray(&self, at: DVec2, aspect: f64) -> (DVec3, DVec3) {
+        let origin = self.position();
+        let forward = (self.target - origin).normalize();
+        let right = forward.cross(DVec3::Z).normalize();
+        let half = (0.5 * self.fov).tan();
+        let direction = forward + half * (aspect * at.x * right + at.y * right.cross(forward));
+        (origin, direction.normalize())
+    }
+
     /// As pictures take it.
     pub fn viewpoint(&self) -> Viewpoint {
         Viewpoint {
@@ -119,5 +130,16 @@ mod tests {
         let mut near = orbit();
         near.zoom(2.0);
         assert_eq!((near.target, near.distance), (orbit().target, orbit().distance / 2.0));
+    }
+    #[test]
+    fn rays_go_through_the_target_and_along_the_edges_of_the_view() {
+        let orbit = orbit();
+        let (origin, middle) = orbit.ray(DVec2::ZERO, 1.5);
+        assert!((origin + orbit.distance * middle).abs_diff_eq(orbit.target, 1e-12));
+        let (_, top) = orbit.ray(DVec2::new(0.0, 1.0), 1.5);
+        assert!((top.angle_between(middle) - 0.35).abs() < 1e-9 && top.z > middle.z);
+        let (_, right) = orbit.ray(DVec2::new(1.0, 0.0), 1.5);
+        assert!((right.angle_between(middle).tan() - 1.5 * 0.35f64.tan()).abs() < 1e-9);
+        assert!(right.dot(middle.cross(DVec3::Z)) > 0.0);
     }
 }
