@@ -265,7 +265,11 @@ impl Stage {
                 radii: Radii::Each(radii),
                 colors,
             },
-            meshes: if look.wireframe { Vec::new() } else { self.meshes(&frame.bodies, origin) },
+            meshes: if look.wireframe {
+                Vec::new()
+            } else {
+                self.meshes(&frame.bodies, origin)
+            },
             ground: self.plan.ground.map(|height| (height - origin.z) as f32),
             camera: self.camera(
                 &look.viewpoint,

@@ -55,10 +55,8 @@ impl Stage {
             };
             let pose = pose(state, origin);
             let eye = pose.inverse().transform_point3(camera.position);
-            let lines = visible(surface, eye).map(|edge| {
-                edge.ends
-                    .map(|v| pose.transform_point3(surface.vertices[v as usize]))
-            });
+            let lines = visible(surface, eye)
+                .map(|edge| edge.ends.map(|v| pose.transform_point3(surface.vertices[v as usize])));
             draw_lines(image, camera, lines, self.wire_color(k))?;
         }
         Ok(())
@@ -86,6 +84,9 @@ mod tests {
         let edges = edges(&mesh, &vertices);
         // Twelve sides and a diagonal in each of six faces.
         assert_eq!(edges.len(), 18);
-        assert_eq!(edges.iter().filter(|e| e.normals[0].dot(e.normals[1]) < SHARP).count(), 12);
+        assert_eq!(
+            edges.iter().filter(|e| e.normals[0].dot(e.normals[1]) < SHARP).count(),
+            12
+        );
     }
 }

@@ -9,13 +9,15 @@ use std::time::{Duration, Instant};
 use assert_cmd::cargo::cargo_bin_cmd;
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{
-    BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, ClientMessageEvent, ConnectionExt as _, EventMask, ImageFormat, InputFocus,
-    KEY_PRESS_EVENT, KEY_RELEASE_EVENT, MOTION_NOTIFY_EVENT, MapState, Window,
+    BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, ClientMessageEvent, ConnectionExt as _, EventMask, ImageFormat,
+    InputFocus, KEY_PRESS_EVENT, KEY_RELEASE_EVENT, MOTION_NOTIFY_EVENT, MapState, Window,
 };
 use x11rb::protocol::xtest::ConnectionExt as _;
 use x11rb::rust_connection::RustConnection;
 
 const SIZE: [u16; 2] = [1280, 760];
+/// A picture that has not changed for so long is there to stay: while things move, pictures are drawn smaller.
+const STILL: Duration = Duration::from_secs(2);
 const SCENE: &str = r#"
 name = "drop"
 duration = 0.5
@@ -69,7 +71,9 @@ impl Screen {
             return None;
         };
         let mut number = String::new();
-        BufReader::new(server.stdout.take().unwrap()).read_line(&mut number).unwrap();
+        BufReader::new(server.stdout.take().unwrap())
+            .read_line(&mut number)
+            .unwrap();
         let name = format!(":{}", number.trim());
         let (connection, screen) = x11rb::connect(Some(&name)).unwrap();
         let root = connection.setup().roots[screen].root;
@@ -96,7 +100,7 @@ impl Screen {
         loop {
             let picture = self.picture();
             if is_good(&picture) {
-                std::thread::sleep(Duration::from_millis(700));
+                std::thread::sleep(STILL);
                 let later = self.picture();
                 if later == picture || what.starts_with("playing") {
                     return later;
@@ -134,10 +138,14 @@ impl Screen {
     fn drag(&self, button: u8, from: [i16; 2], to: [i16; 2]) {
         self.fake(MOTION_NOTIFY_EVENT, 0, from[0], from[1]);
         self.fake(BUTTON_PRESS_EVENT, button, 0, 0);
-        for k in 1..=8 {
-            let at = [0, 1].map(|axis| from[axis] + (to[axis] - from[axis]) * k / 8);
+        // Software draws the window slowly; what happens within one of its frames is one event.
+        std::thread::sleep(Duration::from_millis(400));
+        for k in 1..=4 {
+            let at = [0, 1].map(|axis| from[axis] + (to[axis] - from[axis]) * k / 4);
             self.fake(MOTION_NOTIFY_EVENT, 0, at[0], at[1]);
+            std::thread::sleep(Duration::from_millis(200));
         }
+        std::thread::sleep(Duration::from_millis(400));
         self.fake(BUTTON_RELEASE_EVENT, button, 0, 0);
     }
 
@@ -152,7 +160,9 @@ impl Screen {
                 attributes.is_ok_and(|a| a.map_state == MapState::VIEWABLE) && geometry.is_ok_and(|g| g.width > 200)
             };
             if let Some(window) = tree.children.into_iter().find(shown) {
-                let focus = self.connection.set_input_focus(InputFocus::PARENT, window, x11rb::CURRENT_TIME);
+                let focus = self
+                    .connection
+                    .set_input_focus(InputFocus::PARENT, window, x11rb::CURRENT_TIME);
                 focus.unwrap().check().unwrap();
                 return window;
             }
@@ -184,7 +194,10 @@ fn colors(picture: &[u8]) -> usize {
 /// Opens the window in a folder.
 fn view(screen: &Screen, folder: &Path, what: &str) -> Running {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("barchan"));
-    command.current_dir(folder).args(["view", what]).env("DISPLAY", &screen.name);
+    command
+        .current_dir(folder)
+        .args(["view", what])
+        .env("DISPLAY", &screen.name);
     command.env_remove("WAYLAND_DISPLAY").stderr(Stdio::inherit());
     Running(command.spawn().unwrap())
 }
@@ -218,7 +231,10 @@ fn a_cache_is_played_scrubbed_coloured_and_photographed() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("drop.toml"), SCENE).unwrap();
     let mut run = cargo_bin_cmd!("barchan");
-    run.current_dir(folder.path()).args(["run", "drop.toml", "-o", "cache"]).assert().success();
+    run.current_dir(folder.path())
+        .args(["run", "drop.toml", "-o", "cache"])
+        .assert()
+        .success();
 
     let running = view(&screen, folder.path(), "cache");
     let window = screen.window();
@@ -270,7 +286,10 @@ fn a_scene_is_simulated_and_its_gravity_taken_away() {
 #[test]
 fn without_a_display_it_says_so_and_what_to_do() {
     let mut command = cargo_bin_cmd!("barchan");
-    command.args(["view", "hourglass"]).env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
+    command
+        .args(["view", "hourglass"])
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY");
     let output = command.assert().code(1).get_output().clone();
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("no display") && said.contains("barchan render"), "{said}");
@@ -280,10 +299,23 @@ fn without_a_display_it_says_so_and_what_to_do() {
 fn without_an_adapter_it_says_what_to_install() {
     let Some(screen) = Screen::open() else { return };
     let mut command = cargo_bin_cmd!("barchan");
-    command.args(["view", "hourglass"]).env("DISPLAY", &screen.name).env_remove("WAYLAND_DISPLAY");
+    command
+        .args(["view", "hourglass"])
+        .env("DISPLAY", &screen.name)
+        .env_remove("WAYLAND_DISPLAY");
     // The Vulkan loader finds no driver.
-    command.env("VK_DRIVER_FILES", "/nothing").env("VK_ICD_FILENAMES", "/nothing");
-    let output = command.timeout(Duration::from_secs(60)).assert().code(1).get_output().clone();
+    command
+        .env("VK_DRIVER_FILES", "/nothing")
+        .env("VK_ICD_FILENAMES", "/nothing");
+    let output = command
+        .timeout(Duration::from_secs(60))
+        .assert()
+        .code(1)
+        .get_output()
+        .clone();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("mesa-vulkan-drivers") && said.contains("barchan render"), "{said}");
+    assert!(
+        said.contains("mesa-vulkan-drivers") && said.contains("barchan render"),
+        "{said}"
+    );
 }

@@ -101,19 +101,30 @@ impl ViewerApp {
         };
         let mut changes = Vec::new();
         let slider = |ui: &mut egui::Ui, slider: egui::Slider| ui.add(slider).changed();
-        if slider(ui, egui::Slider::new(&mut settings.gravity, 0.0..=30.0).text("gravity [m/s²]")) {
+        if slider(
+            ui,
+            egui::Slider::new(&mut settings.gravity, 0.0..=30.0).text("gravity [m/s²]"),
+        ) {
             changes.push(Setting::Gravity(settings.gravity));
         }
-        if slider(ui, egui::Slider::new(&mut settings.friction, 0.0..=1.5).text("friction")) {
+        if slider(
+            ui,
+            egui::Slider::new(&mut settings.friction, 0.0..=1.5).text("friction"),
+        ) {
             changes.push(Setting::Friction(settings.friction));
         }
-        if slider(ui, egui::Slider::new(&mut settings.iterations, 1..=40).text("iterations")) {
+        if slider(
+            ui,
+            egui::Slider::new(&mut settings.iterations, 1..=40).text("iterations"),
+        ) {
             changes.push(Setting::Iterations(settings.iterations));
         }
         if self.hand == Hand::Tool(Tool::Pour)
             && slider(
                 ui,
-                egui::Slider::new(&mut settings.pour, 0.1..=1000.0).logarithmic(true).text("pour [kg/s]"),
+                egui::Slider::new(&mut settings.pour, 0.1..=1000.0)
+                    .logarithmic(true)
+                    .text("pour [kg/s]"),
             )
         {
             changes.push(Setting::Pour(settings.pour));

@@ -202,7 +202,11 @@ impl<'a> Work<'a> {
             Order::Step => {
                 self.playing = false;
                 done = self.step();
-                true
+                // Orders that follow must not take an image from the movie.
+                if done.is_ok() && self.recording.is_some() {
+                    done = self.draw();
+                }
+                self.recording.is_none()
             }
             Order::Restart => {
                 self.teller.note(Note::Doing("beginning again".to_owned()));
@@ -240,7 +244,7 @@ impl<'a> Work<'a> {
             Order::Record(path) => {
                 self.end_recording();
                 done = path.map_or(Ok(()), |path| self.record(path));
-                true
+                self.recording.is_none()
             }
         };
         if let Err(error) = done {
@@ -329,8 +333,13 @@ impl<'a> Work<'a> {
             frame: at,
             time: frame.time,
             stats: frame.stats.clone(),
-            columns: Stage::columns(frame, self.look.show),
-            driven: frame.bodies.iter().filter(|body| driven.contains(&body.name)).cloned().collect(),
+            columns: columns(frame, self.look.show),
+            driven: frame
+                .bodies
+                .iter()
+                .filter(|body| driven.contains(&body.name))
+                .cloned()
+                .collect(),
             draw_ms,
             frame_ms: self.clock.frame_ms,
             pace: self.clock.pace,
@@ -351,7 +360,11 @@ impl<'a> Work<'a> {
 
     fn image(&mut self, size: [u32; 2]) -> Result<Image, ViewerError> {
         if self.frame.is_none() {
-            let show = if self.look.show == Show::Guides { Show::Guides } else { Show::Compare };
+            let show = if self.look.show == Show::Guides {
+                Show::Guides
+            } else {
+                Show::Compare
+            };
             // What is compared later is read at once; frames without grains have none to read.
             self.frame = Some(self.shown.frame(show)?);
         }
@@ -384,7 +397,7 @@ impl<'a> Work<'a> {
             last: None,
             size,
         });
-        Ok(())
+        self.draw()
     }
 
     fn end_recording(&mut self) {
@@ -395,4 +408,10 @@ impl<'a> Work<'a> {
         };
         self.teller.note(note);
     }
+}
+
+/// Columns that colours may mean besides the material.
+fn columns(frame: &Frame, show: Show) -> Vec<String> {
+    let telling = |name: &String| !["id", "material"].contains(&name.as_str());
+    Stage::columns(frame, show).into_iter().filter(telling).collect()
 }

@@ -83,7 +83,10 @@ fn wait(window: &mut Window, ready: impl Fn(&ViewerApp) -> bool) -> Image {
 
 /// The first picture in the window's own size.
 fn opened(window: &mut Window) -> Image {
-    wait(window, |app| app.shot().is_some_and(|shot| !shot.is_preview && shot.image.width < 600))
+    wait(window, |app| {
+        app.shot()
+            .is_some_and(|shot| !shot.is_preview && shot.image.width < 600)
+    })
 }
 
 fn click(window: &mut Window, label: &str) {
@@ -130,8 +133,14 @@ fn a_window_opens_at_once_and_says_what_it_is_doing() {
     let mut said = false;
     while app(&window).shot().is_none() {
         window.step();
-        said |= app(&window).doing().is_some_and(|doing| doing.contains("settling drop"));
-        assert!(start.elapsed() < Duration::from_secs(60), "{:?}", app(&window).message());
+        said |= app(&window)
+            .doing()
+            .is_some_and(|doing| doing.contains("settling drop"));
+        assert!(
+            start.elapsed() < Duration::from_secs(60),
+            "{:?}",
+            app(&window).message()
+        );
     }
     assert!(said, "nothing was said until the first picture");
 }
@@ -155,7 +164,9 @@ fn a_scene_is_simulated_paused_stepped_and_begun_again() {
     let again = wait(&mut window, |app| frame(app) == 0 && !app.shot().unwrap().is_preview);
     assert!(again.pixels == first.pixels, "the beginning looks otherwise");
     click(&mut window, "screenshot");
-    wait(&mut window, |app| app.message().is_some_and(|said| said.ends_with(".png")));
+    wait(&mut window, |app| {
+        app.message().is_some_and(|said| said.ends_with(".png"))
+    });
     assert!(folder.path().join("barchan-001.png").exists());
 }
 
@@ -191,7 +202,9 @@ fn grains_are_seeded_when_they_are_asked_for_and_follow() {
     let grains = wait(&mut window, |app| app.shot().unwrap().stats.grains > 500);
     assert_ne!(guides.pixels, grains.pixels);
     click(&mut window, "step");
-    wait(&mut window, |app| frame(app) == 1 && app.shot().unwrap().stats.grains > 500);
+    wait(&mut window, |app| {
+        frame(app) == 1 && app.shot().unwrap().stats.grains > 500
+    });
 }
 
 #[test]
@@ -241,7 +254,9 @@ fn a_movie_has_the_frames_that_were_played() {
         wait(&mut window, |app| frame(app) == k);
     }
     window.get_by_label_contains("stop recording").click();
-    wait(&mut window, |app| app.message().is_some_and(|said| said.contains("5 images")));
+    wait(&mut window, |app| {
+        app.message().is_some_and(|said| said.contains("5 images"))
+    });
     let bytes = std::fs::metadata(folder.path().join("barchan-001.mp4")).unwrap().len();
     assert!(bytes > 2000, "{bytes} bytes");
 }

@@ -83,7 +83,11 @@ fn meets_body(ray: &Ray, body: &Body) -> Option<f64> {
         direction: body.pose.rotation.inverse() * ray.direction,
     };
     let bounds = body.shape.bounds();
-    let size = if bounds.is_finite() { bounds.size().length() } else { 1.0 };
+    let size = if bounds.is_finite() {
+        bounds.size().length()
+    } else {
+        1.0
+    };
     let mut distance = 0.0;
     for _ in 0..MARCHES {
         let gap = body.shape.distance(local.at(distance));
@@ -113,7 +117,7 @@ mod tests {
             material = "sand"
             radius = 0.1
             packing = "lattice"
-            shape = { box = { size = [0.2, 0.2, 0.2] }, at = [0, 0, 0.1] }
+            shape = { box = { size = [0.3, 0.3, 0.3] }, at = [0, 0, 0.15] }
             [[body]]
             name = "ground"
             shape = { half_space = { normal = [0, 0, 1] } }
@@ -145,11 +149,16 @@ mod tests {
         let ground = strike(&world, &down(1.0), |_| true).unwrap();
         assert_eq!(ground.what, Struck::Body(0));
         assert!(ground.point.z.abs() < 1e-3, "{ground:?}");
-        let (i, place) = (0, world.place(0));
-        let sand = strike(&world, &down(place.x), |_| true).unwrap();
-        let top = place.z + (f64::from(world.guides.radius[i]).powi(2) - place.y * place.y).sqrt();
+        // Straight down onto the middle of the highest guide.
+        let highest = (0..world.guides.len()).max_by(|&i, &j| world.place(i).z.total_cmp(&world.place(j).z));
+        let place = world.place(highest.unwrap());
+        let onto = Ray {
+            origin: place + 3.0 * DVec3::Z,
+            direction: -DVec3::Z,
+        };
+        let sand = strike(&world, &onto, |_| true).unwrap();
         assert_eq!(sand.what, Struck::Guide);
-        assert!((sand.point.z - top).abs() < 1e-6, "{sand:?}, {top}");
+        assert!((sand.point.z - place.z - 0.1).abs() < 1e-6, "{sand:?}, {place}");
     }
 
     #[test]

@@ -336,7 +336,11 @@ fn hand_size(scene: &Scene) -> f64 {
         .chain(scene.emitters.iter().map(|emitter| emitter.shape.bounds()))
         .filter(Aabb::is_finite)
         .fold(Aabb::EMPTY, |all, one| all.union(&one));
-    let size = if sand.is_empty() { 1.0 } else { sand.size().max_element() };
+    let size = if sand.is_empty() {
+        1.0
+    } else {
+        sand.size().max_element()
+    };
     (HAND * size).max(LEAST_HAND * scene.largest_radius().unwrap_or(0.0))
 }
 
@@ -345,7 +349,9 @@ fn pull(world: &mut World, body: BodyId, local: DVec3, normal: DVec3, ray: &Ray,
     let gravity = world.gravity;
     let held = &mut world.bodies[body];
     let point = held.pose.point(local);
-    let Some(wanted) = ray.on_plane(point, normal) else { return };
+    let Some(wanted) = ray.on_plane(point, normal) else {
+        return;
+    };
     let mobility = Mobility::of(held);
     let goal = (wanted - point) / PULL_TIME.max(duration) - gravity * duration;
     let change = goal - held.velocity_at(point);

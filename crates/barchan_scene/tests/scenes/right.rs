@@ -2,7 +2,8 @@ use std::fs;
 
 use barchan_geometry::sample::Packing;
 use barchan_scene::{
-    Document, FillSource, JointPlace, JointType, Lever, Movement, PBD, SCENE, Scene, Settings, built_in, parse_scene, schema,
+    Document, FillSource, JointPlace, JointType, Lever, Movement, PBD, SCENE, Scene, Settings, built_in, parse_scene,
+    schema,
 };
 use barchan_world::Motion;
 use glam::DVec3;
