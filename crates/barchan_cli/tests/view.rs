@@ -267,7 +267,7 @@ fn a_cache_is_played_scrubbed_coloured_and_photographed() {
 }
 
 #[test]
-fn a_scene_is_simulated_and_its_gravity_taken_away() {
+fn a_scene_is_simulated_live() {
     let Some(screen) = Screen::open().filter(|_| has_adapter()) else {
         return;
     };
