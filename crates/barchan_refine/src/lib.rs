@@ -5,6 +5,7 @@
 //! [Ihmsen13] [Sommer22]. No grain knows another: a step is one pass over memory.
 
 mod advect;
+mod clearance;
 mod cloud;
 mod contact;
 mod domain;

@@ -1,5 +1,6 @@
 //! Grains over a run.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use barchan_geometry::sample::{Packing, SampleError};
@@ -7,13 +8,14 @@ use barchan_world::{Archive, ArchiveError, Bodies, Column, Motion, Pose, RefineR
 use glam::{DQuat, DVec3, Vec3};
 use thiserror::Error;
 
-use crate::advect::{CHUNK, Rule, advect};
+use crate::advect::{Known, Rule, advect};
+use crate::clearance::Clearance;
 use crate::cloud::Cloud;
 use crate::contact::{Contacts, Obstacle, Pushing};
 use crate::field::{Field, Mover};
 use crate::grains::{Grains, radius_of};
 use crate::isa::Simd;
-use crate::laws::{GATE, REFERENCE_STEP, bulk_weight};
+use crate::laws::{GATE, REACH, REFERENCE_STEP, bulk_weight};
 use crate::order::Sorter;
 use crate::play::{Play, wrapped};
 use crate::seed::{self, Parent, Solids, Source};
@@ -24,7 +26,7 @@ const HOLD: f32 = 0.262_144;
 /// Speed below which a grain comes to rest on resting guides [m/s].
 const STOP: f32 = 0.02;
 /// Guides looked at, of those right after a sort, from which on grains are sorted again [-].
-const UNSORTED: f64 = 1.15;
+const UNSORTED: f64 = 1.08;
 /// Packing fraction of settled guides [-].
 const FRACTION: f32 = barchan_world::SETTLED_FRACTION as f32;
 
@@ -55,12 +57,16 @@ pub struct GrainRefiner {
     /// Poses of the bodies at the end of the last frame, and whether they were there.
     poses: Vec<(Pose, bool)>,
     contacts: Contacts,
+    /// Of each body, once it was asked for.
+    clearances: Vec<Arc<Clearance>>,
     sorter: Sorter,
-    /// Guides that chunks looked at right after the last sort; 0 if grains are to be sorted.
-    sorted: u64,
+    /// Guides that each group looked at right after the last sort; nothing if grains are to be sorted.
+    sorted: Vec<u32>,
     field: Field,
     movers: Vec<Mover>,
-    fastest: Vec<f32>,
+    known: Known,
+    /// Guides that there were, and numbers that were given to guides, at the end of the last frame.
+    guides: (usize, u32),
 }
 
 impl GrainRefiner {
@@ -137,11 +143,13 @@ impl GrainRefiner {
             play: Play::default(),
             poses: poses(world),
             contacts: Contacts::default(),
+            clearances: Vec::new(),
             sorter: Sorter::default(),
-            sorted: 0,
+            sorted: Vec::new(),
             field: Field::default(),
             movers: Vec::new(),
-            fastest: Vec::new(),
+            known: Known::default(),
+            guides: (0, 0),
         }
     }
 
@@ -203,9 +211,8 @@ impl GrainRefiner {
             }
         }
         self.seeded = world.next_id;
-        if self.grains.len() > before {
-            self.contacts.forget();
-        }
+        self.contacts.forget_from(before);
+        self.known.forget_from(before);
     }
 
     /// Grains in a cubic metre where they are dense [1/m³].
@@ -215,10 +222,31 @@ impl GrainRefiner {
     }
 
     fn sort_if_needed(&mut self, world: &World) {
-        if self.sorted == 0 && !world.guides.is_empty() {
+        if self.sorted.is_empty() && !world.guides.is_empty() {
             let density = self.density(world);
             self.sorter.sort(&mut self.grains, density);
             self.contacts.forget();
+            self.known.forget();
+        }
+    }
+
+    /// Sees whether groups that move look at many more guides than right after the last sort.
+    fn judge_order(&mut self) {
+        if self.sorted.is_empty() {
+            self.sorted.clone_from(&self.known.looked);
+            return;
+        }
+        let usual = self.sorted.iter().map(|n| u64::from(*n)).sum::<u64>() / self.sorted.len() as u64;
+        let (mut looked, mut wanted) = (0, 0);
+        for (k, &now) in self.known.looked.iter().enumerate() {
+            let then = self.sorted.get(k).map_or(usual, |n| u64::from(*n));
+            if u64::from(now) != then {
+                looked += u64::from(now);
+                wanted += then;
+            }
+        }
+        if looked as f64 > UNSORTED * wanted as f64 {
+            self.sorted.clear();
         }
     }
 
@@ -231,13 +259,8 @@ impl GrainRefiner {
             false => self.field.build(&self.movers),
         }
         clock.enter("advect");
-        self.fastest.resize(self.grains.len().div_ceil(CHUNK), 0.0);
-        let looked = advect(&mut self.grains, &mut self.fastest, &self.field, rule, self.simd);
-        if self.sorted == 0 {
-            self.sorted = looked.max(1);
-        } else if looked as f64 > UNSORTED * self.sorted as f64 {
-            self.sorted = 0;
-        }
+        advect(&mut self.grains, &mut self.known, &self.field, rule, self.simd);
+        self.judge_order();
         clock.enter("bodies");
         let settings = &self.settings;
         let pushing = Pushing {
@@ -247,13 +270,23 @@ impl GrainRefiner {
             radius: &|id| radius_of(&settings.radii, settings.seed, id),
             largest_radius: settings.radii.max(),
         };
-        self.contacts.resolve(&mut self.grains, &self.fastest, &pushing);
+        self.contacts
+            .resolve(&mut self.grains, &mut self.known.fastest, &pushing);
         wrap(world, &mut self.grains);
         for mover in &mut self.movers {
             for axis in 0..3 {
                 mover.position[axis] += rule.step * mover.velocity[axis];
             }
         }
+    }
+
+    /// What the last step knew does not tell what this one does if guides are gone.
+    fn watch_guides(&mut self, world: &World) {
+        let (count, given) = self.guides;
+        if world.guides.len() < count + (world.next_id - given) as usize {
+            self.known.forget();
+        }
+        self.guides = (world.guides.len(), world.next_id);
     }
 
     /// Bodies on the part of their way from the share `from` to the share `to` of the frame.
@@ -273,9 +306,19 @@ impl GrainRefiner {
                     rotation: start.rotation.slerp(body.pose.rotation, s),
                 };
                 let about = body.center().distance(world.origin) + f64::from(reach);
-                Obstacle::new(world, body, at(from), at(to), 2.0 * about)
+                Obstacle::new(world, body, &self.clearances[k], [at(from), at(to)], 2.0 * about)
             })
             .collect()
+    }
+
+    /// Gets ready to ask bodies how far away they are.
+    fn survey(&mut self, world: &World) {
+        let largest = world.guides.radius.iter().copied().fold(0.0, f32::max);
+        for body in &world.bodies[self.clearances.len()..] {
+            let reach = f64::from(REACH * largest);
+            self.clearances
+                .push(Arc::new(Clearance::new(&body.shape, f64::from(largest), reach)));
+        }
     }
 
     /// Takes away what lies in sinks.
@@ -294,6 +337,7 @@ impl GrainRefiner {
         if keep.contains(&false) {
             self.grains.retain(&keep);
             self.contacts.forget();
+            self.known.forget();
         }
     }
 }
@@ -308,6 +352,7 @@ impl Refiner for GrainRefiner {
         clock.enter("guides");
         let steps = (duration / self.settings.step * (1.0 - 1e-9)).ceil().max(1.0);
         self.play.advance(world, velocities, duration, &mut self.movers);
+        self.watch_guides(world);
         clock.enter("seed");
         self.seed_new(world, velocities, duration);
         let rule = self.rule(world, duration / steps);
@@ -315,6 +360,7 @@ impl Refiner for GrainRefiner {
         if !present.iter().eq(self.poses.iter().map(|(_, present)| present)) {
             self.contacts.forget();
         }
+        self.survey(world);
         for k in 0..steps as u32 {
             let share = |k: u32| f64::from(k) / steps;
             let obstacles = self.obstacles(world, share(k), share(k + 1));
@@ -348,8 +394,9 @@ impl Refiner for GrainRefiner {
         self.play.save(archive);
         archive.put(
             "grains.counters",
-            &[u64::from(self.next_id), u64::from(self.seeded), self.sorted],
+            &[u64::from(self.next_id), u64::from(self.seeded)],
         );
+        archive.put("grains.sorted", &self.sorted);
         let pose = |(pose, present): &(Pose, bool)| {
             let mut numbers = [0.0; 8];
             numbers[..3].copy_from_slice(&pose.position.to_array());
@@ -363,7 +410,7 @@ impl Refiner for GrainRefiner {
 
     fn load(&mut self, archive: &Archive) -> Result<(), ArchiveError> {
         let grains = Grains::load(archive)?;
-        let counters: [u64; 3] = archive.get_one("grains.counters")?;
+        let counters: [u64; 2] = archive.get_one("grains.counters")?;
         let poses: Vec<[f64; 8]> = archive.get("grains.poses")?;
         if poses.len() != self.poses.len() {
             return Err(ArchiveError::Unfit {
@@ -382,7 +429,9 @@ impl Refiner for GrainRefiner {
         self.poses = poses.iter().map(pose).collect();
         self.grains = grains;
         self.contacts.forget();
-        (self.next_id, self.seeded, self.sorted) = (counters[0] as u32, counters[1] as u32, counters[2]);
+        self.known.forget();
+        (self.next_id, self.seeded) = (counters[0] as u32, counters[1] as u32);
+        self.sorted = archive.get("grains.sorted")?;
         Ok(())
     }
 }
@@ -424,7 +473,7 @@ fn with_images(world: &World, movers: &[Mover]) -> Vec<Mover> {
         for k in 0..all.len() {
             let (mover, x) = (all[k], all[k].position[axis]);
             for (near, shift) in [(x - low, high - low), (high - x, low - high)] {
-                if near < mover.reach {
+                if near < mover.reach() {
                     let mut image = mover;
                     image.position[axis] += shift;
                     all.push(image);
