@@ -85,7 +85,10 @@ mod tests {
             assert!(bound <= distance, "{bound} at {p}, where it is {distance}");
             // The nearest node is up to half a diagonal off, which counts twice.
             let slack = 3f64.sqrt() * 0.05;
-            assert!(bound > 0.1 || bound >= distance - slack, "{bound} at {p}, where it is {distance}");
+            assert!(
+                bound > 0.1 || bound >= distance - slack,
+                "{bound} at {p}, where it is {distance}"
+            );
         }
     }
 

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use barchan_geometry::sdf_grid::SdfGrid;
 use barchan_geometry::Shape;
+use barchan_geometry::sdf_grid::SdfGrid;
 use barchan_world::{Body, Boundary, Friction, Pose, World, geometric_mean};
 use glam::{DMat3, DVec3, Vec3};
 use rayon::prelude::*;
@@ -74,13 +74,7 @@ enum Surface {
 impl Obstacle {
     /// `body`, `clearance` of which is known, going from one pose to another; points farther than `reach` [m] from its centre do
     /// not matter.
-    pub fn new(
-        world: &World,
-        body: &Body,
-        clearance: &Arc<Clearance>,
-        [from, to]: [Pose; 2],
-        reach: f64,
-    ) -> Self {
+    pub fn new(world: &World, body: &Body, clearance: &Arc<Clearance>, [from, to]: [Pose; 2], reach: f64) -> Self {
         let surface = match &body.boundary {
             Boundary::Field(grid) => Surface::Field(grid.clone()),
             Boundary::Exact(shape) => Surface::Exact(shape.clone()),
@@ -252,6 +246,8 @@ pub(crate) struct Pushing<'a> {
     /// Radius [m] of a grain by its id.
     pub radius: &'a (dyn Fn(u32) -> f64 + Sync),
     pub largest_radius: f64,
+    /// What a grain that moves may have gone besides [m].
+    pub nudge: f64,
 }
 
 impl Contacts {
@@ -307,7 +303,8 @@ impl Contacts {
                             material: &material[part.clone()],
                             gaps: &mut gaps[part],
                         };
-                        let farthest = f64::from(fastest.sqrt()) * pushing.step;
+                        let nudge = if *fastest > 0.0 { pushing.nudge } else { 0.0 };
+                        let farthest = f64::from(fastest.sqrt()) * pushing.step + nudge;
                         if chunk.push_out(pushing, clear, farthest) {
                             *fastest = UNKNOWN;
                         }
@@ -356,9 +353,10 @@ impl Chunk<'_> {
         let (mut count, mut longest) = (0, 0.0f64);
         for (k, (obstacle, clear)) in pushing.obstacles.iter().zip(clear).enumerate() {
             let travel = match obstacle.travel > 0.0 {
-                true => about
-                    .get_or_insert_with(|| self.about(pushing))
-                    .travel(obstacle, pushing.step),
+                true => {
+                    let about = about.get_or_insert_with(|| self.about(pushing));
+                    about.travel(obstacle, pushing.step) + pushing.nudge
+                }
                 false => farthest,
             };
             let was_near = *clear <= 0.0;

@@ -56,6 +56,11 @@ impl Domain {
         self.size.to_array().into_iter().map(|n| n as usize).product()
     }
 
+    /// Side of a cell [m].
+    pub fn side(&self) -> f32 {
+        1.0 / self.per_cell
+    }
+
     /// Cells along each axis.
     pub fn size(&self) -> IVec3 {
         self.size

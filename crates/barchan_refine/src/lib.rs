@@ -6,17 +6,21 @@
 
 mod advect;
 mod clearance;
+mod clock;
 mod cloud;
 mod contact;
 mod domain;
+mod even;
 mod field;
 mod grains;
 mod isa;
 pub mod laws;
 pub mod measures;
 mod order;
+mod periodic;
 mod play;
 mod refiner;
+mod repel;
 mod seed;
 mod settings;
 

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use crate::domain::Domain;
 use crate::field::Mover;
+use crate::periodic::{nearest, wrapped};
 
 /// A guide is slow up to this speed, in its radii a second [1/s].
 const SLOW: f64 = 0.5;
@@ -173,28 +174,4 @@ fn pull(from: DVec3, way: DVec3, moved: f64, duration: f64, radius: f64) -> Pull
         alone: length > LAST * radius || (fast > 0.0 && length > CAGE * radius),
         held: false,
     }
-}
-
-/// The shortest of the ways that lead to the images of a point.
-fn nearest(world: &World, mut way: DVec3) -> DVec3 {
-    for (axis, range) in world.periodic.iter().enumerate() {
-        if let Some([low, high]) = range {
-            way[axis] -= (high - low) * (way[axis] / (high - low)).round();
-        }
-    }
-    way
-}
-
-/// `place` [m], relative to the world's origin, brought back into periodic ranges.
-pub(crate) fn wrapped(world: &World, mut place: DVec3) -> DVec3 {
-    for (axis, range) in world.periodic.iter().enumerate() {
-        if let Some([low, high]) = range {
-            let low = low - world.origin[axis];
-            let high = high - world.origin[axis];
-            if !(low..high).contains(&place[axis]) {
-                place[axis] = low + (place[axis] - low).rem_euclid(high - low);
-            }
-        }
-    }
-    place
 }

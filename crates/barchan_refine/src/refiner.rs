@@ -1,7 +1,6 @@
 //! Grains over a run.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use barchan_geometry::sample::{Packing, SampleError};
 use barchan_world::{Archive, ArchiveError, Bodies, Column, Motion, Pose, RefineReport, Refiner, Table, World};
@@ -10,16 +9,20 @@ use thiserror::Error;
 
 use crate::advect::{Known, Rule, advect};
 use crate::clearance::Clearance;
+use crate::clock::Clock;
 use crate::cloud::Cloud;
 use crate::contact::{Contacts, Obstacle, Pushing};
+use crate::even::Evener;
 use crate::field::{Field, Mover};
-use crate::grains::{Grains, radius_of};
+use crate::grains::{Grains, radius_of, typical_radius};
 use crate::isa::Simd;
 use crate::laws::{GATE, REACH, REFERENCE_STEP, bulk_weight};
 use crate::order::Sorter;
-use crate::play::{Play, wrapped};
+use crate::periodic::{with_images, wrap};
+use crate::play::Play;
+use crate::repel::{NUDGE, Repeller};
 use crate::seed::{self, Parent, Solids, Source};
-use crate::settings::{RefineSettings, Seeding};
+use crate::settings::{Mode, RefineSettings, Seeding};
 
 /// Largest weight from which on a grain can lie on resting guides: that of a guide 1.8 radii away [-].
 const HOLD: f32 = 0.262_144;
@@ -54,6 +57,7 @@ pub struct GrainRefiner {
     /// Guides with smaller ids have their grains.
     seeded: u32,
     play: Play,
+    evener: Evener,
     /// Poses of the bodies at the end of the last frame, and whether they were there.
     poses: Vec<(Pose, bool)>,
     contacts: Contacts,
@@ -62,6 +66,7 @@ pub struct GrainRefiner {
     sorter: Sorter,
     /// Guides that each group looked at right after the last sort; nothing if grains are to be sorted.
     sorted: Vec<u32>,
+    repeller: Repeller,
     field: Field,
     movers: Vec<Mover>,
     known: Known,
@@ -141,11 +146,13 @@ impl GrainRefiner {
             next_id: 0,
             seeded: 0,
             play: Play::default(),
+            evener: Evener::default(),
             poses: poses(world),
             contacts: Contacts::default(),
             clearances: Vec::new(),
             sorter: Sorter::default(),
             sorted: Vec::new(),
+            repeller: Repeller::default(),
             field: Field::default(),
             movers: Vec::new(),
             known: Known::default(),
@@ -261,6 +268,12 @@ impl GrainRefiner {
         clock.enter("advect");
         advect(&mut self.grains, &mut self.known, &self.field, rule, self.simd);
         self.judge_order();
+        if self.settings.repel {
+            clock.enter("repel");
+            let known = &self.known.fastest;
+            self.repeller
+                .advance(&mut self.grains, known, typical_radius(&self.settings.radii) as f32);
+        }
         clock.enter("bodies");
         let settings = &self.settings;
         let pushing = Pushing {
@@ -269,6 +282,10 @@ impl GrainRefiner {
             step: f64::from(rule.step),
             radius: &|id| radius_of(&settings.radii, settings.seed, id),
             largest_radius: settings.radii.max(),
+            nudge: match settings.repel {
+                true => NUDGE * typical_radius(&settings.radii),
+                false => 0.0,
+            },
         };
         self.contacts
             .resolve(&mut self.grains, &mut self.known.fastest, &pushing);
@@ -355,6 +372,12 @@ impl Refiner for GrainRefiner {
         self.watch_guides(world);
         clock.enter("seed");
         self.seed_new(world, velocities, duration);
+        if self.settings.spread && self.settings.mode == Mode::Gated {
+            clock.enter("spread");
+            let density = self.density(world);
+            self.evener
+                .advance(world, &self.grains, density, duration, &mut self.movers);
+        }
         let rule = self.rule(world, duration / steps);
         let present: Vec<bool> = world.bodies.iter().map(|b| b.is_present(world.time)).collect();
         if !present.iter().eq(self.poses.iter().map(|(_, present)| present)) {
@@ -392,10 +415,8 @@ impl Refiner for GrainRefiner {
     fn save(&self, archive: &mut Archive) {
         self.grains.save(archive);
         self.play.save(archive);
-        archive.put(
-            "grains.counters",
-            &[u64::from(self.next_id), u64::from(self.seeded)],
-        );
+        self.evener.save(archive);
+        archive.put("grains.counters", &[u64::from(self.next_id), u64::from(self.seeded)]);
         archive.put("grains.sorted", &self.sorted);
         let pose = |(pose, present): &(Pose, bool)| {
             let mut numbers = [0.0; 8];
@@ -419,6 +440,7 @@ impl Refiner for GrainRefiner {
             });
         }
         self.play.load(archive)?;
+        self.evener.load(archive)?;
         let pose = |numbers: &[f64; 8]| {
             let pose = Pose {
                 position: DVec3::from_slice(&numbers[..3]),
@@ -462,64 +484,4 @@ fn poses(world: &World) -> Vec<(Pose, bool)> {
     (0..world.bodies.len())
         .map(|k| (pose(k), world.bodies[k].is_present(world.time)))
         .collect()
-}
-
-/// The guides, and images of those near the ends of periodic ranges.
-fn with_images(world: &World, movers: &[Mover]) -> Vec<Mover> {
-    let mut all = movers.to_vec();
-    for (axis, range) in world.periodic.iter().enumerate() {
-        let Some([low, high]) = range else { continue };
-        let (low, high) = ((low - world.origin[axis]) as f32, (high - world.origin[axis]) as f32);
-        for k in 0..all.len() {
-            let (mover, x) = (all[k], all[k].position[axis]);
-            for (near, shift) in [(x - low, high - low), (high - x, low - high)] {
-                if near < mover.reach() {
-                    let mut image = mover;
-                    image.position[axis] += shift;
-                    all.push(image);
-                }
-            }
-        }
-    }
-    all
-}
-
-/// Brings grains that left a periodic range back into it.
-fn wrap(world: &World, grains: &mut Grains) {
-    if world.periodic.iter().all(Option::is_none) {
-        return;
-    }
-    for i in 0..grains.len() {
-        let place = wrapped(world, grains.place(i).as_dvec3()).as_vec3();
-        for axis in 0..3 {
-            grains.position[axis][i] = place[axis];
-        }
-    }
-}
-
-/// Times stages.
-#[derive(Default)]
-struct Clock {
-    stages: Vec<(&'static str, f64)>,
-    now: Option<(usize, Instant)>,
-}
-
-impl Clock {
-    fn enter(&mut self, stage: &'static str) {
-        let now = Instant::now();
-        if let Some((k, start)) = self.now {
-            self.stages[k].1 += (now - start).as_secs_f64();
-        }
-        let k = self.stages.iter().position(|s| s.0 == stage).unwrap_or_else(|| {
-            self.stages.push((stage, 0.0));
-            self.stages.len() - 1
-        });
-        self.now = Some((k, now));
-    }
-
-    fn take(mut self) -> Vec<(&'static str, f64)> {
-        self.enter("end");
-        self.stages.retain(|s| s.0 != "end");
-        self.stages
-    }
 }
