@@ -6,7 +6,7 @@ use barchan::geometry::Shape;
 use barchan::geometry::random::Stream;
 use barchan::geometry::shapes::Transformed;
 use barchan::scene::{FillSource, JointPlace, JointType, Scene};
-use barchan::world::{Body, Column, Mass};
+use barchan::world::{Body, Mass};
 use barchan::{Simulation, SimulationError};
 use glam::{DQuat, DVec3};
 
@@ -126,10 +126,8 @@ impl Stage {
     /// Mean velocities of guides over the last frame [m/s].
     pub fn velocities(&self) -> Vec<DVec3> {
         let back = self.rotation.inverse();
-        match self.simulation.frame().guides.column("velocity") {
-            Some(Column::Vec3(velocities)) => velocities.iter().map(|v| back * v.as_dvec3()).collect(),
-            _ => Vec::new(),
-        }
+        let velocities = self.simulation.velocities().iter();
+        velocities.map(|v| back * v.as_dvec3()).collect()
     }
 
     /// The body of that name.

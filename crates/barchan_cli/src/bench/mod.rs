@@ -2,6 +2,7 @@
 
 mod neighbors;
 mod pbd;
+mod refine;
 mod render;
 mod sample;
 mod scenes;
@@ -37,6 +38,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("neighbors", neighbors::run),
     ("sample", sample::run),
     ("pbd", pbd::run),
+    ("refine", refine::run),
     ("render", render::run),
 ];
 

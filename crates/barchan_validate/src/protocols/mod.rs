@@ -4,6 +4,7 @@ mod column;
 mod creep;
 mod discharge;
 mod free;
+mod grains;
 mod heap;
 mod packing;
 mod slide;
@@ -41,6 +42,7 @@ const PROTOCOLS: &[(&str, Protocol)] = &[
     ("cloud", free::cloud),
     ("fall", free::fall),
     ("flip", free::flip),
+    ("grains", grains::grains),
 ];
 
 /// The protocol called `name`.
