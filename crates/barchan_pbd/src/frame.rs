@@ -1,9 +1,8 @@
-//! What happens once a frame, or when guides have moved too far for their lists.
+//! What happens once a frame.
 
 use std::time::Instant;
 
 use barchan_geometry::Aabb;
-use barchan_neighbors::{ContactRule, Grid};
 use barchan_world::{AdvanceError, AdvanceReport, Friction, Guides, Motion, World, Wrench, gather, geometric_mean};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
@@ -12,23 +11,16 @@ use crate::FrictionMode;
 use crate::PbdSolver;
 use crate::cpu::CHUNK;
 use crate::cpu::bodies::{BodyStep, extent};
-use crate::cpu::candidates::{self, Geometry, Past};
-use crate::cpu::guides::Extremes;
 use crate::cpu::memory::NEW;
-use crate::cpu::rules::{Rules, SLACK};
+use crate::cpu::nearby::Nearby;
+use crate::cpu::rules::SLACK;
 use crate::cpu::surface::Surface;
 use crate::laws::{mass, repose};
-use crate::settings::STEP;
+use crate::search::search_error;
+use crate::settings::natural_step;
 
-/// Step where neither the settings nor gravity say one [s].
-const LONGEST_STEP: f64 = 1.0 / 480.0;
 /// A frame that needs more steps than this [-] means nothing any more.
 const MOST_STEPS: f64 = 10_000.0;
-/// Leeway that every guide has before lists end, of the largest radius [-].
-const LEEWAY: f32 = 0.2;
-/// The most that fast guides have, of the largest radius [-]: larger cells of the search cost more than searches.
-const MOST_LEEWAY: f32 = 1.0;
-
 /// Seconds spent in each stage.
 #[derive(Debug, Default)]
 pub(crate) struct Clock {
@@ -66,15 +58,19 @@ impl Clock {
 #[derive(Debug, Default)]
 pub(crate) struct Spare {
     u8: Vec<u8>,
-    u32: Vec<u32>,
+    pub(crate) u32: Vec<u32>,
     f32: Vec<f32>,
     vec3: Vec<Vec3>,
     order: Vec<u32>,
+    pub(crate) pairs: Vec<[u32; 2]>,
+    pub(crate) some: Vec<[u32; 2]>,
+    /// Number that each guide of what is remembered has now.
+    pub(crate) new: Vec<u32>,
     place_of: Vec<u32>,
     periodic: Option<(barchan_world::Periodic, DVec3)>,
     /// Gravity of the last frame [m/s²].
     pub(crate) gravity: Option<DVec3>,
-    is_present: Vec<bool>,
+    pub(crate) is_present: Vec<bool>,
     wrenches: Vec<Wrench>,
 }
 
@@ -94,7 +90,9 @@ impl PbdSolver {
         let smallest = world.guides.radius.iter().copied().fold(f32::INFINITY, f32::min);
         let speed_of = |k: usize| body_speed(world, k, duration, self.extents[k], asked);
         let body = (0..world.bodies.len()).map(speed_of).fold(0.0, f64::max);
-        let speed = f64::from(fastest) + world.gravity.length() * duration / asked + body;
+        // A guide and a body that meet head on come no nearer than twice that: less than a diameter, so that a guide's centre stays
+        // on its side of the middle of a wall as thick as its radius.
+        let speed = body.max(f64::from(fastest) + world.gravity.length() * duration / asked);
         let allowed = f64::from(self.settings.cfl) * 2.0 * f64::from(smallest);
         let needed = (speed * duration / allowed).ceil();
         if needed > MOST_STEPS {
@@ -113,9 +111,10 @@ impl PbdSolver {
 
     /// Longest time step [s]: as asked for but not too long for the guides' size, or by it.
     fn step_length(&self) -> f64 {
-        let own = self.settings.step.unwrap_or(STEP * self.fall_time);
-        let own = own.min(repose::LONGEST * self.fall_time);
-        if own.is_normal() { own } else { LONGEST_STEP }
+        let natural = natural_step(self.fall_time);
+        let longest = repose::LONGEST * self.fall_time;
+        let own = self.settings.step.unwrap_or(natural);
+        if longest.is_normal() { own.min(longest) } else { own }
     }
 
     /// Sorts guides, and prepares what stays the same over a frame.
@@ -128,7 +127,10 @@ impl PbdSolver {
         self.sort(world)?;
         let n = world.guides.len();
         self.columns.reset(n);
+        let surfaces_changed = self.make_surfaces(world);
         self.sleep.sort(&self.old);
+        let is_open = world.periodic.iter().all(Option::is_none);
+        self.columns.sort(&self.old, is_open && !surfaces_changed);
         self.watch_bodies(world, duration);
         if !self.sleeps()
             || self
@@ -141,7 +143,6 @@ impl PbdSolver {
         }
         self.is_first_search = true;
         self.weigh_masses(world);
-        self.make_surfaces(world);
         self.near.resize_with(n.div_ceil(CHUNK), Vec::new);
         self.spare.wrenches.clear();
         self.spare.wrenches.resize(world.bodies.len(), Wrench::default());
@@ -159,7 +160,7 @@ impl PbdSolver {
             let at = |x: f64| (x - world.origin[axis]) as f32;
             Some(at(range[0])..at(range[1]))
         };
-        self.grid = Grid::periodic([local(0), local(1), local(2)]).map_err(search_error)?;
+        self.nearby = Nearby::new([local(0), local(1), local(2)]).map_err(search_error)?;
         self.spare.periodic = Some(wanted);
         Ok(())
     }
@@ -167,11 +168,12 @@ impl PbdSolver {
     /// Puts guides in the order of cells, and finds their numbers in what is remembered.
     fn sort(&mut self, world: &mut World) -> Result<(), AdvanceError> {
         let spare = &mut self.spare;
-        self.grid
-            .build(&world.guides.position, 2.0 * self.largest.max(f32::MIN_POSITIVE))
+        let order = self
+            .nearby
+            .order(&world.guides.position, 2.0 * self.largest)
             .map_err(search_error)?;
         spare.order.clear();
-        spare.order.extend_from_slice(self.grid.order());
+        spare.order.extend_from_slice(order);
         let Guides {
             id,
             position,
@@ -218,7 +220,8 @@ impl PbdSolver {
         }
     }
 
-    fn make_surfaces(&mut self, world: &World) {
+    /// Makes bodies ready to be asked. Gives whether they are others than before.
+    fn make_surfaces(&mut self, world: &World) -> bool {
         let fits = self.surfaces.len() == world.bodies.len()
             && self
                 .surfaces
@@ -247,6 +250,7 @@ impl PbdSolver {
             self.body_friction
                 .extend(all.iter().map(|m| geometric_mean(m.friction, body.friction)));
         }
+        !fits
     }
 
     /// Friction of each two materials for steps of `step` [s]: by the angle of repose where one was asked for.
@@ -282,93 +286,6 @@ impl PbdSolver {
                 .flat_map(|a| numbers.clone().map(move |b| (a, b)))
                 .map(|(a, b)| between(a, b)),
         );
-    }
-
-    /// Finds pairs and near bodies anew, unless the last ones still hold for this step. The frame has `left` steps after it.
-    pub(crate) fn search_if_needed(
-        &mut self,
-        world: &mut World,
-        found: Extremes,
-        step: f64,
-        left: u32,
-    ) -> Result<(), AdvanceError> {
-        let travel = |k: usize| self.bodies[k].travel(world.bodies[k].mass_properties.center, self.extents[k]) as f32;
-        self.travels.clear();
-        self.travels.extend((0..self.bodies.len()).map(travel));
-        let body = self.travels.iter().copied().fold(0.0, f32::max);
-        self.body_travel += body;
-        let present = self.bodies.iter().map(|b| b.is_present);
-        let is_same = present.clone().eq(self.spare.is_present.iter().copied());
-        if found.holds && self.body_travel <= self.body_margin && is_same {
-            return Ok(());
-        }
-        self.spare.is_present.clear();
-        self.spare.is_present.extend(present);
-        self.columns.fold(&mut world.guides);
-        // As far ahead as the fastest guide allows.
-        let most = MOST_LEEWAY * self.largest / (0.5 * found.free.sqrt()).max(f32::MIN_POSITIVE);
-        let steps = most.min((left + 1) as f32).max(1.0);
-        self.body_travel = body;
-        self.body_margin = 1.1 * body * steps;
-        self.search(world, steps)?;
-        if std::mem::take(&mut self.is_first_search) && self.sleeps() {
-            self.let_sleep(world, step);
-        }
-        Ok(())
-    }
-
-    /// Finds what may touch in the next `steps` steps if guides go on as they do.
-    fn search(&mut self, world: &World, steps: f32) -> Result<(), AdvanceError> {
-        let largest = self.columns.look_ahead(steps, LEEWAY * self.largest);
-        let Guides { position, radius, .. } = &world.guides;
-        let Spare { vec3, f32: reaches, .. } = &mut self.spare;
-        vec3.clear();
-        vec3.extend(
-            position
-                .iter()
-                .zip(&self.columns.middle)
-                .map(|(p, m)| *p + m.truncate()),
-        );
-        reaches.clear();
-        let reach = |(r, leeway): (&f32, &f32)| (1.0 + SLACK) * r + leeway;
-        reaches.extend(radius.iter().zip(&self.columns.leeway).map(reach));
-        let rule = ContactRule {
-            scale: 1.0,
-            margin: 0.0,
-        };
-        let cell = 2.0 * ((1.0 + SLACK) * self.largest + largest);
-        self.grid
-            .build(vec3, cell.max(f32::MIN_POSITIVE))
-            .map_err(search_error)?;
-        self.lists
-            .find_contacts(&self.grid, reaches, rule)
-            .map_err(search_error)?;
-        self.clock.enter("candidates");
-        let geometry = Geometry {
-            guides: &world.guides,
-            periods: DVec3::from_array(world.periodic.map(|range| range.map_or(0.0, |[low, high]| high - low))),
-        };
-        std::mem::swap(&mut self.candidates, &mut self.old_candidates);
-        let past = self.settings.remembers().then_some(Past {
-            candidates: &self.old_candidates,
-            old: &self.old,
-            slept: if self.is_first_search {
-                &self.sleep.slept
-            } else {
-                &self.sleep.asleep
-            },
-        });
-        candidates::build(&mut self.candidates, &self.lists, &geometry, past);
-        self.contacts.resize(world.guides.len().div_ceil(CHUNK));
-        for (rows, candidates) in self.contacts.rows.iter_mut().zip(&self.candidates) {
-            rows.reserve(candidates);
-        }
-        self.clock.enter("near bodies");
-        self.columns.gone.fill(0.0);
-        let (margin, rules) = (self.body_margin, Rules::new(&self.settings, 1.0, 1.0));
-        let (scene, parts) = self.split(world, rules);
-        scene.find_near(parts.near, parts.columns, margin);
-        Ok(())
     }
 
     /// Bodies go where they are told, or where guides and gravity push them.
@@ -483,12 +400,5 @@ fn wrap(world: &mut World) {
                 guides.offset[i][axis] = (image - f64::from(image as f32)) as f32;
             }
         }
-    }
-}
-
-fn search_error(error: barchan_neighbors::Error) -> AdvanceError {
-    AdvanceError::Scene {
-        what: format!("guides cannot be searched: {error}"),
-        advice: "check periodic ranges, radii and positions".to_owned(),
     }
 }

@@ -50,6 +50,8 @@ pub struct Experiment {
     pub source: String,
     /// How it is done and measured: a name of the table of protocols.
     pub protocol: String,
+    /// Guides times steps of a run, about: an expression. The longest run begins first.
+    pub cost: String,
     /// The scene, with `$(expressions)`.
     pub scene: String,
     /// What the expressions are made of.
@@ -165,6 +167,8 @@ pub enum Change {
     Mirror,
     /// Guides are numbered in another order.
     Permute,
+    /// Everything moves on with the same velocity.
+    Boost,
     /// Steps are half as long.
     HalfStep,
     /// Passes are twice as many.
@@ -176,6 +180,7 @@ const CHANGES: &[(&str, Change)] = &[
     ("rotate", Change::Rotate),
     ("mirror", Change::Mirror),
     ("permute", Change::Permute),
+    ("boost", Change::Boost),
     ("half step", Change::HalfStep),
     ("twice the iterations", Change::TwiceTheIterations),
 ];
@@ -234,6 +239,7 @@ fn experiment(file: &str, table: &DeTable) -> Result<Experiment, String> {
         about: text(table, "about")?,
         source: text(table, "source")?,
         protocol: text(table, "protocol")?,
+        cost: optional(table, "cost").unwrap_or_else(|| "0".to_owned()),
         scene: match optional(table, "built_in") {
             Some(name) => scene_of(&name)?,
             None => text(table, "scene")?,
