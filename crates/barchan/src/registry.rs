@@ -110,6 +110,8 @@ pub fn refine_settings(refine: &Refine, seed: u64) -> RefineSettings {
         },
         packing: refine.packing,
         per_guide: given.count("per_guide").map(|n| n as u32),
+        spread: given.flag("spread").unwrap_or(defaults.spread),
+        repel: given.flag("repel").unwrap_or(defaults.repel),
         seed,
         ..defaults
     }

@@ -2,6 +2,7 @@
 
 mod neighbors;
 mod pbd;
+mod refine;
 mod render;
 mod sample;
 mod scenes;
@@ -42,6 +43,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("neighbors", neighbors::run),
     ("sample", sample::run),
     ("pbd", pbd::run),
+    ("refine", refine::run),
     ("render", render::run),
     ("view", view::run),
 ];
