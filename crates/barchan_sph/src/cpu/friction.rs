@@ -1,0 +1,178 @@
+//! Friction: the stress, bounded by pressure, that leaves the least strain rate, and what walls hold back.
+
+use glam::{Mat3, Vec3, Vec4, Vec4Swizzles};
+use rayon::prelude::*;
+
+use super::CHUNK;
+use super::columns::Columns;
+use super::pairs::{Rows, Space};
+use super::pressure::MIRROR;
+use super::walls::Walls;
+use crate::laws::stress::{self, Sym};
+
+/// Relaxation of the passes [-]: above 0.71 they diverge on a lattice.
+const RELAXATION: f32 = 0.5;
+
+/// s L of each guide, for `stress` [Pa].
+pub(crate) fn load(stress: &[Sym], columns: &mut Columns) {
+    let Columns { exact, traction, .. } = columns;
+    let chunks = traction.par_chunks_mut(CHUNK).zip(stress.par_chunks(CHUNK)).zip(exact.par_chunks(CHUNK));
+    chunks.for_each(|((traction, stress), exact)| {
+        for ((traction, stress), exact) in traction.iter_mut().zip(stress).zip(exact) {
+            *traction = columns_of(stress.matrix() * exact.matrix());
+        }
+    });
+}
+
+fn columns_of(m: Mat3) -> [Vec4; 3] {
+    [m.x_axis.extend(0.0), m.y_axis.extend(0.0), m.z_axis.extend(0.0)]
+}
+
+/// Acceleration of the guides by the stress that was loaded: a = 1/ρ Σ V (s L + s_j L_j) ∇W.
+pub(crate) fn accelerate(columns: &mut Columns, rows: &[Rows], space: &Space) {
+    match space.is_open() {
+        true => accelerate_in::<true>(columns, rows, space),
+        false => accelerate_in::<false>(columns, rows, space),
+    }
+}
+
+fn accelerate_in<const OPEN: bool>(columns: &mut Columns, rows: &[Rows], space: &Space) {
+    let Columns {
+        place,
+        lean,
+        inverse_density,
+        traction,
+        rub,
+        ..
+    } = columns;
+    let chunks = rub.par_chunks_mut(CHUNK).zip(rows).enumerate();
+    chunks.for_each(|(c, (rub, rows))| {
+        for (k, rub) in rub.iter_mut().enumerate() {
+            let i = c * CHUNK + k;
+            let mut sum = times(&traction[i], lean[i]);
+            for (j, slope) in rows.row(k) {
+                sum += times(&traction[j], slope * space.between::<OPEN>(place[i], place[j]));
+            }
+            *rub = inverse_density[i] * sum;
+        }
+    });
+}
+
+#[inline(always)]
+fn times(columns: &[Vec4; 3], v: Vec4) -> Vec4 {
+    columns[0] * v.xxxx() + columns[1] * v.yyyy() + columns[2] * v.zzzz()
+}
+
+/// Velocities with pressure, friction and walls: `base` + Δt (push + rub), held back by walls.
+pub(crate) fn integrate(
+    pressure: &[f32],
+    grip: &mut [Vec4],
+    columns: &mut Columns,
+    walls: &mut [Walls],
+    step: f32,
+) {
+    let Columns {
+        base,
+        push,
+        rub,
+        velocity,
+        volume,
+        inverse_mass,
+        ..
+    } = columns;
+    let chunks = velocity
+        .par_chunks_mut(CHUNK)
+        .zip(grip.par_chunks_mut(CHUNK))
+        .zip(walls)
+        .enumerate();
+    chunks.for_each(|(c, ((velocity, grip), walls))| {
+        for (k, velocity) in velocity.iter_mut().enumerate() {
+            let i = c * CHUNK + k;
+            let free = base[i] + step * (push[i] + rub[i]);
+            let mut held = free.xyz();
+            let mut gripped = Vec3::ZERO;
+            for plane in walls.of_mut(k) {
+                let pressed = MIRROR * volume[i] * inverse_mass[i] * pressure[i] * -plane.slope * step;
+                gripped += plane.hold(&mut held, pressed, step);
+            }
+            *velocity = held.extend(0.0);
+            grip[k] = (gripped / step).extend(0.0);
+        }
+    });
+}
+
+/// What bounds a guide's stress.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bound {
+    /// Y [-].
+    pub slope: f32,
+}
+
+/// One pass: s ← s + ω D⁻¹ ε̇, without its trace, back to the cone of `pressure`. `is_first` turns s with the material before.
+pub(crate) fn update(
+    stress: &mut [Sym],
+    pressure: &[f32],
+    columns: &mut Columns,
+    rows: &[Rows],
+    space: &Space,
+    bounds: (&[u8], &[Bound]),
+    first_step: Option<f32>,
+) {
+    match space.is_open() {
+        true => update_in::<true>(stress, pressure, columns, rows, space, bounds, first_step),
+        false => update_in::<false>(stress, pressure, columns, rows, space, bounds, first_step),
+    }
+}
+
+fn update_in<const OPEN: bool>(
+    stress: &mut [Sym],
+    pressure: &[f32],
+    columns: &mut Columns,
+    rows: &[Rows],
+    space: &Space,
+    (material, bounds): (&[u8], &[Bound]),
+    first_step: Option<f32>,
+) {
+    let Columns {
+        place,
+        velocity,
+        exact,
+        response,
+        traction,
+        ..
+    } = columns;
+    let chunks = stress
+        .par_chunks_mut(CHUNK)
+        .zip(traction.par_chunks_mut(CHUNK))
+        .zip(rows)
+        .enumerate();
+    chunks.for_each(|(c, ((stress, traction), rows))| {
+        for (k, stress) in stress.iter_mut().enumerate() {
+            let i = c * CHUNK + k;
+            let limit = bounds[usize::from(material[i])].slope * pressure[i];
+            if limit <= 0.0 {
+                *stress = Sym::default();
+                traction[k] = [Vec4::ZERO; 3];
+                continue;
+            }
+            let mut sum = [Vec4::ZERO; 3];
+            for (j, slope) in rows.row(k) {
+                let x = slope * space.between::<OPEN>(place[i], place[j]);
+                let v = velocity[j] - velocity[i];
+                sum[0] += x.xxxx() * v;
+                sum[1] += x.yyyy() * v;
+                sum[2] += x.zzzz() * v;
+            }
+            // Rows of A = Σ V ∇W (v_j - v)ᵀ; ∇v = L A.
+            let a = Mat3::from_cols(sum[0].xyz(), sum[1].xyz(), sum[2].xyz()).transpose();
+            let l = exact[i].matrix();
+            let gradient = l * a;
+            if let Some(step) = first_step {
+                *stress = stress::turned(*stress, gradient, step);
+            }
+            let trial = stress.plus(RELAXATION * response[i], Sym::of(gradient)).deviator();
+            *stress = stress::returned(trial, limit);
+            traction[k] = columns_of(stress.matrix() * l);
+        }
+    });
+}

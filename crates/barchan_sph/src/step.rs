@@ -1,0 +1,306 @@
+//! A step, stage by stage, after Algorithm 1 of [Ihmsen13].
+
+use barchan_bodies::Dynamics;
+use barchan_neighbors::{ContactRule, Grid, Lists};
+use barchan_world::{
+    AdvanceError, AdvanceReport, Archive, ArchiveError, ColumnRef, Friction, Guides, Solver, World, Wrench, displace,
+};
+use glam::{Vec3, Vec4Swizzles};
+use rayon::prelude::*;
+
+use crate::SphSettings;
+use crate::cpu::bodies::BodyStep;
+use crate::cpu::columns::{Columns, Past, Spare};
+use crate::cpu::friction::{self, Bound};
+use crate::cpu::pairs::{self, Rows, Space};
+use crate::cpu::pressure::{self, Errors, Goal, Outcome};
+use crate::cpu::surface::Surface;
+use crate::cpu::walls::{Scene, Walls};
+use crate::cpu::{CHUNK, memory};
+use crate::frame::{Clock, search_error};
+use crate::settings::SettingsError;
+
+/// The solver.
+pub struct SphSolver {
+    pub(crate) settings: SphSettings,
+    pub(crate) motion: Dynamics,
+    pub(crate) columns: Columns,
+    pub(crate) past: Past,
+    /// The ids of the guides in `past`.
+    pub(crate) ids: Vec<u32>,
+    pub(crate) old: Vec<u32>,
+    pub(crate) grid: Grid,
+    pub(crate) lists: Lists,
+    pub(crate) rows: Vec<Rows>,
+    pub(crate) space: Space,
+    pub(crate) walls: Vec<Walls>,
+    pub(crate) surfaces: Vec<Surface>,
+    /// Kernel radius that the bodies' maps are made for [m].
+    pub(crate) map_support: Option<f32>,
+    pub(crate) bodies: Vec<BodyStep>,
+    /// Reach of each body from its centre [m].
+    pub(crate) extents: Vec<f64>,
+    pub(crate) body_friction: Vec<Friction>,
+    pub(crate) bounds: Vec<Bound>,
+    pub(crate) impulses: Vec<Wrench>,
+    pub(crate) wrenches: Vec<Wrench>,
+    pub(crate) errors: Errors,
+    /// What places are relative to [m].
+    pub(crate) center: Vec3,
+    /// Largest kernel radius [m], smallest [m].
+    pub(crate) supports: [f32; 2],
+    pub(crate) periodic: Option<(barchan_world::Periodic, glam::DVec3)>,
+    pub(crate) gravity: f32,
+    pub(crate) solved: Outcome,
+    pub(crate) passes: u64,
+    pub(crate) clock: Clock,
+    pub(crate) spare: Spare,
+}
+
+impl SphSolver {
+    /// A solver for any world, whose bodies `motion` moves.
+    pub fn new(settings: SphSettings, motion: Dynamics) -> Result<Self, SettingsError> {
+        settings.check()?;
+        Ok(Self {
+            settings,
+            motion,
+            columns: Columns::default(),
+            past: Past::default(),
+            ids: Vec::new(),
+            old: Vec::new(),
+            grid: Grid::new(),
+            lists: Lists::new(),
+            rows: Vec::new(),
+            space: Space::default(),
+            walls: Vec::new(),
+            surfaces: Vec::new(),
+            map_support: None,
+            bodies: Vec::new(),
+            extents: Vec::new(),
+            body_friction: Vec::new(),
+            bounds: Vec::new(),
+            impulses: Vec::new(),
+            wrenches: Vec::new(),
+            errors: Errors::new(),
+            center: Vec3::ZERO,
+            supports: [0.0; 2],
+            periodic: None,
+            gravity: 0.0,
+            solved: Outcome::default(),
+            passes: 0,
+            clock: Clock::default(),
+            spare: Spare::default(),
+        })
+    }
+
+    /// One step of `step` [s].
+    fn step(&mut self, world: &mut World, step: f64) -> Result<(), AdvanceError> {
+        self.clock.enter("neighbours");
+        self.find_neighbours(world)?;
+        self.clock.enter("density");
+        pairs::build(&mut self.rows, &self.lists, &mut self.columns, &self.space, step as f32);
+        self.clock.enter("walls");
+        self.find_walls(world, step as f32);
+        self.clock.enter("predict");
+        self.predict(world, step as f32);
+        self.clock.enter("pressure");
+        self.gravity = world.gravity.length() as f32;
+        self.press(step as f32);
+        self.clock.enter("friction");
+        self.rub(world, step as f32);
+        self.clock.enter("move");
+        self.move_guides(world, step as f32);
+        self.clock.enter("bodies");
+        self.move_bodies(world, step)
+    }
+
+    fn find_neighbours(&mut self, world: &World) -> Result<(), AdvanceError> {
+        self.columns.locate(&world.guides, self.center);
+        let [largest, smallest] = self.supports;
+        self.grid
+            .build(&world.guides.position, largest.max(f32::MIN_POSITIVE))
+            .map_err(search_error)?;
+        if smallest == largest {
+            self.lists.find(&self.grid);
+            return Ok(());
+        }
+        let rule = ContactRule {
+            scale: 1.0,
+            margin: 0.0,
+        };
+        self.lists
+            .find_contacts(&self.grid, &self.columns.half_support, rule)
+            .map_err(search_error)
+    }
+
+    /// Walls that guides are near, and what they add to densities.
+    fn find_walls(&mut self, world: &World, step: f32) {
+        let speed = self.body_speed(world) as f32;
+        let scene = Scene {
+            world,
+            bodies: &self.bodies,
+            surfaces: &self.surfaces,
+            friction: &self.body_friction,
+            speed,
+            support: self.settings.support,
+            step,
+        };
+        scene.find(&mut self.walls, &mut self.columns);
+    }
+
+    /// v* = v + Δt (g + friction of the last step).
+    fn predict(&mut self, world: &World, step: f32) {
+        friction::load(&self.past.stress, &mut self.columns);
+        friction::accelerate(&mut self.columns, &self.rows, &self.space);
+        let fall = (world.gravity.as_vec3() * step).extend(0.0);
+        let Columns { base, velocity, rub, .. } = &mut self.columns;
+        let guides = world.guides.velocity.par_iter().with_min_len(CHUNK);
+        guides
+            .zip(base.par_iter_mut())
+            .zip(velocity.par_iter_mut())
+            .zip(rub.par_iter().zip(&self.past.grip))
+            .for_each(|(((v, base), velocity), (rub, grip))| {
+                *base = v.extend(0.0) + fall;
+                *velocity = *base + step * (*rub + *grip);
+            });
+    }
+
+    /// The pressure that lets nothing be denser than settled sand.
+    fn press(&mut self, step: f32) {
+        let spacing = self.supports[1] / self.settings.support;
+        let goal = Goal {
+            step,
+            gentle: self.settings.gentle * (self.gravity / spacing).sqrt() * step,
+            density_error: self.settings.density_error,
+            iterations: self.settings.iterations,
+            correction: self.settings.correction,
+            spread_iterations: self.settings.spread_iterations,
+            warm: self.settings.warm,
+        };
+        self.solved = pressure::solve(
+            &mut self.past.pressure,
+            &mut self.columns,
+            &self.rows,
+            &self.space,
+            goal,
+            &mut self.errors,
+        );
+        self.passes += u64::from(self.solved.iterations);
+        pressure::spread(
+            &mut self.columns,
+            &self.rows,
+            &self.space,
+            goal,
+            &mut self.errors,
+        );
+    }
+
+    /// The friction that the pressure allows.
+    fn rub(&mut self, world: &World, step: f32) {
+        let Self {
+            past,
+            columns,
+            rows,
+            space,
+            walls,
+            ..
+        } = self;
+        friction::integrate(&past.pressure, &mut past.grip, columns, walls, step);
+        for pass in 0..self.settings.friction_iterations {
+            let bounds = (&*world.guides.material, &*self.bounds);
+            let first_step = (pass == 0).then_some(step);
+            friction::update(&mut past.stress, &past.pressure, columns, rows, space, bounds, first_step);
+            friction::accelerate(columns, rows, space);
+            friction::integrate(&past.pressure, &mut past.grip, columns, walls, step);
+        }
+    }
+
+    /// Symplectic Euler: positions go with the new velocities.
+    fn move_guides(&mut self, world: &mut World, step: f32) {
+        let Guides {
+            position,
+            offset,
+            velocity,
+            ..
+        } = &mut world.guides;
+        let columns = position.par_iter_mut().with_min_len(CHUNK).zip(offset).zip(velocity);
+        let Columns {
+            velocity: new, shift, ..
+        } = &mut self.columns;
+        let chunks = shift.par_chunks_mut(CHUNK).zip(new.par_chunks(CHUNK)).zip(&mut self.walls);
+        chunks.for_each(|((shift, new), walls)| {
+            for (k, (shift, new)) in shift.iter_mut().zip(new).enumerate() {
+                let mut way = shift.xyz();
+                for plane in walls.of_mut(k) {
+                    plane.keep_out(&mut way, new.xyz(), step);
+                }
+                *shift = way.extend(0.0);
+            }
+        });
+        let new = self.columns.velocity.par_iter().zip(&self.columns.shift);
+        columns.zip(new).for_each(|(((position, offset), velocity), (new, shift))| {
+            *velocity = new.xyz();
+            displace(position, offset, step * *velocity + shift.xyz());
+        });
+    }
+
+    /// Bodies go where they are told, or where guides and gravity push them.
+    fn move_bodies(&mut self, world: &mut World, step: f64) -> Result<(), AdvanceError> {
+        let count = world.bodies.len();
+        let chunks = self.walls.par_iter_mut().zip(world.guides.mass.par_chunks(CHUNK));
+        chunks.for_each(|(walls, mass)| walls.sum_loads(mass, count));
+        self.impulses.clear();
+        self.impulses.resize(count, Wrench::default());
+        for walls in &self.walls {
+            for (sum, load) in self.impulses.iter_mut().zip(&walls.loads) {
+                *sum += *load * -1.0;
+            }
+        }
+        for (sum, impulse) in self.wrenches.iter_mut().zip(&self.impulses) {
+            *sum += *impulse;
+        }
+        self.motion.step(world, &self.impulses, step)
+    }
+}
+
+impl Solver for SphSolver {
+    fn name(&self) -> &'static str {
+        "sph"
+    }
+
+    fn advance(&mut self, world: &mut World, duration: f64) -> Result<AdvanceReport, AdvanceError> {
+        self.begin_frame(world)?;
+        let (start, end) = (world.time, world.time + duration);
+        let mut steps = 0;
+        let mut left = duration;
+        while left > 0.0 {
+            let count = self.plan(world, left)?;
+            let step = left / f64::from(count);
+            self.step(world, step)?;
+            steps += 1;
+            left = if count == 1 { 0.0 } else { left - step };
+            world.time = end - left;
+        }
+        world.time = start + duration;
+        self.end_frame(world, duration, steps)
+    }
+
+    fn columns(&self) -> Vec<(&'static str, ColumnRef<'_>)> {
+        vec![
+            ("density", ColumnRef::F32(&self.columns.compression)),
+            ("pressure", ColumnRef::F32(&self.past.pressure)),
+        ]
+    }
+
+    fn save(&self, archive: &mut Archive) {
+        memory::save(&self.past, &self.ids, archive);
+        archive.put("sph.map_support", &[self.map_support.unwrap_or_default()]);
+        self.motion.save(archive);
+    }
+
+    fn load(&mut self, world: &World, archive: &Archive) -> Result<(), ArchiveError> {
+        (self.past, self.ids) = memory::load(archive)?;
+        self.map_support = Some(archive.get_one("sph.map_support")?).filter(|&h: &f32| h > 0.0);
+        self.motion.load(world, archive)
+    }
+}
