@@ -176,3 +176,86 @@ fn update_in<const OPEN: bool>(
         }
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::pairs;
+    use barchan_neighbors::{Grid, Lists, jittered_lattice};
+    use barchan_world::{Friction, Material, Materials, World};
+    use glam::DVec3;
+
+    const STEP: f32 = 1e-3;
+
+    /// A block of guides that move with `velocity`, all under the same pressure, after some passes of friction. Gives their stress, and
+    /// the greatest that an unopposed strain rate of 1/s makes.
+    fn rubbed(velocity: impl Fn(Vec3) -> Vec3, passes: u32) -> (Vec<Sym>, Vec<Vec4>, f32) {
+        let sand = Material {
+            name: "sand".to_owned(),
+            density: 1600.0,
+            grain_density: 2650.0,
+            friction: Friction {
+                r#static: 0.5,
+                kinetic: 0.5,
+            },
+            angle_of_repose: None,
+        };
+        let materials = Materials {
+            all: vec![sand],
+            ..Materials::default()
+        };
+        let mut world = World::new(DVec3::ZERO, materials, 1);
+        let spacing = 0.04;
+        for p in jittered_lattice(1000, spacing, 0.1, 3) {
+            world.add_guide(p.as_dvec3(), DVec3::ZERO, 0.02, 1600.0 * spacing.powi(3), 0);
+        }
+        let mut columns = Columns::default();
+        columns.reset(&world, 2.0);
+        columns.locate(&world.guides, Vec3::ZERO);
+        let (mut grid, mut lists, mut rows) = (Grid::new(), Lists::new(), Vec::new());
+        grid.build(&world.guides.position, 2.0 * columns.half_support[0]).unwrap();
+        lists.find(&grid);
+        let space = Space::default();
+        pairs::build(&mut rows, &lists, &mut columns, &space, STEP);
+        for (v, p) in columns.base.iter_mut().zip(&world.guides.position) {
+            *v = velocity(*p).extend(0.0);
+        }
+        columns.velocity.clone_from(&columns.base);
+        let n = world.guides.len();
+        let (mut stress, pressure) = (vec![Sym::default(); n], vec![1e6; n]);
+        let bounds = [Bound { slope: 1e6 }];
+        let mut walls: Vec<Walls> = rows.iter().map(|_| Walls::none(256)).collect();
+        let mut grip = vec![Vec4::ZERO; n];
+        columns.push.fill(Vec4::ZERO);
+        for _ in 0..passes {
+            let bounds = (&*world.guides.material, &bounds[..]);
+            update(&mut stress, &pressure, &mut columns, &rows, &space, bounds, None);
+            accelerate(&mut columns, &rows, &space);
+            integrate(&[0.0].repeat(n), &mut grip, &mut columns, &mut walls, STEP);
+        }
+        let stiffest = columns.response.iter().copied().fold(0.0, f32::max);
+        (stress, columns.velocity, stiffest)
+    }
+
+    #[test]
+    fn a_block_that_moves_and_turns_as_one_feels_no_friction() {
+        let (stress, _, stiffest) = rubbed(|p| Vec3::new(3.0, -1.0, 2.0) + Vec3::new(1.0, 2.0, -1.5).cross(p), 1);
+        let largest = stress.iter().map(|s| s.norm()).fold(0.0, f32::max);
+        assert!(largest < 1e-4 * stiffest, "{largest} of {stiffest}");
+        let (stress, _, stiffest) = rubbed(|p| Vec3::new(p.z, 0.0, 0.0), 1);
+        let least = stress.iter().map(|s| s.norm()).fold(f32::INFINITY, f32::min);
+        assert!(least > 1e-2 * stiffest, "shear is felt: {least} of {stiffest}");
+    }
+
+    #[test]
+    fn passes_of_unbounded_friction_stop_shear_and_never_add_energy() {
+        let shear = |p: Vec3| Vec3::new((20.0 * p.z).sin(), (25.0 * p.x).cos(), (15.0 * p.y).sin());
+        let energy = |v: &[Vec4]| v.iter().map(|v| f64::from(v.length_squared())).sum::<f64>();
+        let mut last = energy(&rubbed(shear, 0).1);
+        for passes in [1, 2, 4, 8, 16, 32] {
+            let now = energy(&rubbed(shear, passes).1);
+            assert!(now < 1.001 * last, "{passes} passes: {now} after {last}");
+            last = now;
+        }
+    }
+}

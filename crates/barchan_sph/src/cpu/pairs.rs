@@ -11,8 +11,8 @@ use crate::laws::stress::Sym;
 
 /// Least determinant of M [-], and greatest norm of its inverse, with which gradients are corrected: guides with too few neighbours
 /// have no gradient worth correcting.
-const LEAST_DETERMINANT: f32 = 0.05;
-const GREATEST_NORM: f32 = 6.0;
+const LEAST_DETERMINANT: f32 = 0.01;
+const GREATEST_NORM: f32 = 12.0;
 
 /// Rows of neighbours of some consecutive guides.
 #[derive(Debug, Default)]
@@ -31,11 +31,6 @@ impl Rows {
         let range = start..self.ends[k] as usize;
         let others = self.other[range.clone()].iter();
         others.zip(&self.slope[range]).map(|(&j, &slope)| (j as usize, slope))
-    }
-
-    /// Number of neighbours in all rows [-].
-    pub(crate) fn len(&self) -> usize {
-        self.other.len()
     }
 }
 

@@ -101,6 +101,15 @@ pub(crate) struct Walls {
 }
 
 impl Walls {
+    /// No walls near any of `guides` guides.
+    #[cfg(test)]
+    pub(crate) fn none(guides: usize) -> Self {
+        Self {
+            ends: vec![0; guides],
+            ..Self::default()
+        }
+    }
+
     /// Planes near guide `k` of the chunk.
     #[inline(always)]
     pub(crate) fn of_mut(&mut self, k: usize) -> &mut [Plane] {
