@@ -106,7 +106,6 @@ fn sph_settings(given: &Settings, frame_rate: f64) -> SphSettings {
             count("min_iterations", defaults.iterations[0]),
             count("max_iterations", defaults.iterations[1]),
         ],
-        correction: number("correction", defaults.correction),
         friction_iterations: count("friction_iterations", defaults.friction_iterations),
         convention: convention.map_or(defaults.convention, |y| y.1),
         cfl: number("cfl", defaults.cfl),

@@ -170,8 +170,8 @@ impl Check<'_, '_> {
     fn contact(&self, table: &Fields, solver: &str) -> ContactProperties {
         let number = |key: &str| {
             let value = table.number(key)?;
-            if solver == "pbd" {
-                self.warn(table.place(key), format!("`{key}` has no effect with pbd"), "");
+            if solver != "dem" {
+                self.warn(table.place(key), format!("`{key}` has no effect with {solver}"), "");
             }
             Some(value)
         };

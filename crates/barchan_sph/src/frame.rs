@@ -67,7 +67,11 @@ impl SphSolver {
         self.make_surfaces(world);
         let guides = world.guides.position.iter();
         let (low, high) = guides.fold((Vec3::MAX, Vec3::MIN), |(low, high), &p| (low.min(p), high.max(p)));
-        self.center = if low.x <= high.x { (0.5 * (low + high)).round() } else { Vec3::ZERO };
+        self.center = if low.x <= high.x {
+            (0.5 * (low + high)).round()
+        } else {
+            Vec3::ZERO
+        };
         self.bounds.clear();
         let convention = self.settings.convention;
         self.bounds.extend(world.materials.all.iter().map(|material| Bound {
@@ -141,12 +145,13 @@ impl SphSolver {
             .map(|i| world.place(i))
             .fold((DVec3::MAX, DVec3::MIN), |(low, high), p| (low.min(p), high.max(p)));
         self.extents.clear();
-        self.extents.extend(self.surfaces.iter().zip(&world.bodies).map(|(surface, body)| {
-            // No farther than guides are.
-            let here = body.center();
-            let farthest = (high - here).abs().max((low - here).abs()).length();
-            surface.extent(body.mass_properties.center).min(farthest)
-        }));
+        self.extents
+            .extend(self.surfaces.iter().zip(&world.bodies).map(|(surface, body)| {
+                // No farther than guides are.
+                let here = body.center();
+                let farthest = (high - here).abs().max((low - here).abs()).length();
+                surface.extent(body.mass_properties.center).min(farthest)
+            }));
         self.body_friction.clear();
         for body in &world.bodies {
             let all = world.materials.all.iter();

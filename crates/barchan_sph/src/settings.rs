@@ -30,14 +30,6 @@ pub struct SphSettings {
     pub density_error: f32,
     /// Fewest and most passes of the pressure in a step [-].
     pub iterations: [u32; 2],
-    /// Fastest that compression is undone, of √(g/d) [-].
-    pub gentle: f32,
-    /// Part of the last step's pressure that a step starts from [-].
-    pub warm: f32,
-    /// Part of a guide's compression that a step undoes [-].
-    pub correction: f32,
-    /// Passes of that correction in a step [-].
-    pub spread_iterations: u32,
     /// Passes of friction in a step [-].
     pub friction_iterations: u32,
     /// What bounds friction.
@@ -53,11 +45,7 @@ impl Default for SphSettings {
             support: 2.0,
             density_error: 0.001,
             iterations: [2, 100],
-            gentle: 0.05,
-            warm: 1.0,
-            correction: 0.2,
-            spread_iterations: 2,
-            friction_iterations: 3,
+            friction_iterations: 4,
             convention: Yield::Repose,
             cfl: 0.2,
         }
@@ -84,7 +72,6 @@ impl SphSettings {
                 s.iterations[1].into(),
                 "no less than `min_iterations`, which is at least 1",
             ),
-            s if !within(s.correction, 0.01, 1.0) => refuse("correction", s.correction.into(), "0.01 to 1"),
             s if !within(s.cfl, 0.01, 0.4) => refuse("cfl", s.cfl.into(), "0.01 to 0.4"),
             _ => Ok(()),
         }
@@ -106,7 +93,6 @@ mod tests {
         assert!(wrong(&|s| s.support = 0.9).contains("a kernel that does not reach"));
         assert!(wrong(&|s| s.density_error = 0.0).contains("`density_error`"));
         assert!(wrong(&|s| s.iterations = [3, 2]).contains("`max_iterations`"));
-        assert!(wrong(&|s| s.correction = 1.5).contains("`correction`"));
         assert!(wrong(&|s| s.cfl = 0.9).contains("`cfl`"));
         assert_eq!(SphSettings::default().check(), Ok(()));
     }

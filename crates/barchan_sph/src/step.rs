@@ -20,6 +20,9 @@ use crate::cpu::{CHUNK, memory};
 use crate::frame::{Clock, search_error};
 use crate::settings::SettingsError;
 
+/// Fastest that compression is undone by speed, of √(g/d) [-]: what was squeezed must not fly apart.
+const GENTLE: f32 = 0.05;
+
 /// The solver.
 pub struct SphSolver {
     pub(crate) settings: SphSettings,
@@ -50,7 +53,6 @@ pub struct SphSolver {
     /// Largest kernel radius [m], smallest [m].
     pub(crate) supports: [f32; 2],
     pub(crate) periodic: Option<(barchan_world::Periodic, glam::DVec3)>,
-    pub(crate) gravity: f32,
     pub(crate) solved: Outcome,
     pub(crate) passes: u64,
     pub(crate) clock: Clock,
@@ -85,7 +87,6 @@ impl SphSolver {
             center: Vec3::ZERO,
             supports: [0.0; 2],
             periodic: None,
-            gravity: 0.0,
             solved: Outcome::default(),
             passes: 0,
             clock: Clock::default(),
@@ -104,8 +105,7 @@ impl SphSolver {
         self.clock.enter("predict");
         self.predict(world, step as f32);
         self.clock.enter("pressure");
-        self.gravity = world.gravity.length() as f32;
-        self.press(step as f32);
+        self.press(world, step as f32);
         self.clock.enter("friction");
         self.rub(world, step as f32);
         self.clock.enter("move");
@@ -153,7 +153,9 @@ impl SphSolver {
         friction::load(&self.past.stress, &mut self.columns);
         friction::accelerate(&mut self.columns, &self.rows, &self.space);
         let fall = (world.gravity.as_vec3() * step).extend(0.0);
-        let Columns { base, velocity, rub, .. } = &mut self.columns;
+        let Columns {
+            base, velocity, rub, ..
+        } = &mut self.columns;
         let guides = world.guides.velocity.par_iter().with_min_len(CHUNK);
         guides
             .zip(base.par_iter_mut())
@@ -166,16 +168,13 @@ impl SphSolver {
     }
 
     /// The pressure that lets nothing be denser than settled sand.
-    fn press(&mut self, step: f32) {
+    fn press(&mut self, world: &World, step: f32) {
         let spacing = self.supports[1] / self.settings.support;
         let goal = Goal {
             step,
-            gentle: self.settings.gentle * (self.gravity / spacing).sqrt() * step,
+            gentle: GENTLE * (world.gravity.length() as f32 / spacing).sqrt() * step,
             density_error: self.settings.density_error,
             iterations: self.settings.iterations,
-            correction: self.settings.correction,
-            spread_iterations: self.settings.spread_iterations,
-            warm: self.settings.warm,
         };
         self.solved = pressure::solve(
             &mut self.past.pressure,
@@ -186,13 +185,7 @@ impl SphSolver {
             &mut self.errors,
         );
         self.passes += u64::from(self.solved.iterations);
-        pressure::spread(
-            &mut self.columns,
-            &self.rows,
-            &self.space,
-            goal,
-            &mut self.errors,
-        );
+        pressure::spread(&mut self.columns, &self.rows, &self.space, step, &mut self.errors);
     }
 
     /// The friction that the pressure allows.
@@ -209,7 +202,15 @@ impl SphSolver {
         for pass in 0..self.settings.friction_iterations {
             let bounds = (&*world.guides.material, &*self.bounds);
             let first_step = (pass == 0).then_some(step);
-            friction::update(&mut past.stress, &past.pressure, columns, rows, space, bounds, first_step);
+            friction::update(
+                &mut past.stress,
+                &past.pressure,
+                columns,
+                rows,
+                space,
+                bounds,
+                first_step,
+            );
             friction::accelerate(columns, rows, space);
             friction::integrate(&past.pressure, &mut past.grip, columns, walls, step);
         }
@@ -227,7 +228,10 @@ impl SphSolver {
         let Columns {
             velocity: new, shift, ..
         } = &mut self.columns;
-        let chunks = shift.par_chunks_mut(CHUNK).zip(new.par_chunks(CHUNK)).zip(&mut self.walls);
+        let chunks = shift
+            .par_chunks_mut(CHUNK)
+            .zip(new.par_chunks(CHUNK))
+            .zip(&mut self.walls);
         chunks.for_each(|((shift, new), walls)| {
             for (k, (shift, new)) in shift.iter_mut().zip(new).enumerate() {
                 let mut way = shift.xyz();
@@ -238,10 +242,12 @@ impl SphSolver {
             }
         });
         let new = self.columns.velocity.par_iter().zip(&self.columns.shift);
-        columns.zip(new).for_each(|(((position, offset), velocity), (new, shift))| {
-            *velocity = new.xyz();
-            displace(position, offset, step * *velocity + shift.xyz());
-        });
+        columns
+            .zip(new)
+            .for_each(|(((position, offset), velocity), (new, shift))| {
+                *velocity = new.xyz();
+                displace(position, offset, step * *velocity + shift.xyz());
+            });
     }
 
     /// Bodies go where they are told, or where guides and gravity push them.

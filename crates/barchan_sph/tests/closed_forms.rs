@@ -25,7 +25,9 @@ fn lattice(world: &mut World, low: DVec3, count: [u32; 3]) {
 fn column<'a>(solver: &'a SphSolver, name: &str) -> &'a [f32] {
     let columns = solver.columns();
     let found = columns.iter().find(|c| c.0 == name).expect("the solver has it").1;
-    let ColumnRef::F32(values) = found else { panic!("{name} is a number each") };
+    let ColumnRef::F32(values) = found else {
+        panic!("{name} is a number each")
+    };
     values
 }
 
@@ -70,8 +72,16 @@ fn a_cloud_without_walls_keeps_its_momentum_and_angular_momentum() {
     let mut solver = solver(SphSettings::default(), &world);
     run(&mut solver, &mut world, 6);
     assert!(column(&solver, "pressure").iter().any(|&p| p > 0.0));
-    assert!((momentum(&world) - p).length() < 1e-5 * scale, "{}", momentum(&world) - p);
-    assert!((angular_momentum(&world) - l).length() < 1e-4 * scale * 0.2, "{}", angular_momentum(&world) - l);
+    assert!(
+        (momentum(&world) - p).length() < 1e-5 * scale,
+        "{}",
+        momentum(&world) - p
+    );
+    assert!(
+        (angular_momentum(&world) - l).length() < 1e-4 * scale * 0.2,
+        "{}",
+        angular_momentum(&world) - l
+    );
 }
 
 /// A tank of sand at rest, without friction unless `mu` says so.
@@ -135,7 +145,10 @@ fn rough_walls_carry_a_part_of_the_sand_between_them() {
         up -= world.bodies.iter().map(|b| b.wrench.force.z).sum::<f64>() / f64::from(frames);
     }
     let weight: f64 = world.guides.mass.iter().map(|&m| 9.81 * f64::from(m)).sum();
-    assert!((up / weight - 1.0).abs() < 0.03, "walls and floor carry {up} N of {weight} N");
+    assert!(
+        (up / weight - 1.0).abs() < 0.03,
+        "walls and floor carry {up} N of {weight} N"
+    );
     assert!(floor < 0.9 * weight, "the floor carries {floor} N of {weight} N");
 }
 

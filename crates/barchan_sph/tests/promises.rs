@@ -10,7 +10,13 @@ use support::*;
 fn busy() -> World {
     let mut world = world(down(), friction(0.5));
     world.bodies = basin(DVec3::new(0.6, 0.5, 0.6), 0.4);
-    fill(&mut world, DVec3::new(-0.3, -0.25, 0.0), DVec3::new(0.0, 0.25, 0.5), 0.025, 0.1);
+    fill(
+        &mut world,
+        DVec3::new(-0.3, -0.25, 0.0),
+        DVec3::new(0.0, 0.25, 0.5),
+        0.025,
+        0.1,
+    );
     world
 }
 
@@ -57,7 +63,10 @@ fn a_scene_shifted_by_a_kilometre_behaves_the_same() {
     for body in &mut there.bodies {
         body.pose.position += far;
     }
-    let mut solvers = [solver(SphSettings::default(), &here), solver(SphSettings::default(), &there)];
+    let mut solvers = [
+        solver(SphSettings::default(), &here),
+        solver(SphSettings::default(), &there),
+    ];
     run(&mut solvers[0], &mut here, 12);
     run(&mut solvers[1], &mut there, 12);
     let apart = |(a, b): (&DVec3, &DVec3)| (*b - *a - far).length();
@@ -71,6 +80,8 @@ fn guides_that_are_too_different_in_size_are_refused() {
     let mut world = busy();
     let mass = world.settled_mass(0, 0.06);
     world.add_guide(DVec3::new(0.2, 0.0, 0.3), DVec3::ZERO, 0.06, mass, 0);
-    let error = solver(SphSettings::default(), &world).advance(&mut world, FRAME).unwrap_err();
+    let error = solver(SphSettings::default(), &world)
+        .advance(&mut world, FRAME)
+        .unwrap_err();
     assert!(error.to_string().contains("factor of 2"), "{error}");
 }

@@ -52,7 +52,11 @@ impl BodyStep {
     /// Fastest that a point within `extent` [m] of its centre of mass `center` [m], in its frame, moves [m/s].
     pub(crate) fn speed(&self, center: DVec3, extent: f64) -> f64 {
         let angle = self.from.rotation.angle_between(self.to.rotation);
-        let turned = if angle > 1e-9 { 2.0 * (0.5 * angle).sin() * extent } else { 0.0 };
+        let turned = if angle > 1e-9 {
+            2.0 * (0.5 * angle).sin() * extent
+        } else {
+            0.0
+        };
         (self.from.point(center).distance(self.to.point(center)) + turned) / self.step
     }
 }

@@ -16,7 +16,10 @@ const RELAXATION: f32 = 0.5;
 /// s L of each guide, for `stress` [Pa].
 pub(crate) fn load(stress: &[Sym], columns: &mut Columns) {
     let Columns { exact, traction, .. } = columns;
-    let chunks = traction.par_chunks_mut(CHUNK).zip(stress.par_chunks(CHUNK)).zip(exact.par_chunks(CHUNK));
+    let chunks = traction
+        .par_chunks_mut(CHUNK)
+        .zip(stress.par_chunks(CHUNK))
+        .zip(exact.par_chunks(CHUNK));
     chunks.for_each(|((traction, stress), exact)| {
         for ((traction, stress), exact) in traction.iter_mut().zip(stress).zip(exact) {
             *traction = columns_of(stress.matrix() * exact.matrix());
@@ -64,13 +67,7 @@ fn times(columns: &[Vec4; 3], v: Vec4) -> Vec4 {
 }
 
 /// Velocities with pressure, friction and walls: `base` + Δt (push + rub), held back by walls.
-pub(crate) fn integrate(
-    pressure: &[f32],
-    grip: &mut [Vec4],
-    columns: &mut Columns,
-    walls: &mut [Walls],
-    step: f32,
-) {
+pub(crate) fn integrate(pressure: &[f32], grip: &mut [Vec4], columns: &mut Columns, walls: &mut [Walls], step: f32) {
     let Columns {
         base,
         push,
@@ -213,7 +210,8 @@ mod tests {
         columns.reset(&world, 2.0);
         columns.locate(&world.guides, Vec3::ZERO);
         let (mut grid, mut lists, mut rows) = (Grid::new(), Lists::new(), Vec::new());
-        grid.build(&world.guides.position, 2.0 * columns.half_support[0]).unwrap();
+        grid.build(&world.guides.position, 2.0 * columns.half_support[0])
+            .unwrap();
         lists.find(&grid);
         let space = Space::default();
         pairs::build(&mut rows, &lists, &mut columns, &space, STEP);

@@ -26,8 +26,13 @@ pub(crate) fn load(archive: &Archive) -> Result<(Past, Vec<u32>), ArchiveError> 
     let pressure: Vec<f32> = archive.get("sph.pressure")?;
     let stress: Vec<[f32; 6]> = archive.get("sph.stress")?;
     let grip: Vec<Vec3> = archive.get("sph.grip")?;
-    if [pressure.len(), stress.len(), grip.len()].iter().any(|&n| n != ids.len()) {
-        return Err(ArchiveError::Ragged { prefix: "sph".to_owned() });
+    if [pressure.len(), stress.len(), grip.len()]
+        .iter()
+        .any(|&n| n != ids.len())
+    {
+        return Err(ArchiveError::Ragged {
+            prefix: "sph".to_owned(),
+        });
     }
     let past = Past {
         pressure,

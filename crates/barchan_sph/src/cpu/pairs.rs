@@ -52,7 +52,11 @@ impl Space {
     #[inline(always)]
     pub(crate) fn between<const OPEN: bool>(&self, a: Vec4, b: Vec4) -> Vec4 {
         let d = a - b;
-        if OPEN { d } else { d - self.length * (d * self.per_length).round() }
+        if OPEN {
+            d
+        } else {
+            d - self.length * (d * self.per_length).round()
+        }
     }
 }
 
@@ -114,8 +118,7 @@ fn build_in<const OPEN: bool>(rows: &mut [Rows], lists: &Lists, columns: &mut Co
                 let j = j as usize;
                 let d = space.between::<OPEN>(place[i], place[j]);
                 let squared = d.length_squared();
-                let (value, slope) =
-                    kernel::value_and_slope(squared.sqrt(), 1.0 / (half_support[i] + half_support[j]));
+                let (value, slope) = kernel::value_and_slope(squared.sqrt(), 1.0 / (half_support[i] + half_support[j]));
                 let slope = slope * volume[j];
                 rows.other.push(j as u32);
                 rows.slope.push(slope);
@@ -132,7 +135,8 @@ fn build_in<const OPEN: bool>(rows: &mut [Rows], lists: &Lists, columns: &mut Co
             lean[k] = sums.lean;
             diagonal[k] = volume[i] * sums.squares;
             exact[k] = inverse_or_identity(sums.moment);
-            response[k] = 1.0 / (step * softness(&sums, exact[k], volume[i], inverse_density[i])).max(f32::MIN_POSITIVE);
+            response[k] =
+                1.0 / (step * softness(&sums, exact[k], volume[i], inverse_density[i])).max(f32::MIN_POSITIVE);
         }
     });
 }

@@ -16,8 +16,10 @@ const RELAXATION: f32 = 0.5;
 /// How often a wall counts the pressure before it [-].
 pub(crate) const MIRROR: f32 = 1.0;
 
-/// Compression [-] beyond which guides are spread.
+/// Compression [-] beyond which guides are spread, the part of it that a step undoes so [-], and the passes for it.
 const DENSE: f32 = 0.01;
+const SPREAD: f32 = 0.2;
+const SPREAD_PASSES: u32 = 2;
 
 /// How the passes went.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -37,15 +39,11 @@ pub(crate) struct Goal {
     pub step: f32,
     pub density_error: f32,
     pub iterations: [u32; 2],
-    pub correction: f32,
     /// Most compression that is undone by speed in a step [-].
     pub gentle: f32,
-    pub spread_iterations: u32,
-    /// Part of the last step's pressure that a step starts from [-].
-    pub warm: f32,
 }
 
-/// Finds `pressure` [Pa] and `columns.push` for the velocities `columns.velocity`.
+/// Finds `pressure` [Pa] and `columns.push` for the velocities `columns.velocity`, from the pressure of the last step.
 pub(crate) fn solve(
     pressure: &mut Vec<f32>,
     columns: &mut Columns,
@@ -69,7 +67,6 @@ fn solve_in<const OPEN: bool>(
     errors: &mut Errors,
 ) -> Outcome {
     prepare::<OPEN>(columns, rows, space, goal);
-    pressure.iter_mut().for_each(|p| *p *= goal.warm);
     errors.resize(rows.len(), [0.0; 2]);
     let mut outcome = Outcome::default();
     while outcome.iterations < goal.iterations[1] {
@@ -77,7 +74,9 @@ fn solve_in<const OPEN: bool>(
         update::<OPEN>(pressure, columns, rows, space, goal.step, errors);
         std::mem::swap(pressure, &mut columns.next);
         outcome.iterations += 1;
-        let (error, count) = errors.iter().fold((0.0, 0.0), |(e, n), chunk| (e + chunk[0], n + chunk[1]));
+        let (error, count) = errors
+            .iter()
+            .fold((0.0, 0.0), |(e, n), chunk| (e + chunk[0], n + chunk[1]));
         outcome.error = (error / f64::max(count, 1.0)) as f32;
         if outcome.iterations >= goal.iterations[0] && outcome.error <= goal.density_error {
             break;
@@ -87,47 +86,39 @@ fn solve_in<const OPEN: bool>(
     outcome
 }
 
-/// Finds the way `columns.shift` [m] that undoes the part `correction` [-] of what guides are too dense by. It is gone without speed:
+/// Finds the way `columns.shift` [m] that undoes a part of what guides are too dense by. It is gone without speed:
 /// what inherited compression gave guides as velocity would throw them apart.
-pub(crate) fn spread(
-    columns: &mut Columns,
-    rows: &[Rows],
-    space: &Space,
-    goal: Goal,
-    errors: &mut Errors,
-) {
+pub(crate) fn spread(columns: &mut Columns, rows: &[Rows], space: &Space, step: f32, errors: &mut Errors) {
     match space.is_open() {
-        true => spread_in::<true>(columns, rows, space, goal, errors),
-        false => spread_in::<false>(columns, rows, space, goal, errors),
+        true => spread_in::<true>(columns, rows, space, step, errors),
+        false => spread_in::<false>(columns, rows, space, step, errors),
     }
 }
 
-fn spread_in<const OPEN: bool>(
-    columns: &mut Columns,
-    rows: &[Rows],
-    space: &Space,
-    goal: Goal,
-    errors: &mut Errors,
-) {
+fn spread_in<const OPEN: bool>(columns: &mut Columns, rows: &[Rows], space: &Space, step: f32, errors: &mut Errors) {
     let Columns { room, compression, .. } = columns;
     for (room, compression) in room.iter_mut().zip(compression) {
-        *room = -goal.correction * (*compression - 1.0 - DENSE).max(0.0);
+        *room = -SPREAD * (*compression - 1.0 - DENSE).max(0.0);
     }
     std::mem::swap(&mut columns.push, &mut columns.shift);
     // What was spread is spread: nothing to start from.
     let mut pressure = std::mem::take(&mut columns.spread);
     pressure.fill(0.0);
     let pressure = &mut pressure;
-    for _ in 0..goal.spread_iterations {
+    for _ in 0..SPREAD_PASSES {
         accelerate::<OPEN>(pressure, columns, rows, space);
-        update::<OPEN>(pressure, columns, rows, space, goal.step, errors);
+        update::<OPEN>(pressure, columns, rows, space, step, errors);
         std::mem::swap(pressure, &mut columns.next);
     }
     accelerate::<OPEN>(pressure, columns, rows, space);
     std::mem::swap(&mut columns.push, &mut columns.shift);
     std::mem::swap(pressure, &mut columns.spread);
-    let squared = goal.step * goal.step;
-    columns.shift.par_iter_mut().with_min_len(CHUNK).for_each(|shift| *shift *= squared);
+    let squared = step * step;
+    columns
+        .shift
+        .par_iter_mut()
+        .with_min_len(CHUNK)
+        .for_each(|shift| *shift *= squared);
 }
 
 /// Room that is left without pressure, and the diagonal.

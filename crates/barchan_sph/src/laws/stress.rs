@@ -88,7 +88,11 @@ pub(crate) fn turned(s: Sym, gradient: Mat3, step: f32) -> Sym {
     let turned = s.plus(step, Sym::of(spin * m - m * spin));
     // A first-order turn grows the norm; friction must not.
     let (before, after) = (s.norm(), turned.norm());
-    if after > before { turned.times(before / after) } else { turned }
+    if after > before {
+        turned.times(before / after)
+    } else {
+        turned
+    }
 }
 
 /// What bounds friction: ‖s‖ ≤ Y p.

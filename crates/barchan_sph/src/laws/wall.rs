@@ -1,5 +1,5 @@
 //! What a wall adds to the density of a guide near it: λ, the part of the kernel that lies in the wall, a normalised density map
-//! ([Bender20] with the whole integral instead of a volume at one point).
+//! ([Bender19] with the whole integral instead of a volume at one point).
 
 /// λ [-] of a half-space at distance τ h from it, and dλ/dτ [-].
 ///
@@ -12,10 +12,7 @@ pub(crate) fn half_space(tau: f32) -> (f32, f32) {
     } else if t > 0.5 {
         let s = 1.0 - t;
         let s4 = s * s * s * s;
-        (
-            s4 * s * (8.0 / 5.0 - 16.0 / 15.0 * s),
-            s4 * (32.0 / 5.0 * s - 8.0),
-        )
+        (s4 * s * (8.0 / 5.0 - 16.0 / 15.0 * s), s4 * (32.0 / 5.0 * s - 8.0))
     } else {
         let t2 = t * t;
         (
@@ -23,7 +20,11 @@ pub(crate) fn half_space(tau: f32) -> (f32, f32) {
             -7.0 / 5.0 + t2 * (8.0 + t2 * (-24.0 + 96.0 / 5.0 * t)),
         )
     };
-    if tau < 0.0 { (1.0 - value, slope) } else { (value, slope) }
+    if tau < 0.0 {
+        (1.0 - value, slope)
+    } else {
+        (value, slope)
+    }
 }
 
 /// The distance τ [-] at which a half-space has `lambda` [-].

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
+use barchan_bodies::Dynamics;
 use barchan_geometry::mesh::TriMesh;
 use barchan_geometry::random::Stream;
 use barchan_geometry::shapes::{Cuboid, HalfSpace};
 use barchan_geometry::{MassProperties, Shape, mass};
-use barchan_bodies::Dynamics;
 use barchan_sph::{SphSettings, SphSolver};
 use barchan_world::{Body, Boundary, Friction, Material, Materials, Motion, Pose, Solver, Twist, World, Wrench};
 use glam::{DMat3, DVec3, Vec3};
