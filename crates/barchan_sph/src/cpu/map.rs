@@ -16,12 +16,14 @@ const VOXEL: f64 = 0.25;
 /// Most memory for a map [bytes]; a body that needs more is taken as plane wherever one looks.
 const MEMORY: usize = 256 << 20;
 /// Shells and directions of the quadrature [-].
-const SHELLS: usize = 6;
-const DIRECTIONS: usize = 32;
+const SHELLS: usize = 5;
+const DIRECTIONS: usize = 24;
 /// Half the width over which a sample counts as partly inside, of the kernel's radius [-]: half the distance of samples.
 const SOFT: f64 = 0.15;
 /// Deviation from a plane over the kernel that is left uncorrected, of its radius [-].
-const FLAT: f64 = 0.01;
+const FLAT: f64 = 0.03;
+/// Depth in the solid beyond which no guide comes, of the kernel's radius [-].
+const DEEP: f64 = 0.4;
 
 /// The map of `solid` for kernels of about `support` [m], or none if it has no end or is too large.
 pub(crate) fn build(solid: &dyn Shape, support: f64) -> Option<SdfGrid> {
@@ -77,7 +79,7 @@ impl Shape for Map<'_> {
     fn distance(&self, p: DVec3) -> f64 {
         let h = self.support;
         let (distance, normal) = self.solid.distance_and_normal(p);
-        if distance.abs() >= h {
+        if distance >= h || distance < -DEEP * h {
             return distance;
         }
         let off = |way: DVec3| (self.solid.distance(p + way) - distance - normal.dot(way)).abs() / h;

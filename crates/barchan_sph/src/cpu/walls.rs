@@ -200,7 +200,7 @@ impl Scene<'_> {
         });
     }
 
-    /// Planes within `support` [m] of guide `i`, nearest first. Gives how far walls are beyond it [m].
+    /// Planes within `support` [m] of guide `i`, the firmest last. Gives how far walls are beyond it [m].
     fn planes(&self, i: usize, support: f32, walls: &mut Walls) -> f32 {
         let place = self.world.place(i);
         let material = usize::from(self.world.guides.material[i]);
@@ -247,7 +247,16 @@ impl Scene<'_> {
                 given: Vec3::ZERO,
             });
         }
-        walls.planes[first..].sort_unstable_by(|a, b| a.gap.total_cmp(&b.gap).then(a.body.cmp(&b.body)));
+        // What gives way first, so that what stands has the last word over a guide between both; else the nearest last.
+        let firmness = |plane: &Plane| (!self.world.bodies[plane.body as usize].is_dynamic(), -plane.gap);
+        walls.planes[first..].sort_unstable_by(|a, b| {
+            let (a_stands, a_gap) = firmness(a);
+            let (b_stands, b_gap) = firmness(b);
+            a_stands
+                .cmp(&b_stands)
+                .then(a_gap.total_cmp(&b_gap))
+                .then(a.body.cmp(&b.body))
+        });
         (clearance as f32 - support).max(0.0)
     }
 }
