@@ -54,7 +54,7 @@ pub const SPH: TableSpec = TableSpec {
     fields: &[
         field("step",             Positive,         Optional,                  "longest step [s]. By the guides' size if not given"),
         field("substeps",         Count(1, 10_000), Optional,                  "least number of steps in a frame, instead of step"),
-        field("support",          Between(0.0, 10.0), Need::Number(2.0),       "radius of the kernel, in spacings of settled guides [-]"),
+        field("support",          Between(1.2, 4.0), Need::Number(2.0),        "radius of the kernel, in spacings of settled guides [-]; a shorter one sees no neighbours"),
         field("density_error",    Between(1e-6, 0.1), Need::Number(0.001),     "mean density error at which the pressure is good enough [-]"),
         field("min_iterations",   Count(1, 1000),   Need::Count(2),            "fewest passes of the pressure in a step"),
         field("max_iterations",   Count(1, 1000),   Need::Count(100),          "most passes of the pressure in a step"),
