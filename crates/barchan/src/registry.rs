@@ -4,7 +4,7 @@ use barchan_bodies::Dynamics;
 use barchan_pbd::{FrictionMode, PbdSettings, PbdSolver, Splitting};
 use barchan_refine::{GrainRefiner, Mode, RefineError, RefineSettings, Seeding, Source};
 use barchan_scene::{Fill, FillSource, Refine, Scene, Settings};
-use barchan_sph::{SphSettings, SphSolver, Yield};
+use barchan_sph::{Pressure, SphSettings, SphSolver, Yield};
 use barchan_world::{Solver, World};
 use thiserror::Error;
 
@@ -107,6 +107,10 @@ fn sph_settings(given: &Settings, frame_rate: f64) -> SphSettings {
     SphSettings {
         step: substeps.or(given.number("step")).or(defaults.step),
         support: number("support", defaults.support),
+        pressure: match given.word("pressure") {
+            Some("pcisph") => Pressure::Pcisph,
+            _ => Pressure::Iisph,
+        },
         density_error: number("density_error", defaults.density_error),
         iterations: [
             count("min_iterations", defaults.iterations[0]),

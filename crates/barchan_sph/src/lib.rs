@@ -14,5 +14,5 @@ mod settings;
 mod step;
 
 pub use laws::stress::Yield;
-pub use settings::{STEP, SettingsError, SphSettings};
+pub use settings::{Pressure, STEP, SettingsError, SphSettings};
 pub use step::SphSolver;

@@ -19,6 +19,16 @@ pub struct SettingsError {
 /// Time step of guides of spacing d under gravity g where none is given, of √(d/g) [-].
 pub const STEP: f64 = 0.04;
 
+/// How the pressure is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pressure {
+    /// Implicit and linear, [Ihmsen14]; then friction.
+    #[default]
+    Iisph,
+    /// Predictive-corrective, with friction in every pass, [Ihmsen13].
+    Pcisph,
+}
+
 /// Settings of the solver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SphSettings {
@@ -26,11 +36,13 @@ pub struct SphSettings {
     pub step: Option<f64>,
     /// Radius of the kernel, in spacings of settled guides [-].
     pub support: f32,
+    /// How the pressure is found.
+    pub pressure: Pressure,
     /// Mean density error at which the pressure is good enough, of the rest density [-].
     pub density_error: f32,
     /// Fewest and most passes of the pressure in a step [-].
     pub iterations: [u32; 2],
-    /// Passes of friction in a step [-].
+    /// Passes of friction in a step [-]; `Pcisph` has one in each of its own.
     pub friction_iterations: u32,
     /// What bounds friction.
     pub convention: Yield,
@@ -43,9 +55,10 @@ impl Default for SphSettings {
         Self {
             step: None,
             support: 2.0,
+            pressure: Pressure::Iisph,
             density_error: 0.001,
             iterations: [2, 100],
-            friction_iterations: 4,
+            friction_iterations: 3,
             convention: Yield::Repose,
             cfl: 0.2,
         }

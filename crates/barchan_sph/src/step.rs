@@ -8,10 +8,9 @@ use barchan_world::{
 use glam::{Vec3, Vec4Swizzles};
 use rayon::prelude::*;
 
-use crate::SphSettings;
 use crate::cpu::bodies::BodyStep;
 use crate::cpu::columns::{Columns, Past, Spare};
-use crate::cpu::friction::{self, Bound};
+use crate::cpu::friction::{self, Bound, Pass};
 use crate::cpu::pairs::{self, Rows, Space};
 use crate::cpu::pressure::{self, Errors, Goal, Outcome};
 use crate::cpu::surface::Surface;
@@ -19,6 +18,7 @@ use crate::cpu::walls::{Scene, Walls};
 use crate::cpu::{CHUNK, memory};
 use crate::frame::{Clock, search_error};
 use crate::settings::SettingsError;
+use crate::{Pressure, SphSettings};
 
 /// Fastest that compression is undone by speed, of √(g/d) [-]: what was squeezed must not fly apart.
 const GENTLE: f32 = 0.05;
@@ -105,9 +105,16 @@ impl SphSolver {
         self.clock.enter("predict");
         self.predict(world, step as f32);
         self.clock.enter("pressure");
-        self.press(world, step as f32);
-        self.clock.enter("friction");
-        self.rub(world, step as f32);
+        pressure::stiffen(&mut self.columns);
+        match self.settings.pressure {
+            Pressure::Iisph => {
+                self.press(world, step as f32);
+                self.clock.enter("friction");
+                self.rub(world, step as f32);
+            }
+            Pressure::Pcisph => self.press_and_rub(world, step as f32),
+        }
+        pressure::spread(&mut self.columns, &self.rows, &self.space, step as f32);
         self.clock.enter("move");
         self.move_guides(world, step as f32);
         self.clock.enter("bodies");
@@ -167,15 +174,20 @@ impl SphSolver {
             });
     }
 
-    /// The pressure that lets nothing be denser than settled sand.
-    fn press(&mut self, world: &World, step: f32) {
+    /// What a pressure is to reach in a step of `step` [s].
+    fn goal(&self, world: &World, step: f32) -> Goal {
         let spacing = self.supports[1] / self.settings.support;
-        let goal = Goal {
+        Goal {
             step,
             gentle: GENTLE * (world.gravity.length() as f32 / spacing).sqrt() * step,
             density_error: self.settings.density_error,
             iterations: self.settings.iterations,
-        };
+        }
+    }
+
+    /// The pressure that lets nothing be denser than settled sand.
+    fn press(&mut self, world: &World, step: f32) {
+        let goal = self.goal(world, step);
         self.solved = pressure::solve(
             &mut self.past.pressure,
             &mut self.columns,
@@ -185,35 +197,69 @@ impl SphSolver {
             &mut self.errors,
         );
         self.passes += u64::from(self.solved.iterations);
-        pressure::spread(&mut self.columns, &self.rows, &self.space, step, &mut self.errors);
     }
 
     /// The friction that the pressure allows.
     fn rub(&mut self, world: &World, step: f32) {
-        let Self {
-            past,
-            columns,
-            rows,
-            space,
-            walls,
-            ..
-        } = self;
-        friction::integrate(&past.pressure, &mut past.grip, columns, walls, step);
-        for pass in 0..self.settings.friction_iterations {
-            let bounds = (&*world.guides.material, &*self.bounds);
-            let first_step = (pass == 0).then_some(step);
-            friction::update(
-                &mut past.stress,
-                &past.pressure,
-                columns,
-                rows,
-                space,
-                bounds,
-                first_step,
-            );
-            friction::accelerate(columns, rows, space);
-            friction::integrate(&past.pressure, &mut past.grip, columns, walls, step);
+        self.integrate(step);
+        if self.bounds.iter().all(|bound| bound.slope == 0.0) {
+            return;
         }
+        for pass in 0..self.settings.friction_iterations {
+            let turned = (pass == 0).then_some(step);
+            self.update_stress(world, friction::RELAXATION, turned);
+            friction::accelerate(&mut self.columns, &self.rows, &self.space);
+            self.integrate(step);
+        }
+    }
+
+    /// Pressure and friction together, pass by pass.
+    fn press_and_rub(&mut self, world: &World, step: f32) {
+        let goal = self.goal(world, step);
+        pressure::push(&self.past.pressure, &mut self.columns, &self.rows, &self.space);
+        self.solved = Outcome::default();
+        while self.solved.iterations < goal.iterations[1] {
+            self.integrate(step);
+            self.solved.error = pressure::correct(
+                &mut self.past.pressure,
+                &mut self.columns,
+                &self.rows,
+                &self.space,
+                goal,
+                &mut self.errors,
+            );
+            let turned = (self.solved.iterations == 0).then_some(step);
+            self.update_stress(world, pressure::TOGETHER, turned);
+            pressure::push(&self.past.pressure, &mut self.columns, &self.rows, &self.space);
+            friction::accelerate(&mut self.columns, &self.rows, &self.space);
+            self.solved.iterations += 1;
+            if self.solved.iterations >= goal.iterations[0] && self.solved.error <= goal.density_error {
+                break;
+            }
+        }
+        self.integrate(step);
+        self.passes += u64::from(self.solved.iterations);
+    }
+
+    /// One pass of the frictional stress; the first of a step turns it with the material over that step [s].
+    fn update_stress(&mut self, world: &World, relaxation: f32, turned: Option<f32>) {
+        let bounds = (&*world.guides.material, &*self.bounds);
+        let Past { stress, pressure, .. } = &mut self.past;
+        friction::update(
+            stress,
+            pressure,
+            &mut self.columns,
+            &self.rows,
+            &self.space,
+            bounds,
+            Pass { relaxation, turned },
+        );
+    }
+
+    /// Velocities with pressure, friction and walls as they are now.
+    fn integrate(&mut self, step: f32) {
+        let Past { pressure, grip, .. } = &mut self.past;
+        friction::integrate(pressure, grip, &mut self.columns, &mut self.walls, step);
     }
 
     /// Symplectic Euler: positions go with the new velocities.

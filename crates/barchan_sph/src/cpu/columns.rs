@@ -24,6 +24,8 @@ pub(crate) struct Past {
 pub(crate) struct Columns {
     /// Where it is, from a point near all guides [m].
     pub place: Vec<Vec4>,
+    /// Half of its kernel's radius [m], its volume [m³] and 1/density [m³/kg], side by side for its neighbours.
+    pub lump: Vec<Vec4>,
     /// Volume that it stands for [m³].
     pub volume: Vec<f32>,
     /// Half of its kernel's radius [m]: two guides see each other within the sum.
@@ -36,6 +38,8 @@ pub(crate) struct Columns {
     pub compression: Vec<f32>,
     /// Σ V ∇W [1/m].
     pub lean: Vec<Vec4>,
+    /// λ of the walls [-].
+    pub held: Vec<f32>,
     /// ∇λ [1/m] of the walls.
     pub wall: Vec<Vec4>,
     /// Σ ∇λ·v of the walls [1/s].
@@ -46,8 +50,8 @@ pub(crate) struct Columns {
     pub room: Vec<f32>,
     /// By pressure [m/s²].
     pub push: Vec<Vec4>,
-    /// Pressure that spreads what is too dense [Pa].
-    pub spread: Vec<f32>,
+    /// Where it will be [m].
+    pub ahead: Vec<Vec4>,
     /// Way that undoes compression [m].
     pub shift: Vec<Vec4>,
     /// By frictional stress [m/s²].
@@ -72,6 +76,7 @@ impl Columns {
     pub(crate) fn reset(&mut self, world: &World, support: f32) {
         let Guides { mass, material, .. } = &world.guides;
         let n = mass.len();
+        self.lump.clear();
         self.volume.clear();
         self.half_support.clear();
         self.inverse_density.clear();
@@ -83,6 +88,8 @@ impl Columns {
             self.half_support.push(0.5 * support * volume.cbrt());
             self.inverse_density.push(1.0 / density);
             self.inverse_mass.push(1.0 / mass);
+            let half_support = 0.5 * support * volume.cbrt();
+            self.lump.push(Vec4::new(half_support, volume, 1.0 / density, 0.0));
         }
         for column in [
             &mut self.place,
@@ -90,6 +97,7 @@ impl Columns {
             &mut self.wall,
             &mut self.push,
             &mut self.shift,
+            &mut self.ahead,
             &mut self.rub,
             &mut self.base,
             &mut self.velocity,
@@ -99,12 +107,12 @@ impl Columns {
         }
         for column in [
             &mut self.compression,
+            &mut self.held,
             &mut self.inflow,
             &mut self.diagonal,
             &mut self.room,
             &mut self.response,
             &mut self.next,
-            &mut self.spread,
             &mut self.free,
         ] {
             column.clear();

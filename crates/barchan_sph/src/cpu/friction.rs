@@ -11,7 +11,7 @@ use super::walls::Walls;
 use crate::laws::stress::{self, Sym};
 
 /// Relaxation of the passes [-]: above 0.71 they diverge on a lattice.
-const RELAXATION: f32 = 0.5;
+pub(crate) const RELAXATION: f32 = 0.5;
 
 /// s L of each guide, for `stress` [Pa].
 pub(crate) fn load(stress: &[Sym], columns: &mut Columns) {
@@ -98,6 +98,15 @@ pub(crate) fn integrate(pressure: &[f32], grip: &mut [Vec4], columns: &mut Colum
     });
 }
 
+/// How a pass of the stress goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pass {
+    /// Part of the strain rate that it undoes [-].
+    pub relaxation: f32,
+    /// The step [s] over which the stress turns with the material, in the first pass of it.
+    pub turned: Option<f32>,
+}
+
 /// What bounds a guide's stress.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bound {
@@ -105,7 +114,7 @@ pub(crate) struct Bound {
     pub slope: f32,
 }
 
-/// One pass: s ← s + ω D⁻¹ ε̇, without its trace, back to the cone of `pressure`. `is_first` turns s with the material before.
+/// One pass: s ← s + ω D⁻¹ ε̇, without its trace, back to the cone of `pressure`.
 pub(crate) fn update(
     stress: &mut [Sym],
     pressure: &[f32],
@@ -113,11 +122,11 @@ pub(crate) fn update(
     rows: &[Rows],
     space: &Space,
     bounds: (&[u8], &[Bound]),
-    first_step: Option<f32>,
+    pass: Pass,
 ) {
     match space.is_open() {
-        true => update_in::<true>(stress, pressure, columns, rows, space, bounds, first_step),
-        false => update_in::<false>(stress, pressure, columns, rows, space, bounds, first_step),
+        true => update_in::<true>(stress, pressure, columns, rows, space, bounds, pass),
+        false => update_in::<false>(stress, pressure, columns, rows, space, bounds, pass),
     }
 }
 
@@ -128,7 +137,7 @@ fn update_in<const OPEN: bool>(
     rows: &[Rows],
     space: &Space,
     (material, bounds): (&[u8], &[Bound]),
-    first_step: Option<f32>,
+    pass: Pass,
 ) {
     let Columns {
         place,
@@ -164,10 +173,10 @@ fn update_in<const OPEN: bool>(
             let a = Mat3::from_cols(sum[0].xyz(), sum[1].xyz(), sum[2].xyz()).transpose();
             let l = exact[i].matrix();
             let gradient = l * a;
-            if let Some(step) = first_step {
+            if let Some(step) = pass.turned {
                 *stress = stress::turned(*stress, gradient, step);
             }
-            let trial = stress.plus(RELAXATION * response[i], Sym::of(gradient)).deviator();
+            let trial = stress.plus(pass.relaxation * response[i], Sym::of(gradient)).deviator();
             *stress = stress::returned(trial, limit);
             traction[k] = columns_of(stress.matrix() * l);
         }
@@ -227,7 +236,11 @@ mod tests {
         columns.push.fill(Vec4::ZERO);
         for _ in 0..passes {
             let bounds = (&*world.guides.material, &bounds[..]);
-            update(&mut stress, &pressure, &mut columns, &rows, &space, bounds, None);
+            let pass = Pass {
+                relaxation: RELAXATION,
+                turned: None,
+            };
+            update(&mut stress, &pressure, &mut columns, &rows, &space, bounds, pass);
             accelerate(&mut columns, &rows, &space);
             integrate(&[0.0].repeat(n), &mut grip, &mut columns, &mut walls, STEP);
         }

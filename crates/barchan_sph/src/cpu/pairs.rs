@@ -1,7 +1,7 @@
 //! Neighbours of each guide, with what stays the same over a step.
 
 use barchan_neighbors::Lists;
-use glam::{Mat3, Vec3, Vec3Swizzles, Vec4, Vec4Swizzles};
+use glam::{Mat3, Vec3, Vec4, Vec4Swizzles};
 use rayon::prelude::*;
 
 use super::CHUNK;
@@ -60,17 +60,71 @@ impl Space {
     }
 }
 
-/// What a sum over neighbours gives.
+/// Neighbours that are looked at together [-].
+const LANES: usize = 8;
+
+/// A number for each of them.
+type Lanes = [f32; LANES];
+
+/// What a sum over neighbours gives, a lane each.
 #[derive(Default)]
 struct Sums {
-    compression: f32,
-    lean: Vec4,
-    /// M = -Σ V W'/r x xᵀ [-].
-    moment: Sym,
-    /// Σ V² |∇W|²/m [1/(kg m²)].
-    squares: f32,
-    /// Σ V ∇W·∇W [1/m⁵].
-    weight: f32,
+    compression: Lanes,
+    /// Σ V ∇W [1/m].
+    lean: [Lanes; 3],
+    /// M = -Σ V W'/r x xᵀ [-]: xx, yy, zz, yz, zx, xy.
+    moment: [Lanes; 6],
+    /// Σ V |∇W|² [1/m⁵].
+    weight: Lanes,
+    /// Σ V |∇W|²/ρ [1/(kg m²)].
+    squares: Lanes,
+}
+
+/// Some neighbours side by side.
+#[derive(Default)]
+struct Block {
+    x: [Lanes; 3],
+    half_support: Lanes,
+    volume: Lanes,
+    inverse_density: Lanes,
+}
+
+impl Block {
+    /// Adds them to the sums, for a guide of `half_support` [m], and gives their slopes V W'/r [1/m²].
+    #[inline(always)]
+    fn add(&self, half_support: f32, sums: &mut Sums) -> Lanes {
+        let mut slopes = [0.0; LANES];
+        for l in 0..LANES {
+            let [x, y, z] = [self.x[0][l], self.x[1][l], self.x[2][l]];
+            let squared = x * x + y * y + z * z;
+            let per_support = 1.0 / (half_support + self.half_support[l]);
+            let (value, slope) = kernel::value_and_slope(squared.sqrt(), per_support);
+            let volume = self.volume[l];
+            let weight = slope * slope * squared * volume;
+            let slope = slope * volume;
+            slopes[l] = slope;
+            sums.compression[l] += volume * value;
+            let [sx, sy, sz] = [slope * x, slope * y, slope * z];
+            sums.lean[0][l] += sx;
+            sums.lean[1][l] += sy;
+            sums.lean[2][l] += sz;
+            sums.moment[0][l] -= sx * x;
+            sums.moment[1][l] -= sy * y;
+            sums.moment[2][l] -= sz * z;
+            sums.moment[3][l] -= sy * z;
+            sums.moment[4][l] -= sz * x;
+            sums.moment[5][l] -= sx * y;
+            sums.weight[l] += weight;
+            sums.squares[l] += weight * self.inverse_density[l];
+        }
+        slopes
+    }
+}
+
+/// The sum of all lanes, in a fixed order.
+fn total(lanes: Lanes) -> f32 {
+    let [a, b, c, d, e, f, g, h] = lanes;
+    ((a + e) + (b + f)) + ((c + g) + (d + h))
 }
 
 /// Fills `rows`, and what columns know of the neighbours alone: compression, lean, exactness and responses.
@@ -85,10 +139,7 @@ pub(crate) fn build(rows: &mut Vec<Rows>, lists: &Lists, columns: &mut Columns, 
 fn build_in<const OPEN: bool>(rows: &mut [Rows], lists: &Lists, columns: &mut Columns, space: &Space, step: f32) {
     let Columns {
         place,
-        volume,
-        half_support,
-        inverse_mass,
-        inverse_density,
+        lump,
         compression,
         lean,
         diagonal,
@@ -108,35 +159,36 @@ fn build_in<const OPEN: bool>(rows: &mut [Rows], lists: &Lists, columns: &mut Co
         rows.ends.clear();
         rows.other.clear();
         rows.slope.clear();
+        let mut block = Block::default();
         for k in 0..compression.len() {
             let i = c * CHUNK + k;
-            let mut sums = Sums {
-                compression: volume[i] * kernel::peak(0.5 / half_support[i]),
-                ..Sums::default()
-            };
-            for &j in lists.of(i) {
-                let j = j as usize;
-                let d = space.between::<OPEN>(place[i], place[j]);
-                let squared = d.length_squared();
-                let (value, slope) = kernel::value_and_slope(squared.sqrt(), 1.0 / (half_support[i] + half_support[j]));
-                let slope = slope * volume[j];
-                rows.other.push(j as u32);
-                rows.slope.push(slope);
-                sums.compression += volume[j] * value;
-                sums.lean += slope * d;
-                sums.squares += slope * slope * squared * inverse_mass[j];
-                let d = d.xyz();
-                sums.moment.diagonal -= slope * d * d;
-                sums.moment.off -= slope * d.yzx() * d.zxy();
-                sums.weight += slope * slope * squared / volume[j];
+            let [half_support, volume, inverse_density, _] = lump[i].to_array();
+            let mut sums = Sums::default();
+            let others = lists.of(i);
+            rows.other.extend_from_slice(others);
+            for others in others.chunks(LANES) {
+                // A lane without a neighbour has no volume.
+                block.volume = [0.0; LANES];
+                for (l, &j) in others.iter().enumerate() {
+                    let d = space.between::<OPEN>(place[i], place[j as usize]);
+                    [block.x[0][l], block.x[1][l], block.x[2][l], _] = d.to_array();
+                    [block.half_support[l], block.volume[l], block.inverse_density[l], _] = lump[j as usize].to_array();
+                }
+                let slopes = block.add(half_support, &mut sums);
+                rows.slope.extend_from_slice(&slopes[..others.len()]);
             }
             rows.ends.push(rows.other.len() as u32);
-            compression[k] = sums.compression;
-            lean[k] = sums.lean;
-            diagonal[k] = volume[i] * sums.squares;
-            exact[k] = inverse_or_identity(sums.moment);
-            response[k] =
-                1.0 / (step * softness(&sums, exact[k], volume[i], inverse_density[i])).max(f32::MIN_POSITIVE);
+            let [xx, yy, zz, yz, zx, xy] = sums.moment.map(total);
+            let moment = Sym {
+                diagonal: Vec3::new(xx, yy, zz),
+                off: Vec3::new(yz, zx, xy),
+            };
+            compression[k] = volume * kernel::peak(0.5 / half_support) + total(sums.compression);
+            lean[k] = Vec3::from(sums.lean.map(total)).extend(0.0);
+            diagonal[k] = volume * total(sums.squares);
+            exact[k] = inverse_or_identity(moment);
+            let softness = softness(total(sums.weight), lean[k], exact[k], volume, inverse_density);
+            response[k] = 1.0 / (step * softness).max(f32::MIN_POSITIVE);
         }
     });
 }
@@ -157,8 +209,8 @@ fn inverse_or_identity(moment: Sym) -> Sym {
 ///
 /// D = 2Δt/(3ρ) (V Σ V |L∇W|² + |L Σ V ∇W|²), [Alduan11] with the corrected gradient L∇W and the guide's own motion, which counts where
 /// neighbours are missing. |L∇W|² is taken as |L|²/3 |∇W|².
-fn softness(sums: &Sums, exact: Sym, volume: f32, inverse_density: f32) -> f32 {
+fn softness(weight: f32, lean: Vec4, exact: Sym, volume: f32, inverse_density: f32) -> f32 {
     let scale = exact.norm().powi(2) / 3.0;
-    let own: Vec3 = exact.matrix() * sums.lean.xyz();
-    2.0 / 3.0 * inverse_density * (volume * scale * sums.weight + own.length_squared())
+    let own: Vec3 = exact.matrix() * lean.xyz();
+    2.0 / 3.0 * inverse_density * (volume * scale * weight + own.length_squared())
 }

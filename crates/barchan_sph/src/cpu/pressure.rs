@@ -9,17 +9,20 @@ use rayon::prelude::*;
 use super::CHUNK;
 use super::columns::Columns;
 use super::pairs::{Rows, Space};
+use crate::laws::kernel;
 
 /// Relaxation of the Jacobi passes [-].
 const RELAXATION: f32 = 0.5;
 
+/// The same where pressure and friction undo the same motion in one pass: both in full would overshoot and diverge.
+pub(crate) const TOGETHER: f32 = 0.3;
+
 /// How often a wall counts the pressure before it [-].
 pub(crate) const MIRROR: f32 = 1.0;
 
-/// Compression [-] beyond which guides are spread, the part of it that a step undoes so [-], and the passes for it.
+/// Compression [-] beyond which guides are spread, and the part of it that each undoes for itself in a step [-].
 const DENSE: f32 = 0.01;
-const SPREAD: f32 = 0.2;
-const SPREAD_PASSES: u32 = 2;
+const SPREAD: f32 = 0.15;
 
 /// How the passes went.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -74,10 +77,7 @@ fn solve_in<const OPEN: bool>(
         update::<OPEN>(pressure, columns, rows, space, goal.step, errors);
         std::mem::swap(pressure, &mut columns.next);
         outcome.iterations += 1;
-        let (error, count) = errors
-            .iter()
-            .fold((0.0, 0.0), |(e, n), chunk| (e + chunk[0], n + chunk[1]));
-        outcome.error = (error / f64::max(count, 1.0)) as f32;
+        outcome.error = mean(errors);
         if outcome.iterations >= goal.iterations[0] && outcome.error <= goal.density_error {
             break;
         }
@@ -86,42 +86,142 @@ fn solve_in<const OPEN: bool>(
     outcome
 }
 
-/// Finds the way `columns.shift` [m] that undoes a part of what guides are too dense by. It is gone without speed:
-/// what inherited compression gave guides as velocity would throw them apart.
-pub(crate) fn spread(columns: &mut Columns, rows: &[Rows], space: &Space, step: f32, errors: &mut Errors) {
+/// One pass of [Ihmsen13]'s pressure, predictive-corrective: p ← max(0, p + ω (1 - δ*)/(Δt² a_ii)), where δ* is the compression with
+/// guides where `columns.velocity` takes them. Gives the mean error before it.
+pub(crate) fn correct(
+    pressure: &mut [f32],
+    columns: &mut Columns,
+    rows: &[Rows],
+    space: &Space,
+    goal: Goal,
+    errors: &mut Errors,
+) -> f32 {
+    errors.resize(rows.len(), [0.0; 2]);
+    let Columns {
+        place, velocity, ahead, ..
+    } = columns;
+    let guides = ahead.par_iter_mut().with_min_len(CHUNK).zip(&*place).zip(&*velocity);
+    guides.for_each(|((ahead, place), velocity)| *ahead = *place + goal.step * *velocity);
     match space.is_open() {
-        true => spread_in::<true>(columns, rows, space, step, errors),
-        false => spread_in::<false>(columns, rows, space, step, errors),
+        true => correct_in::<true>(pressure, columns, rows, space, goal, errors),
+        false => correct_in::<false>(pressure, columns, rows, space, goal, errors),
+    }
+    mean(errors)
+}
+
+fn correct_in<const OPEN: bool>(
+    pressure: &mut [f32],
+    columns: &mut Columns,
+    rows: &[Rows],
+    space: &Space,
+    goal: Goal,
+    errors: &mut Errors,
+) {
+    let Columns {
+        ahead,
+        lump,
+        velocity,
+        wall,
+        inflow,
+        held,
+        compression,
+        diagonal,
+        ..
+    } = columns;
+    let squared = goal.step * goal.step;
+    let chunks = pressure
+        .par_chunks_mut(CHUNK)
+        .zip(errors.par_iter_mut())
+        .zip(rows)
+        .enumerate();
+    chunks.for_each(|(c, ((pressure, errors), rows))| {
+        *errors = [0.0; 2];
+        for (k, pressure) in pressure.iter_mut().enumerate() {
+            let i = c * CHUNK + k;
+            let [half_support, volume, ..] = lump[i].to_array();
+            let mut sum = volume * kernel::peak(0.5 / half_support) + held[i];
+            for (j, _) in rows.row(k) {
+                let [other, volume, ..] = lump[j].to_array();
+                let distance = space.between::<OPEN>(ahead[i], ahead[j]).length();
+                sum += volume * kernel::value_and_slope(distance, 1.0 / (half_support + other)).0;
+            }
+            sum += goal.step * (velocity[i].dot(wall[i]) - inflow[i]);
+            let left = 1.0 + (compression[i] - 1.0 - goal.gentle).max(0.0) - sum;
+            let a = squared * diagonal[i];
+            *pressure = if a < -f32::MIN_POSITIVE {
+                (*pressure + TOGETHER * left / a).max(0.0)
+            } else {
+                0.0
+            };
+            if *pressure > 0.0 {
+                errors[0] += f64::from((-left).max(0.0));
+                errors[1] += 1.0;
+            }
+        }
+    });
+}
+
+/// Mean density error over guides under pressure [-].
+fn mean(errors: &Errors) -> f32 {
+    let (error, count) = errors
+        .iter()
+        .fold((0.0, 0.0), |(e, n), chunk| (e + chunk[0], n + chunk[1]));
+    (error / f64::max(count, 1.0)) as f32
+}
+
+/// Acceleration of the guides by `pressure` [Pa], into `columns.push`.
+pub(crate) fn push(pressure: &[f32], columns: &mut Columns, rows: &[Rows], space: &Space) {
+    match space.is_open() {
+        true => accelerate::<true>(pressure, columns, rows, space),
+        false => accelerate::<false>(pressure, columns, rows, space),
     }
 }
 
-fn spread_in<const OPEN: bool>(columns: &mut Columns, rows: &[Rows], space: &Space, step: f32, errors: &mut Errors) {
-    let Columns { room, compression, .. } = columns;
-    for (room, compression) in room.iter_mut().zip(compression) {
-        *room = -SPREAD * (*compression - 1.0 - DENSE).max(0.0);
-    }
-    std::mem::swap(&mut columns.push, &mut columns.shift);
-    // What was spread is spread: nothing to start from.
-    let mut pressure = std::mem::take(&mut columns.spread);
-    pressure.fill(0.0);
-    let pressure = &mut pressure;
-    for _ in 0..SPREAD_PASSES {
-        accelerate::<OPEN>(pressure, columns, rows, space);
-        update::<OPEN>(pressure, columns, rows, space, step, errors);
-        std::mem::swap(pressure, &mut columns.next);
-    }
-    accelerate::<OPEN>(pressure, columns, rows, space);
-    std::mem::swap(&mut columns.push, &mut columns.shift);
-    std::mem::swap(pressure, &mut columns.spread);
+/// Finds the way `columns.shift` [m] that undoes a part of what guides are too dense by. It is gone without speed: what inherited
+/// compression gave guides as velocity would throw them apart. One pass from no pressure at all: what was spread is spread.
+pub(crate) fn spread(columns: &mut Columns, rows: &[Rows], space: &Space, step: f32) {
     let squared = step * step;
-    columns
-        .shift
-        .par_iter_mut()
-        .with_min_len(CHUNK)
-        .for_each(|shift| *shift *= squared);
+    let excess = |compression: f32| (compression - 1.0 - DENSE).max(0.0);
+    if columns
+        .compression
+        .iter()
+        .all(|&compression| excess(compression) == 0.0)
+    {
+        columns.shift.fill(Vec4::ZERO);
+        return;
+    }
+    let mut pressure = std::mem::take(&mut columns.next);
+    for ((p, compression), diagonal) in pressure.iter_mut().zip(&columns.compression).zip(&columns.diagonal) {
+        *p = match squared * diagonal {
+            a if a < -f32::MIN_POSITIVE => -SPREAD * excess(*compression) / a,
+            _ => 0.0,
+        };
+    }
+    std::mem::swap(&mut columns.push, &mut columns.shift);
+    push(&pressure, columns, rows, space);
+    std::mem::swap(&mut columns.push, &mut columns.shift);
+    columns.next = pressure;
+    let shifts = columns.shift.par_iter_mut().with_min_len(CHUNK);
+    shifts.for_each(|shift| *shift *= squared);
 }
 
-/// Room that is left without pressure, and the diagonal.
+/// The change of each guide's compression per its own pressure, with its walls.
+pub(crate) fn stiffen(columns: &mut Columns) {
+    let Columns {
+        lean,
+        wall,
+        inverse_density,
+        diagonal,
+        ..
+    } = columns;
+    let walls = wall.par_iter().zip(&*inverse_density);
+    let guides = diagonal.par_iter_mut().with_min_len(CHUNK).zip(&*lean).zip(walls);
+    guides.for_each(|((diagonal, lean), (wall, inverse_density))| {
+        *diagonal = -(*diagonal + inverse_density * (*lean + MIRROR * *wall).dot(*lean + *wall));
+    });
+}
+
+/// Room that is left without pressure.
 fn prepare<const OPEN: bool>(columns: &mut Columns, rows: &[Rows], space: &Space, goal: Goal) {
     let Columns {
         place,
@@ -130,17 +230,11 @@ fn prepare<const OPEN: bool>(columns: &mut Columns, rows: &[Rows], space: &Space
         lean,
         wall,
         inflow,
-        inverse_density,
-        diagonal,
         room,
         ..
     } = columns;
-    let chunks = room
-        .par_chunks_mut(CHUNK)
-        .zip(diagonal.par_chunks_mut(CHUNK))
-        .zip(rows)
-        .enumerate();
-    chunks.for_each(|(c, ((room, diagonal), rows))| {
+    let chunks = room.par_chunks_mut(CHUNK).zip(rows).enumerate();
+    chunks.for_each(|(c, (room, rows))| {
         for k in 0..room.len() {
             let i = c * CHUNK + k;
             let mut sum = Vec4::ZERO;
@@ -149,7 +243,6 @@ fn prepare<const OPEN: bool>(columns: &mut Columns, rows: &[Rows], space: &Space
             }
             let rate = velocity[i].dot(lean[i] + wall[i]) - sum.element_sum() - inflow[i];
             room[k] = (1.0 - compression[i]).max(-goal.gentle) - goal.step * rate;
-            diagonal[k] = -(diagonal[k] + inverse_density[i] * (lean[i] + MIRROR * wall[i]).dot(lean[i] + wall[i]));
         }
     });
 }

@@ -163,6 +163,7 @@ impl Scene<'_> {
             compression,
             wall,
             inflow,
+            held,
             free,
             ..
         } = columns;
@@ -172,22 +173,24 @@ impl Scene<'_> {
             .zip(compression.par_chunks_mut(CHUNK))
             .zip(wall.par_chunks_mut(CHUNK))
             .zip(inflow.par_chunks_mut(CHUNK))
+            .zip(held.par_chunks_mut(CHUNK))
             .zip(free.par_chunks_mut(CHUNK))
             .enumerate();
-        chunks.for_each(|(c, ((((walls, compression), wall), inflow), free))| {
+        chunks.for_each(|(c, (((((walls, compression), wall), inflow), held), free))| {
             walls.ends.clear();
             walls.planes.clear();
             walls.deepest = 0.0;
             for k in 0..free.len() {
                 let i = c * CHUNK + k;
                 let first = walls.planes.len();
-                (wall[k], inflow[k]) = (Vec4::ZERO, 0.0);
+                (wall[k], inflow[k], held[k]) = (Vec4::ZERO, 0.0, 0.0);
                 free[k] -= 1.01 * (velocity[i].length() + self.speed) * self.step;
                 if free[k] <= 0.0 {
                     let support = 2.0 * half_support[i];
                     free[k] = self.planes(i, support, walls);
                     let planes = &mut walls.planes[first..];
-                    compression[k] += fill(planes, support);
+                    held[k] = fill(planes, support);
+                    compression[k] += held[k];
                     for plane in planes {
                         let gradient = plane.slope * plane.normal;
                         wall[k] += gradient.extend(0.0);
