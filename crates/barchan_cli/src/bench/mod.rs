@@ -5,6 +5,7 @@ mod pbd;
 mod render;
 mod sample;
 mod scenes;
+mod sph;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -41,6 +42,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("neighbors", neighbors::run),
     ("sample", sample::run),
     ("pbd", pbd::run),
+    ("sph", sph::run),
     ("render", render::run),
 ];
 
