@@ -90,7 +90,9 @@ fn pbd_settings(given: &Settings, frame_rate: f64) -> PbdSettings {
 
 fn sph(scene: &Scene, world: &World) -> Result<Box<dyn Solver>, SolverError> {
     let refused = |reason: String| SolverError::Refused { name: "sph", reason };
-    let settings = sph_settings(&scene.solver_settings, scene.frame_rate);
+    let mut settings = sph_settings(&scene.solver_settings, scene.frame_rate);
+    let cohesion = scene.contacts.iter().map(|c| c.cohesion.unwrap_or_default() as f32);
+    settings.cohesion = cohesion.collect();
     let bodies = Dynamics::new(world).map_err(|error| refused(error.to_string()))?;
     let solver = SphSolver::new(settings, bodies).map_err(|error| refused(error.to_string()))?;
     Ok(Box::new(solver))
@@ -119,6 +121,7 @@ fn sph_settings(given: &Settings, frame_rate: f64) -> SphSettings {
         friction_iterations: count("friction_iterations", defaults.friction_iterations),
         convention: convention.map_or(defaults.convention, |y| y.1),
         cfl: number("cfl", defaults.cfl),
+        cohesion: defaults.cohesion,
     }
 }
 

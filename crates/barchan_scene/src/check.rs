@@ -170,7 +170,7 @@ impl Check<'_, '_> {
     fn contact(&self, table: &Fields, solver: &str) -> ContactProperties {
         let number = |key: &str| {
             let value = table.number(key)?;
-            if solver != "dem" {
+            if solver != "dem" && (solver, key) != ("sph", "cohesion") {
                 self.warn(table.place(key), format!("`{key}` has no effect with {solver}"), "");
             }
             Some(value)

@@ -12,6 +12,7 @@ use crate::cpu::bodies::BodyStep;
 use crate::cpu::friction::Bound;
 use crate::cpu::pairs::Space;
 use crate::cpu::surface::Surface;
+use crate::laws::cohesion;
 use crate::settings::STEP;
 
 /// Step where neither the settings nor gravity say one [s].
@@ -60,10 +61,12 @@ impl SphSolver {
         self.clock.enter("sort");
         self.make_grid(world)?;
         wrap(world);
-        self.columns.reset(world, self.settings.support);
+        self.columns
+            .reset(world, self.settings.support, &self.settings.cohesion);
         self.measure_supports()?;
         self.sort(world)?;
-        self.columns.reset(world, self.settings.support);
+        self.columns
+            .reset(world, self.settings.support, &self.settings.cohesion);
         self.make_surfaces(world);
         let guides = world.guides.position.iter();
         let (low, high) = guides.fold((Vec3::MAX, Vec3::MIN), |(low, high), &p| (low.min(p), high.max(p)));
@@ -74,8 +77,13 @@ impl SphSolver {
         };
         self.bounds.clear();
         let convention = self.settings.convention;
-        self.bounds.extend(world.materials.all.iter().map(|material| Bound {
-            slope: convention.slope(material.friction.r#static),
+        let all = world.materials.all.iter().enumerate();
+        self.bounds.extend(all.map(|(k, material)| {
+            let cohesion = self.settings.cohesion.get(k).copied().unwrap_or_default();
+            Bound {
+                slope: convention.slope(material.friction.r#static),
+                intercept: cohesion::intercept(cohesion, material.friction.r#static),
+            }
         }));
         self.wrenches.clear();
         self.wrenches.resize(world.bodies.len(), Wrench::default());

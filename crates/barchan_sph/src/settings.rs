@@ -46,6 +46,8 @@ pub struct SphSettings {
     pub friction_iterations: u32,
     /// What bounds friction.
     pub convention: Yield,
+    /// Cohesion of each material [Pa]; none where nothing is said.
+    pub cohesion: Vec<f32>,
     /// Longest way of a guide in a step, of the support radius [-].
     pub cfl: f32,
 }
@@ -60,6 +62,7 @@ impl Default for SphSettings {
             iterations: [2, 100],
             friction_iterations: 3,
             convention: Yield::Repose,
+            cohesion: Vec::new(),
             cfl: 0.2,
         }
     }
@@ -85,6 +88,10 @@ impl SphSettings {
                 s.iterations[1].into(),
                 "no less than `min_iterations`, which is at least 1",
             ),
+            s if s.cohesion.iter().any(|&c| !within(c, 0.0, 1e6)) => {
+                let wrong = s.cohesion.iter().find(|&&c| !within(c, 0.0, 1e6));
+                refuse("cohesion", wrong.map_or(0.0, |&c| c.into()), "0 to 1e6 Pa")
+            }
             s if !within(s.cfl, 0.01, 0.4) => refuse("cfl", s.cfl.into(), "0.01 to 0.4"),
             _ => Ok(()),
         }
@@ -106,6 +113,7 @@ mod tests {
         assert!(wrong(&|s| s.support = 0.9).contains("a kernel that does not reach"));
         assert!(wrong(&|s| s.density_error = 0.0).contains("`density_error`"));
         assert!(wrong(&|s| s.iterations = [3, 2]).contains("`max_iterations`"));
+        assert!(wrong(&|s| s.cohesion = vec![0.0, -1.0]).contains("`cohesion`"));
         assert!(wrong(&|s| s.cfl = 0.9).contains("`cfl`"));
         assert_eq!(SphSettings::default().check(), Ok(()));
     }

@@ -9,6 +9,7 @@ use glam::{Vec3, Vec4Swizzles};
 use rayon::prelude::*;
 
 use crate::cpu::bodies::BodyStep;
+use crate::cpu::cohesion;
 use crate::cpu::columns::{Columns, Past, Spare};
 use crate::cpu::friction::{self, Bound, Pass};
 use crate::cpu::pairs::{self, Rows, Space};
@@ -155,23 +156,26 @@ impl SphSolver {
         scene.find(&mut self.walls, &mut self.columns);
     }
 
-    /// v* = v + Δt (g + friction of the last step).
+    /// v* = v + Δt (g + cohesion + friction of the last step).
     fn predict(&mut self, world: &World, step: f32) {
         friction::load(&self.past.stress, &mut self.columns);
         friction::accelerate(&mut self.columns, &self.rows, &self.space);
         let fall = (world.gravity.as_vec3() * step).extend(0.0);
-        let Columns {
-            base, velocity, rub, ..
-        } = &mut self.columns;
+        let base = &mut self.columns.base;
         let guides = world.guides.velocity.par_iter().with_min_len(CHUNK);
         guides
             .zip(base.par_iter_mut())
-            .zip(velocity.par_iter_mut())
+            .for_each(|(v, base)| *base = v.extend(0.0) + fall);
+        if self.settings.cohesion.iter().any(|&c| c > 0.0) {
+            cohesion::attract(&mut self.columns, &self.rows, &self.space, step);
+        }
+        let Columns {
+            base, velocity, rub, ..
+        } = &mut self.columns;
+        let guides = velocity.par_iter_mut().with_min_len(CHUNK).zip(&*base);
+        guides
             .zip(rub.par_iter().zip(&self.past.grip))
-            .for_each(|(((v, base), velocity), (rub, grip))| {
-                *base = v.extend(0.0) + fall;
-                *velocity = *base + step * (*rub + *grip);
-            });
+            .for_each(|((velocity, base), (rub, grip))| *velocity = *base + step * (*rub + *grip));
     }
 
     /// What a pressure is to reach in a step of `step` [s].
@@ -202,7 +206,11 @@ impl SphSolver {
     /// The friction that the pressure allows.
     fn rub(&mut self, world: &World, step: f32) {
         self.integrate(step);
-        if self.bounds.iter().all(|bound| bound.slope == 0.0) {
+        if self
+            .bounds
+            .iter()
+            .all(|bound| bound.slope == 0.0 && bound.intercept == 0.0)
+        {
             return;
         }
         for pass in 0..self.settings.friction_iterations {

@@ -44,6 +44,13 @@ struct Case {
 
 const CASES: [Case; 3] = [
     Case {
+        name: "dam iisph 1 ms 0.1 %",
+        scene: "dam",
+        overrides: &["solver.sph.step=0.001", "solver.sph.density_error=0.001"],
+        frames: 5..20,
+        paper_guide_ms: None,
+    },
+    Case {
         name: "bulldozer pcisph 1 ms",
         scene: "bulldozer",
         overrides: &[
@@ -60,13 +67,6 @@ const CASES: [Case; 3] = [
         scene: "bulldozer",
         overrides: &[],
         frames: 5..15,
-        paper_guide_ms: None,
-    },
-    Case {
-        name: "dam iisph 1 ms 0.1 %",
-        scene: "dam",
-        overrides: &["solver.sph.step=0.001", "solver.sph.density_error=0.001"],
-        frames: 5..20,
         paper_guide_ms: None,
     },
 ];

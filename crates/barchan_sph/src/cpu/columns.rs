@@ -3,6 +3,7 @@
 use barchan_world::{Guides, World, gather};
 use glam::{Vec3, Vec4};
 
+use crate::laws::cohesion;
 use crate::laws::stress::Sym;
 
 /// Number of a guide that was not there before.
@@ -34,6 +35,8 @@ pub(crate) struct Columns {
     pub inverse_density: Vec<f32>,
     /// 1/mass [1/kg].
     pub inverse_mass: Vec<f32>,
+    /// √κ of its attraction [m^1.5/s]; 0 where sand is dry.
+    pub cohesion: Vec<f32>,
     /// δ, density over rest density [-].
     pub compression: Vec<f32>,
     /// Σ V ∇W [1/m].
@@ -73,10 +76,11 @@ pub(crate) struct Columns {
 
 impl Columns {
     /// As many rows as guides, with what stays the same over a frame.
-    pub(crate) fn reset(&mut self, world: &World, support: f32) {
+    pub(crate) fn reset(&mut self, world: &World, support: f32, cohesion: &[f32]) {
         let Guides { mass, material, .. } = &world.guides;
         let n = mass.len();
         self.lump.clear();
+        self.cohesion.clear();
         self.volume.clear();
         self.half_support.clear();
         self.inverse_density.clear();
@@ -89,6 +93,9 @@ impl Columns {
             self.inverse_density.push(1.0 / density);
             self.inverse_mass.push(1.0 / mass);
             let half_support = 0.5 * support * volume.cbrt();
+            let tension = cohesion::TENSION * cohesion.get(usize::from(material)).copied().unwrap_or_default();
+            let kappa = cohesion::attraction(tension, volume, density, 2.0 * half_support);
+            self.cohesion.push(kappa.sqrt());
             self.lump.push(Vec4::new(half_support, volume, 1.0 / density, 0.0));
         }
         for column in [

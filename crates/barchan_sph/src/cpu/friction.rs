@@ -8,6 +8,7 @@ use super::columns::Columns;
 use super::pairs::{Rows, Space};
 use super::pressure::MIRROR;
 use super::walls::Walls;
+use crate::laws::cohesion;
 use crate::laws::stress::{self, Sym};
 
 /// Relaxation of the passes [-]: above 0.71 they diverge on a lattice.
@@ -112,6 +113,8 @@ pub(crate) struct Pass {
 pub(crate) struct Bound {
     /// Y [-].
     pub slope: f32,
+    /// What holds without pressure [Pa].
+    pub intercept: f32,
 }
 
 /// One pass: s ← s + ω D⁻¹ ε̇, without its trace, back to the cone of `pressure`.
@@ -142,6 +145,7 @@ fn update_in<const OPEN: bool>(
     let Columns {
         place,
         velocity,
+        compression,
         exact,
         response,
         traction,
@@ -155,7 +159,8 @@ fn update_in<const OPEN: bool>(
     chunks.for_each(|(c, ((stress, traction), rows))| {
         for (k, stress) in stress.iter_mut().enumerate() {
             let i = c * CHUNK + k;
-            let limit = bounds[usize::from(material[i])].slope * pressure[i];
+            let bound = bounds[usize::from(material[i])];
+            let limit = bound.slope * pressure[i] + bound.intercept * cohesion::intact(compression[i]);
             if limit <= 0.0 {
                 *stress = Sym::default();
                 traction[k] = [Vec4::ZERO; 3];
@@ -216,7 +221,7 @@ mod tests {
             world.add_guide(p.as_dvec3(), DVec3::ZERO, 0.02, 1600.0 * spacing.powi(3), 0);
         }
         let mut columns = Columns::default();
-        columns.reset(&world, 2.0);
+        columns.reset(&world, 2.0, &[]);
         columns.locate(&world.guides, Vec3::ZERO);
         let (mut grid, mut lists, mut rows) = (Grid::new(), Lists::new(), Vec::new());
         grid.build(&world.guides.position, 2.0 * columns.half_support[0])
@@ -230,7 +235,10 @@ mod tests {
         columns.velocity.clone_from(&columns.base);
         let n = world.guides.len();
         let (mut stress, pressure) = (vec![Sym::default(); n], vec![1e6; n]);
-        let bounds = [Bound { slope: 1e6 }];
+        let bounds = [Bound {
+            slope: 1e6,
+            intercept: 0.0,
+        }];
         let mut walls: Vec<Walls> = rows.iter().map(|_| Walls::none(256)).collect();
         let mut grip = vec![Vec4::ZERO; n];
         columns.push.fill(Vec4::ZERO);

@@ -1,6 +1,7 @@
 //! Loops over columns: contiguous chunks of guides for the threads, every sum in a fixed order.
 
 pub(crate) mod bodies;
+pub(crate) mod cohesion;
 pub(crate) mod columns;
 pub(crate) mod friction;
 pub(crate) mod map;
