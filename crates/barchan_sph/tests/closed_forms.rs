@@ -184,3 +184,38 @@ fn a_lone_guide_falls_as_it_should_and_stays_above_the_floor() {
     assert!((0.01..0.025).contains(&z), "{z}");
     assert!(world.guides.velocity[0].length() < 1e-3);
 }
+
+/// Height that is left [-] of a block of `height` [m] of sand of 30 degrees with this cohesion [Pa], after a second.
+fn left_of_a_cut(height: f64, cohesion: f32) -> f64 {
+    let mut world = world(down(), friction(30f32.to_radians().tan()));
+    world.bodies = vec![floor(1.0)];
+    let layers = (height / SPACING).round() as u32;
+    lattice(&mut world, DVec3::new(-0.22, -0.22, 0.58 * SPACING), [12, 12, layers]);
+    let settings = SphSettings {
+        cohesion: vec![cohesion],
+        ..SphSettings::default()
+    };
+    let mut solver = solver(settings, &world);
+    let top = |world: &World| {
+        let mut heights: Vec<f64> = places(world).iter().map(|p| p.z).collect();
+        heights.sort_by(f64::total_cmp);
+        heights[heights.len() * 98 / 100]
+    };
+    let start = top(&world);
+    run(&mut solver, &mut world, 60);
+    top(&world) / start
+}
+
+#[test]
+fn a_vertical_cut_of_moist_sand_stands_up_to_its_critical_height() {
+    // H = 4c/(ρ g) tan(45° + θ/2): 0.44 m for 1000 Pa and 30 degrees.
+    let critical = 4.0 * 1000.0 / (1600.0 * 9.81) * 60f64.to_radians().tan();
+    let (low, high, dry) = (
+        left_of_a_cut(0.6 * critical, 1000.0),
+        left_of_a_cut(1.6 * critical, 1000.0),
+        left_of_a_cut(0.6 * critical, 0.0),
+    );
+    assert!(low > 0.85, "0.6 of it: {low}");
+    assert!(high < 0.8, "1.6 of it: {high}");
+    assert!(dry < 0.8, "dry: {dry}");
+}

@@ -92,6 +92,7 @@ struct Block {
 impl Block {
     /// Adds them to the sums, for a guide of `half_support` [m], and gives their slopes V W'/r [1/m²].
     #[inline(always)]
+    #[allow(clippy::needless_range_loop, reason = "lanes of several arrays at once")]
     fn add(&self, half_support: f32, sums: &mut Sums) -> Lanes {
         let mut slopes = [0.0; LANES];
         for l in 0..LANES {

@@ -235,14 +235,14 @@ fn prepare<const OPEN: bool>(columns: &mut Columns, rows: &[Rows], space: &Space
     } = columns;
     let chunks = room.par_chunks_mut(CHUNK).zip(rows).enumerate();
     chunks.for_each(|(c, (room, rows))| {
-        for k in 0..room.len() {
+        for (k, room) in room.iter_mut().enumerate() {
             let i = c * CHUNK + k;
             let mut sum = Vec4::ZERO;
             for (j, slope) in rows.row(k) {
                 sum += slope * space.between::<OPEN>(place[i], place[j]) * velocity[j];
             }
             let rate = velocity[i].dot(lean[i] + wall[i]) - sum.element_sum() - inflow[i];
-            room[k] = (1.0 - compression[i]).max(-goal.gentle) - goal.step * rate;
+            *room = (1.0 - compression[i]).max(-goal.gentle) - goal.step * rate;
         }
     });
 }
