@@ -6,6 +6,7 @@ mod refine;
 mod render;
 mod sample;
 mod scenes;
+mod sph;
 mod view;
 
 use clap::Args;
@@ -44,6 +45,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("sample", sample::run),
     ("pbd", pbd::run),
     ("refine", refine::run),
+    ("sph", sph::run),
     ("render", render::run),
     ("view", view::run),
 ];
