@@ -103,6 +103,7 @@ impl Toolbox {
                 r#static: 0.5,
                 kinetic: 0.4,
             },
+            restitution: 0.0,
             from: f64::INFINITY,
             until: f64::INFINITY,
             velocity: DVec3::ZERO,
