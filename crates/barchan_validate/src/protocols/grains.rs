@@ -6,7 +6,7 @@ use barchan::world::World;
 use glam::DVec3;
 
 use super::Broken;
-use crate::stage::{Observation, Stage};
+use crate::stage::{Observation, Stage, values};
 
 /// Frames from look to look.
 const LOOK: u64 = 10;
@@ -43,7 +43,7 @@ pub(super) fn grains(stage: &mut Stage) -> Result<Observation, Broken> {
         let before = refiner(stage).grains().clone();
         go_on(stage, watch)?;
         let Creep { moved, .. } = creep(&before, refiner(stage).grains(), STILL * radius(stage));
-        seen.values.push(("still", 100.0 * (1.0 - moved)));
+        seen.values.push(("still".into(), 100.0 * (1.0 - moved)));
     }
     let last = quality(stage);
     let grains = refiner(stage).grains();
@@ -52,26 +52,24 @@ pub(super) fn grains(stage: &mut Stage) -> Result<Observation, Broken> {
     if let Some(clumping) = last.clumping {
         let worst = clumping.fano.into_iter().fold(0.0, f64::max);
         seen.values
-            .extend([("spacing", clumping.ratio), ("Fano factor", worst)]);
+            .extend(values([("spacing", clumping.ratio), ("Fano factor", worst)]));
     }
     if let Some(mass) = last.mass {
-        seen.values.extend([
-            ("bulk error", mass.bulk),
-            ("surface error", mass.surface),
-            ("edge error", mass.edge),
-        ]);
+        seen.values
+            .extend(values([("bulk error", mass.bulk), ("surface error", mass.surface)]));
+        seen.notes.push(format!("error at edges {:.3}", mass.edge));
     }
     let tight = share_below(&last.nearest, 0.5 * first.mean_nearest());
-    seen.values.push(("tight", 100.0 * tight));
+    seen.values.push(("tight".into(), 100.0 * tight));
     if let Some(difference) = looks.flow_difference() {
-        seen.values.push(("flow", difference));
+        seen.values.push(("flow".into(), difference));
     }
-    seen.values.extend([
+    seen.values.extend(values([
         ("inside", 1e5 * looks.inside.max(last.inside)),
         ("strays", 100.0 * looks.strays),
         ("sticking", 100.0 * looks.sticking),
         ("lost", looks.lost(stage)),
-    ]);
+    ]));
     Ok(seen)
 }
 
@@ -119,7 +117,7 @@ impl Looks {
         let first = self.flows.iter().find(|flow| flow.guides > 0.1)?;
         let last = self.flows.last()?;
         let guides = last.guides - first.guides;
-        (guides > 0.1 && guides < 0.9).then(|| 100.0 * ((last.grains - first.grains) / guides - 1.0).abs())
+        (guides > 0.1 && guides < 0.9).then(|| 100.0 * ((last.grains - first.grains) / guides - 1.0))
     }
 
     /// Grains that are gone, or beyond all places where guides were.
