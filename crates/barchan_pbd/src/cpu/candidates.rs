@@ -254,7 +254,14 @@ impl Candidates {
     /// end of the free motion, or with an impulse to go on from, and not both asleep. Those of the `k`-th guide end at
     /// `ends[k + 1]`.
     #[inline(always)]
-    pub(crate) fn find_active<V: Vectors>(&self, ways: &Ways, near: f32, active: &mut Vec<u32>, ends: &mut Vec<u32>) {
+    pub(crate) fn find_active<V: Vectors>(
+        &self,
+        ways: &Ways,
+        near: f32,
+        active: &mut Vec<u32>,
+        ends: &mut Vec<u32>,
+        blocks: &mut Vec<(u32, u16)>,
+    ) {
         let len = self.len();
         assert!(ways.at.len() == self.halo.len() && ways.free.len() == self.halo.len());
         if active.len() < len + LANES {
