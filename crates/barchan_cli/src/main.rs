@@ -13,6 +13,7 @@ mod run;
 mod sample;
 mod scene;
 mod validate;
+mod view;
 
 use std::process::ExitCode;
 
@@ -34,6 +35,8 @@ enum Command {
     Run(run::Arguments),
     /// Draw a cache or a scene as a picture, pictures or a movie
     Render(render::Arguments),
+    /// Open a window: a scene simulated live, or a cache played
+    View(view::Arguments),
     /// Make grains for a cache that has guides only, or for files of another program
     Refine(refine::Arguments),
     /// Turn a mesh file or a shape into particles
@@ -62,6 +65,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Render(arguments) => render::run(&arguments),
         Command::Refine(arguments) => refine::run(&arguments),
+        Command::View(arguments) => view::run(&arguments),
         Command::Sample(arguments) => sample::run(&arguments),
         Command::Export(arguments) => cache::run_export(&arguments),
         Command::Info(arguments) => cache::info(&arguments),

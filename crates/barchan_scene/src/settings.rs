@@ -101,6 +101,11 @@ impl Settings {
         }
     }
 
+    /// Gives `name` another value.
+    pub fn set(&mut self, name: &str, value: Setting) {
+        self.values.insert(name.to_owned(), value);
+    }
+
     /// Every setting with its value, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Setting)> {
         self.values.iter().map(|(name, value)| (name.as_str(), value))

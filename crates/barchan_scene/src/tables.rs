@@ -26,6 +26,8 @@ pub(crate) const JOINTS: &[&str] = &["hinge", "ball", "rope", "fixed"];
 pub(crate) const EASES: &[&str] = &["linear", "smooth"];
 /// Rigid groups of spheres.
 pub(crate) const CLUMPS: &[&str] = &["tetrahedron", "cube"];
+/// Levers of a machine, in the order of [`Lever::ALL`](crate::Lever::ALL).
+pub(crate) const LEVERS: &[&str] = &["drive", "steer", "swing", "boom", "stick", "bucket"];
 /// What a cache may keep.
 pub(crate) const CACHED: &[&str] = &["guides", "grains", "bodies"];
 
@@ -46,6 +48,7 @@ pub const SCENE: TableSpec = plain("the scene", &[
     field("sink",       List(&Table(&SINK)),    Optional, "shapes in which guides vanish"),
     field("body",       List(&Table(&BODY)),    Optional, "rigid objects"),
     field("joint",      List(&Table(&JOINT)),   Optional, "connections of two bodies"),
+    field("control",    List(&Table(&CONTROL)), Optional, "what a driver moves in the window"),
     field("camera",     List(&Table(&CAMERA)),  Optional, "where to look from"),
     field("refine",     Table(&REFINE),     Optional,                         "grains"),
     field("output",     Table(&OUTPUT),     Optional,                         "what is kept"),
@@ -172,6 +175,20 @@ const JOINT: TableSpec = TableSpec {
         field("cut",     Number,         Optional, "cut from this time on [s]"),
     ],
     exclusive: &[["at", "anchors"]],
+};
+
+#[rustfmt::skip]
+const CONTROL: TableSpec = TableSpec {
+    name: "control",
+    fields: &[
+        field("lever", Word(LEVERS), Required, "what moves it: drive forwards, steer and swing to the left, boom up, stick out, bucket in"),
+        field("body",  Text,         Required, "the name of a scripted body; those whose parent it is go with it"),
+        field("move",  Direction,    Optional, "which way it goes, in its own frame"),
+        field("turn",  Direction,    Optional, "the axis that it turns about, in its own frame"),
+        field("speed", Positive,     Required, "at most [m/s] or [deg/s]"),
+        field("range", Range,        Optional, "least and greatest angle of a turn in the parent's frame [deg]"),
+    ],
+    exclusive: &[["move", "turn"], ["move", "range"]],
 };
 
 #[rustfmt::skip]

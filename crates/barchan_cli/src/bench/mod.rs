@@ -5,6 +5,7 @@ mod pbd;
 mod render;
 mod sample;
 mod scenes;
+mod view;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -42,6 +43,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("sample", sample::run),
     ("pbd", pbd::run),
     ("render", render::run),
+    ("view", view::run),
 ];
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
