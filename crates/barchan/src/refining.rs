@@ -9,7 +9,8 @@ use barchan_io::{
     Cache, CacheError, CacheSettings, CacheWriter, GrainsWriter, PointTable, READABLE, ReadPointsError, Run,
     read_points,
 };
-use barchan_refine::{GrainRefiner, RefineError, RefineSettings, Source};
+use barchan_refine::measures::Quality;
+use barchan_refine::{GrainRefiner, Grains, RefineError, RefineSettings, Source};
 use barchan_scene::{Document, Scene, SceneError, parse_scene};
 use barchan_world::{Column, Frame, Friction, Material, Materials, Pose, Refiner, Stats, Table, Twist, World};
 use glam::{DQuat, DVec3, Vec3};
@@ -151,6 +152,34 @@ fn refine_files(options: &RefineOptions, progress: &mut dyn FnMut(usize, usize))
     }
     writer.finish()?;
     Ok(chain.done(dir, files.len()))
+}
+
+/// How good the grains of a frame of a cache are; nothing if it has none. Bodies are those of the cache's scene.
+pub fn quality(cache: &Cache, frame: u64) -> Result<Option<Quality>, RefiningError> {
+    let table = match cache.read_grains(frame) {
+        Ok(table) => table,
+        Err(CacheError::NoFrame { .. }) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let (_, mut world) = scene_world(cache)?;
+    if let Some(entry) = cache.frames().iter().find(|entry| entry.frame == frame) {
+        world.time = entry.time;
+    }
+    place_bodies(cache, frame, &mut world)?;
+    let guides = of_table(&cache.read_guides(frame)?);
+    world.guides = Default::default();
+    for (place, radius) in guides.positions.iter().zip(guides.radii.iter().flatten()) {
+        let mass = world.settled_mass(0, *radius);
+        world.add_guide(*place, DVec3::ZERO, *radius, mass, 0);
+    }
+    let points = of_table(&table);
+    let mut grains = Grains::default();
+    for (place, id) in points.positions.iter().zip(0..) {
+        grains.push((*place - world.origin).as_vec3(), Vec3::ZERO, id, 0);
+    }
+    let radii = points.radii.unwrap_or_default();
+    let radius = radii.iter().copied().fold(f64::INFINITY, f64::min);
+    Ok((!grains.is_empty() && radius > 0.0).then(|| Quality::of(&world, &grains, radius)))
 }
 
 /// Grains over a sequence of guides.

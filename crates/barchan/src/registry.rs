@@ -4,6 +4,7 @@ use barchan_bodies::Dynamics;
 use barchan_pbd::{FrictionMode, PbdSettings, PbdSolver, Rigid, Splitting};
 use barchan_refine::{GrainRefiner, Mode, RefineError, RefineSettings, Seeding, Source};
 use barchan_scene::{Fill, FillSource, Refine, Scene, Settings};
+use barchan_sph::{Pressure, SphSettings, SphSolver, Yield};
 use barchan_world::{Solver, World};
 use thiserror::Error;
 
@@ -30,7 +31,7 @@ pub enum SolverError {
 type Build = fn(&Scene, &World) -> Result<Box<dyn Solver>, SolverError>;
 
 /// Every solver. A new one is a crate and a line here.
-const SOLVERS: &[(&str, Build)] = &[("pbd", pbd)];
+const SOLVERS: &[(&str, Build)] = &[("pbd", pbd), ("sph", sph)];
 
 fn names() -> String {
     SOLVERS.iter().map(|s| s.0).collect::<Vec<_>>().join(", ")
@@ -94,6 +95,43 @@ fn pbd_settings(given: &Settings, frame_rate: f64) -> PbdSettings {
     }
 }
 
+fn sph(scene: &Scene, world: &World) -> Result<Box<dyn Solver>, SolverError> {
+    let refused = |reason: String| SolverError::Refused { name: "sph", reason };
+    let mut settings = sph_settings(&scene.solver_settings, scene.frame_rate);
+    let cohesion = scene.contacts.iter().map(|c| c.cohesion.unwrap_or_default() as f32);
+    settings.cohesion = cohesion.collect();
+    let bodies = Dynamics::new(world).map_err(|error| refused(error.to_string()))?;
+    let solver = SphSolver::new(settings, bodies).map_err(|error| refused(error.to_string()))?;
+    Ok(Box::new(solver))
+}
+
+fn sph_settings(given: &Settings, frame_rate: f64) -> SphSettings {
+    let defaults = SphSettings::default();
+    let count = |name: &str, default: u32| given.count(name).map_or(default, |n| n as u32);
+    let number = |name: &str, default: f32| given.number(name).map_or(default, |x| x as f32);
+    let substeps = given.number("substeps").map(|n| 1.0 / (frame_rate * n));
+    let convention = given
+        .word("yield")
+        .and_then(|word| Yield::ALL.iter().find(|y| y.0 == word));
+    SphSettings {
+        step: substeps.or(given.number("step")).or(defaults.step),
+        support: number("support", defaults.support),
+        pressure: match given.word("pressure") {
+            Some("pcisph") => Pressure::Pcisph,
+            _ => Pressure::Iisph,
+        },
+        density_error: number("density_error", defaults.density_error),
+        iterations: [
+            count("min_iterations", defaults.iterations[0]),
+            count("max_iterations", defaults.iterations[1]),
+        ],
+        friction_iterations: count("friction_iterations", defaults.friction_iterations),
+        convention: convention.map_or(defaults.convention, |y| y.1),
+        cfl: number("cfl", defaults.cfl),
+        cohesion: defaults.cohesion,
+    }
+}
+
 /// How `scene` wants its grains.
 pub fn refine_settings(refine: &Refine, seed: u64) -> RefineSettings {
     let given = &refine.settings;
@@ -110,6 +148,8 @@ pub fn refine_settings(refine: &Refine, seed: u64) -> RefineSettings {
         },
         packing: refine.packing,
         per_guide: given.count("per_guide").map(|n| n as u32),
+        spread: given.flag("spread").unwrap_or(defaults.spread),
+        repel: given.flag("repel").unwrap_or(defaults.repel),
         seed,
         ..defaults
     }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use barchan::geometry::Aabb;
 use barchan::io::{Cache, CacheError, EXPORTERS, ExportError, FrameStats, export};
+use barchan::refine::measures::Quality;
+use barchan::refining::quality;
 use barchan::world::{BodyState, Column};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -46,11 +48,15 @@ pub fn info(arguments: &InfoArguments) -> Result<(), Failure> {
             let s = &line.stats;
             let bodies = bodies(&cache, line.frame)?;
             let bodies: Vec<_> = bodies.iter().map(body_row).collect();
+            let is_last = Some(line.frame) == stats.last().map(|last| last.frame) && s.grains > 0;
+            let quality = is_last.then(|| quality(&cache, line.frame)).transpose();
+            let quality = quality.map_err(|error| Failure::input(error.to_string()))?.flatten();
             let row = json!({
                 "frame": line.frame, "time": line.time, "steps": s.steps, "guides": s.guides, "grains": s.grains,
                 "mass": s.mass, "kinetic_energy": s.kinetic_energy, "potential_energy": s.potential_energy,
                 "momentum": s.momentum.to_array(), "max_speed": s.max_speed, "max_overlap": s.max_overlap,
                 "guide_ms": s.guide_ms, "grain_ms": s.grain_ms, "removed_mass": s.removed_mass, "bodies": bodies,
+                "grain_quality": quality.as_ref().map(quality_fields),
             });
             println!("{row}");
         }
@@ -94,6 +100,11 @@ pub fn info(arguments: &InfoArguments) -> Result<(), Failure> {
         mean(&|s| s.grain_ms),
         mean(&|s| f64::from(s.steps))
     );
+    if s.grains > 0
+        && let Some(quality) = quality(&cache, last.frame).map_err(|error| Failure::input(error.to_string()))?
+    {
+        print_quality(&quality);
+    }
     if let Ok(guides) = cache.read_guides(last.frame)
         && let Some(Column::Vec3(positions)) = guides.column("position")
     {
@@ -130,6 +141,37 @@ fn body_row(body: &BodyState) -> serde_json::Value {
         "name": body.name, "position": body.position.to_array(), "rotation": body.rotation,
         "linear_velocity": body.linear_velocity.to_array(), "angular_velocity": body.angular_velocity.to_array(),
         "force": body.force.to_array(), "torque": body.torque.to_array(),
+    })
+}
+
+/// How good the last frame's grains are.
+fn print_quality(quality: &Quality) {
+    if let Some(found) = quality.clumping {
+        let [two, three, five] = found.fano;
+        println!(
+            "grains lie at {:.3} of the spacing of random points; Fano factors {two:.2}, {three:.2}, {five:.2} (random: 1)",
+            found.ratio
+        );
+    }
+    if let Some(error) = quality.mass {
+        println!(
+            "their mass misses that of the guides by {:.3} in the bulk, {:.3} at the surface, {:.3} at edges",
+            error.bulk, error.surface, error.edge
+        );
+    }
+    println!(
+        "nearest grain {:.6} m on average; inside bodies {:.1} of 100,000",
+        quality.mean_nearest(),
+        1e5 * quality.inside
+    );
+}
+
+/// The same as fields of a row.
+fn quality_fields(quality: &Quality) -> serde_json::Value {
+    json!({
+        "spacing": quality.clumping.map(|c| c.ratio), "fano": quality.clumping.map(|c| c.fano),
+        "bulk_error": quality.mass.map(|m| m.bulk), "surface_error": quality.mass.map(|m| m.surface),
+        "edge_error": quality.mass.map(|m| m.edge), "mean_nearest": quality.mean_nearest(), "inside": quality.inside,
     })
 }
 

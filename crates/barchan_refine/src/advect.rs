@@ -1,8 +1,9 @@
 //! One pass over the grains: each takes its velocity from the guides around it, and goes on.
 //!
 //! Grains that follow each other lie near each other. A group of them finds the guides in its reach once, each chunk of the
-//! group leaves out those that reach none of its grains, and the rest is summed sixteen grains at a time. What a grain gets is
-//! the sum over all guides in the order of their cells, whatever the groups: guides left out would have added nothing.
+//! group leaves out those that reach none of its grains, each vector of sixteen grains once more, and the rest is summed. What a
+//! grain gets is the sum over all guides in the order of their cells, whatever the groups: guides left out would have added
+//! nothing.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -17,7 +18,7 @@ use crate::isa::{Isa, LANES, Plain, Simd};
 use crate::laws::{C1, C2, Gate};
 use crate::settings::Mode;
 
-/// Grains that share a list of guides [-].
+/// Grains of which it is known together how they move [-].
 pub(crate) const CHUNK: usize = 64;
 /// Grains that share a search [-].
 pub(crate) const GROUP: usize = 512;
@@ -44,20 +45,60 @@ pub(crate) struct Rule {
 }
 
 thread_local! {
-    static LISTS: RefCell<[List; 2]> = RefCell::default();
+    static LISTS: RefCell<[List; 3]> = RefCell::default();
 }
 
-/// Columns of a group.
+/// What is known of grains from the last step, group by group and chunk by chunk.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known {
+    /// Squared speed of the fastest grain of each chunk [m²/s²]; [`UNKNOWN`] if it does not tell.
+    pub fastest: Vec<f32>,
+    /// Where the grains of each group are, if none moves.
+    bounds: Vec<Bounds>,
+    /// What each group's guides cost, in tests of one of them; it tells how well grains are sorted.
+    pub looked: Vec<u32>,
+}
+
+/// What a guide costs a vector of grains that tests whether it is in reach.
+const TEST: u32 = 1;
+/// What it costs in the sum, in tests.
+const SUM: u32 = 10;
+
+/// Stands for a speed that nobody knows.
+pub(crate) const UNKNOWN: f32 = f32::INFINITY;
+
+impl Known {
+    /// Makes room for `count` grains of which nothing is known that was not known before.
+    fn resize(&mut self, count: usize) {
+        self.fastest.resize(count.div_ceil(CHUNK), UNKNOWN);
+        self.bounds.resize(count.div_ceil(GROUP), Bounds::EMPTY);
+        self.looked.resize(count.div_ceil(GROUP), 0);
+    }
+
+    /// Forgets how fast grains are: they changed places, or guides are gone.
+    pub fn forget(&mut self) {
+        self.fastest.fill(UNKNOWN);
+    }
+
+    /// The same of the chunks from that of grain `first` on.
+    pub fn forget_from(&mut self, first: usize) {
+        self.fastest.truncate(first / CHUNK);
+    }
+}
+
+/// Columns of a group, and what is known of it.
 struct Group<'a> {
     position: [&'a mut [f32]; 3],
     velocity: [&'a mut [f32]; 3],
-    /// Squared speed of the fastest grain of each chunk [m²/s²].
     fastest: &'a mut [f32],
+    bounds: &'a mut Bounds,
+    looked: &'a mut u32,
 }
 
-/// Moves all grains on by a step, and writes the squared speed [m²/s²] of the fastest of each chunk. Gives the number of guides that chunks looked at, which tells how well grains are sorted.
-pub(crate) fn advect(grains: &mut Grains, fastest: &mut [f32], field: &Field, rule: &Rule, simd: Simd) -> u64 {
+/// Moves all grains on by a step. Where grains rest and guides are still, nothing changes, and nothing is done.
+pub(crate) fn advect(grains: &mut Grains, known: &mut Known, field: &Field, rule: &Rule, simd: Simd) {
     assert!(simd.is_available(), "{simd:?} on a machine without it");
+    known.resize(grains.len());
     let [x, y, z] = &mut grains.position;
     let [u, v, w] = &mut grains.velocity;
     x.par_chunks_mut(GROUP)
@@ -66,20 +107,22 @@ pub(crate) fn advect(grains: &mut Grains, fastest: &mut [f32], field: &Field, ru
         .zip(u.par_chunks_mut(GROUP))
         .zip(v.par_chunks_mut(GROUP))
         .zip(w.par_chunks_mut(GROUP))
-        .zip(fastest.par_chunks_mut(GROUP / CHUNK))
+        .zip(known.fastest.par_chunks_mut(GROUP / CHUNK))
+        .zip(known.bounds.par_iter_mut().zip(&mut known.looked))
         .with_min_len(4)
-        .map(|((((((x, y), z), u), v), w), fastest)| {
+        .for_each(|(((((((x, y), z), u), v), w), fastest), (bounds, looked))| {
             let group = Group {
                 position: [x, y, z],
                 velocity: [u, v, w],
                 fastest,
+                bounds,
+                looked,
             };
-            LISTS.with_borrow_mut(|lists| dispatch(group, field, rule, lists, simd))
-        })
-        .sum()
+            LISTS.with_borrow_mut(|lists| dispatch(group, field, rule, lists, simd));
+        });
 }
 
-fn dispatch(group: Group, field: &Field, rule: &Rule, lists: &mut [List; 2], simd: Simd) -> u64 {
+fn dispatch(group: Group, field: &Field, rule: &Rule, lists: &mut [List; 3], simd: Simd) {
     match simd {
         // SAFETY: every machine can.
         Simd::Plain => unsafe { move_group::<Plain>(group, field, rule, lists) },
@@ -96,14 +139,14 @@ fn dispatch(group: Group, field: &Field, rule: &Rule, lists: &mut [List; 2], sim
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-fn move_group_avx2(group: Group, field: &Field, rule: &Rule, lists: &mut [List; 2]) -> u64 {
+fn move_group_avx2(group: Group, field: &Field, rule: &Rule, lists: &mut [List; 3]) {
     // SAFETY: the machine has the instructions, or this would not run.
     unsafe { move_group::<Avx2>(group, field, rule, lists) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,bmi1,bmi2,popcnt")]
-fn move_group_avx512(group: Group, field: &Field, rule: &Rule, lists: &mut [List; 2]) -> u64 {
+fn move_group_avx512(group: Group, field: &Field, rule: &Rule, lists: &mut [List; 3]) {
     // SAFETY: the machine has the instructions, or this would not run.
     unsafe { move_group::<Avx512>(group, field, rule, lists) }
 }
@@ -162,42 +205,50 @@ impl<I: Isa> Sums<I> {
 /// # Safety
 /// The machine must have the instructions of `I`.
 #[inline(always)]
-unsafe fn move_group<I: Isa>(group: Group, field: &Field, rule: &Rule, [all, some]: &mut [List; 2]) -> u64 {
+unsafe fn move_group<I: Isa>(group: Group, field: &Field, rule: &Rule, [all, some, few]: &mut [List; 3]) {
     let Group {
         position: [x, y, z],
         velocity: [u, v, w],
         fastest,
+        bounds,
+        looked,
     } = group;
-    let mut looked = 0;
+    if fastest.iter().all(|speed| *speed == 0.0) && field.is_still(bounds) {
+        return;
+    }
+    let mut boxes = [Bounds::EMPTY; GROUP / LANES];
+    *bounds = Bounds::EMPTY;
     // SAFETY: the caller says so.
     unsafe {
-        field.find::<I>(&Bounds::of::<I>(x, y, z), all);
-        let mut start = 0;
-        while start < x.len() {
-            let end = (start + CHUNK).min(x.len());
-            all.find::<I>(&Bounds::of::<I>(&x[start..end], &y[start..end], &z[start..end]), some);
-            looked += some.indices().len() as u64;
+        for (start, own) in (0..x.len()).step_by(LANES).zip(&mut boxes) {
+            *own = Bounds::of::<I>(&load3::<I>([x, y, z], &(start..(start + LANES).min(x.len()))));
+            *bounds = bounds.and(*own);
+        }
+        field.find::<I>(bounds, all);
+        *looked = 0;
+        for (chunk, boxes) in boxes.chunks(CHUNK / LANES).enumerate().take(fastest.len()) {
+            let around = boxes.iter().copied().fold(Bounds::EMPTY, Bounds::and);
+            all.find::<I, true>(&around, some);
+            *looked += TEST * all.indices().len() as u32;
             let mut speed = I::splat(0.0);
-            let chunk = start / CHUNK;
-            while start < end {
-                let lanes = start..(start + LANES).min(end);
+            let starts = (CHUNK * chunk..x.len()).step_by(LANES);
+            for (start, own) in starts.zip(boxes) {
+                let lanes = start..(start + LANES).min(x.len());
+                some.find::<I, false>(own, few);
+                *looked += TEST * some.indices().len() as u32 + SUM * few.indices().len() as u32;
                 let mut places = load3::<I>([x, y, z], &lanes);
                 let mut rates = load3::<I>([u, v, w], &lanes);
                 let sums = match rule.mode {
-                    Mode::Gated => Sums::<I>::over::<true>(&field.movers, some.indices(), &places),
-                    _ => Sums::<I>::over::<false>(&field.movers, some.indices(), &places),
+                    Mode::Gated => Sums::<I>::over::<true>(&field.movers, few.indices(), &places),
+                    _ => Sums::<I>::over::<false>(&field.movers, few.indices(), &places),
                 };
                 speed = I::max(speed, move_lanes::<I>(&mut places, &mut rates, &sums, rule));
                 store3::<I>(places, [x, y, z], &lanes);
                 store3::<I>(rates, [u, v, w], &lanes);
-                start = lanes.end;
             }
-            let mut speeds = [0.0; LANES];
-            I::store(speed, &mut speeds);
-            fastest[chunk] = speeds.into_iter().fold(0.0, f32::max);
+            fastest[chunk] = I::greatest(speed);
         }
     }
-    looked
 }
 
 #[inline(always)]

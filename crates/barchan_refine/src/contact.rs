@@ -1,18 +1,22 @@
 //! Grains against bodies: what would be inside is pushed out, and rubs.
 
+use std::ops::Range;
 use std::sync::Arc;
 
+use barchan_geometry::Shape;
 use barchan_geometry::sdf_grid::SdfGrid;
-use barchan_geometry::{Aabb, Shape};
 use barchan_world::{Body, Boundary, Friction, Pose, World, geometric_mean};
 use glam::{DMat3, DVec3, Vec3};
 use rayon::prelude::*;
 
-use crate::advect::CHUNK;
+use crate::advect::{CHUNK, GROUP, UNKNOWN};
+use crate::clearance::Clearance;
 use crate::grains::Grains;
 
 /// Faces of a body that a grain is pushed out of, one after the other.
 const FACES: usize = 3;
+/// Grains whose distance is asked for together, first [-].
+const BLOCK: usize = 16;
 /// Bodies that a chunk can be near at a time.
 const NEAR: usize = 8;
 /// Points of a fast grain's way that are looked at.
@@ -22,8 +26,7 @@ const MARCHES: usize = 24;
 #[derive(Clone, Debug)]
 pub(crate) struct Obstacle {
     surface: Surface,
-    shape: Arc<dyn Shape>,
-    bounds: Aabb,
+    clearance: Arc<Clearance>,
     from: Place,
     to: Place,
     /// Farthest that a point of it moves in the step [m].
@@ -69,8 +72,9 @@ enum Surface {
 }
 
 impl Obstacle {
-    /// `body` going from one pose to another; points farther than `reach` [m] from its centre do not matter.
-    pub fn new(world: &World, body: &Body, from: Pose, to: Pose, reach: f64) -> Self {
+    /// `body`, `clearance` of which is known, going from one pose to another; points farther than `reach` [m] from its centre do
+    /// not matter.
+    pub fn new(world: &World, body: &Body, clearance: &Arc<Clearance>, [from, to]: [Pose; 2], reach: f64) -> Self {
         let surface = match &body.boundary {
             Boundary::Field(grid) => Surface::Field(grid.clone()),
             Boundary::Exact(shape) => Surface::Exact(shape.clone()),
@@ -84,8 +88,7 @@ impl Obstacle {
         let materials = world.materials.all.iter();
         Self {
             surface,
-            shape: body.shape.clone(),
-            bounds,
+            clearance: clearance.clone(),
             travel: from.point(center).distance(to.point(center)) + angle * extent.min(reach),
             turn: DMat3::from_quat(to.rotation * from.rotation.inverse()) - DMat3::IDENTITY,
             shift: to.position - to.rotation * (from.rotation.inverse() * from.position),
@@ -107,27 +110,6 @@ impl Obstacle {
         match &self.surface {
             Surface::Field(grid) => grid.distance_and_normal(local),
             Surface::Exact(shape) => (shape.distance(local), shape.normal(local)),
-        }
-    }
-
-    /// No more than the distance [m] of the place `p` [m] of the world from the body, at the end of the step; exact enough to tell
-    /// whether it is above `wanted` [m].
-    fn clearance(&self, p: DVec3, wanted: f64) -> f64 {
-        let local = self.to.local(p);
-        let outside = (local - local.clamp(self.bounds.min, self.bounds.max)).length();
-        if outside > wanted {
-            return outside;
-        }
-        match &self.surface {
-            Surface::Field(grid) => {
-                let distance = grid.distance(local);
-                // Outside its band a grid knows only that the surface is farther than the band.
-                match distance < wanted && distance >= grid.band() {
-                    true => self.shape.distance(local),
-                    false => distance,
-                }
-            }
-            Surface::Exact(shape) => shape.distance(local),
         }
     }
 
@@ -246,6 +228,8 @@ pub(crate) struct Contacts {
     clear: Vec<f32>,
     /// The same for each grain of the chunks that can, in units of [`UNIT`] of the largest radius; 0 where it is not known.
     grain_clear: Vec<u8>,
+    /// Bodies that there were.
+    bodies: usize,
 }
 
 /// What a gap counts for [-]: distances interpolated on a grid may change by more than the way moved.
@@ -262,50 +246,69 @@ pub(crate) struct Pushing<'a> {
     /// Radius [m] of a grain by its id.
     pub radius: &'a (dyn Fn(u32) -> f64 + Sync),
     pub largest_radius: f64,
+    /// What a grain that moves may have gone besides [m].
+    pub nudge: f64,
 }
 
 impl Contacts {
     /// Forgets everything: grains were sorted anew, or bodies came or went.
     pub fn forget(&mut self) {
-        self.clear.clear();
-        self.grain_clear.clear();
+        self.forget_from(0);
     }
 
-    /// Pushes grains out of bodies. `fastest` is the squared speed of the fastest grain of each chunk [m²/s²].
-    pub fn resolve(&mut self, grains: &mut Grains, fastest: &[f32], pushing: &Pushing) {
+    /// The same of the chunks from that of grain `first` on.
+    pub fn forget_from(&mut self, first: usize) {
+        self.clear.truncate(first / CHUNK * self.bodies);
+        self.grain_clear.truncate(first / CHUNK * CHUNK);
+    }
+
+    /// Pushes grains out of bodies. `fastest` is the squared speed of the fastest grain of each chunk [m²/s²]; those of chunks in
+    /// which a grain was pushed are no longer known.
+    pub fn resolve(&mut self, grains: &mut Grains, fastest: &mut [f32], pushing: &Pushing) {
         let count = pushing.obstacles.len();
-        self.clear
-            .resize(grains.len().div_ceil(CHUNK) * count, f32::NEG_INFINITY);
-        self.grain_clear.resize(grains.len(), 0);
+        if count != self.bodies {
+            self.forget();
+            self.bodies = count;
+        }
         if count == 0 {
             return;
         }
+        self.clear
+            .resize(grains.len().div_ceil(CHUNK) * count, f32::NEG_INFINITY);
+        self.grain_clear.resize(grains.len(), 0);
         let [x, y, z] = &mut grains.position;
         let [u, v, w] = &mut grains.velocity;
-        x.par_chunks_mut(CHUNK)
-            .zip(y.par_chunks_mut(CHUNK))
-            .zip(z.par_chunks_mut(CHUNK))
-            .zip(u.par_chunks_mut(CHUNK))
-            .zip(v.par_chunks_mut(CHUNK))
-            .zip(w.par_chunks_mut(CHUNK))
-            .zip(grains.id.par_chunks(CHUNK).zip(grains.material.par_chunks(CHUNK)))
+        x.par_chunks_mut(GROUP)
+            .zip(y.par_chunks_mut(GROUP))
+            .zip(z.par_chunks_mut(GROUP))
+            .zip(u.par_chunks_mut(GROUP))
+            .zip(v.par_chunks_mut(GROUP))
+            .zip(w.par_chunks_mut(GROUP))
+            .zip(grains.id.par_chunks(GROUP).zip(grains.material.par_chunks(GROUP)))
             .zip(
                 self.clear
-                    .par_chunks_mut(count)
-                    .zip(self.grain_clear.par_chunks_mut(CHUNK)),
+                    .par_chunks_mut(GROUP / CHUNK * count)
+                    .zip(self.grain_clear.par_chunks_mut(GROUP)),
             )
-            .zip(fastest)
-            .with_min_len(64)
+            .zip(fastest.par_chunks_mut(GROUP / CHUNK))
+            .with_min_len(8)
             .for_each(
                 |((((((((x, y), z), u), v), w), (id, material)), (clear, gaps)), fastest)| {
-                    let chunk = Chunk {
-                        position: [x, y, z],
-                        velocity: [u, v, w],
-                        id,
-                        material,
-                        gaps,
-                    };
-                    chunk.push_out(pushing, clear, f64::from(fastest.sqrt()) * pushing.step);
+                    for (k, (clear, fastest)) in clear.chunks_mut(count).zip(fastest).enumerate() {
+                        let part = k * CHUNK..((k + 1) * CHUNK).min(id.len());
+                        let chunk = Chunk {
+                            position: [&mut x[part.clone()], &mut y[part.clone()], &mut z[part.clone()]],
+                            velocity: [&mut u[part.clone()], &mut v[part.clone()], &mut w[part.clone()]],
+                            id: &id[part.clone()],
+                            material: &material[part.clone()],
+                            gaps: &mut gaps[part],
+                        };
+                        let nudge = if *fastest > 0.0 { pushing.nudge } else { 0.0 };
+                        let farthest = f64::from(fastest.sqrt()) * pushing.step + nudge;
+                        if chunk.push_out(pushing, clear, farthest) {
+                            *fastest = UNKNOWN;
+                        }
+                    }
                 },
             );
     }
@@ -340,67 +343,92 @@ impl About {
 }
 
 impl Chunk<'_> {
-    /// Pushes its grains, the fastest of which went `farthest` [m], out of bodies. `clear` is how far they may go before they can
-    /// touch each body [m].
-    fn push_out(mut self, pushing: &Pushing, clear: &mut [f32], farthest: f64) {
+    /// Pushes its grains, the fastest of which went `farthest` [m], out of bodies, and tells whether one was inside. `clear` is how
+    /// far they may go before they can touch each body [m].
+    fn push_out(mut self, pushing: &Pushing, clear: &mut [f32], farthest: f64) -> bool {
         let is_known = clear[0] > f32::NEG_INFINITY;
-        let moving = pushing.obstacles.iter().any(|obstacle| obstacle.travel > 0.0);
-        // What did not move, and was looked at before, is where it may be.
-        if !moving && farthest == 0.0 && is_known {
-            return;
-        }
         let mut about = None;
         let mut is_new = !is_known;
         let mut near = [0; NEAR];
-        let mut count = 0;
+        let (mut count, mut longest) = (0, 0.0f64);
         for (k, (obstacle, clear)) in pushing.obstacles.iter().zip(clear).enumerate() {
             let travel = match obstacle.travel > 0.0 {
-                true => about
-                    .get_or_insert_with(|| self.about(pushing))
-                    .travel(obstacle, pushing.step),
+                true => {
+                    let about = about.get_or_insert_with(|| self.about(pushing));
+                    about.travel(obstacle, pushing.step) + pushing.nudge
+                }
                 false => farthest,
             };
             let was_near = *clear <= 0.0;
             *clear -= travel as f32;
-            if *clear <= 0.0 {
+            // What did not move is as near as it was.
+            if *clear <= 0.0 && (travel > 0.0 || !is_known) {
                 let about = about.get_or_insert_with(|| self.about(pushing));
-                let reach = about.half + pushing.largest_radius;
                 // Between its poses the body swept over more than where it is now.
-                let wanted = reach + travel;
-                let gap = obstacle.clearance(about.center, wanted) - wanted;
-                *clear = if gap > 0.0 { CAUTION * gap } else { gap }.min(f64::from(f32::MAX)) as f32;
+                let wanted = about.half + pushing.largest_radius + travel;
+                let gap = obstacle.clearance.bound(obstacle.to.local(about.center), wanted) - wanted;
+                *clear = gap.min(f64::from(f32::MAX)) as f32;
                 // Gaps are those to the bodies that were near.
                 is_new |= gap <= 0.0 && !was_near;
                 if gap <= 0.0 && count < NEAR {
                     near[count] = k;
                     count += 1;
+                    longest = longest.max(travel);
                 }
             }
         }
         if count == 0 {
-            return;
+            return false;
         }
-        if is_new {
-            self.gaps.fill(0);
-        }
+        self.push_grains_out(&near[..count], longest, is_new, pushing)
+    }
+
+    /// Pushes its grains, which went no farther than `travel` [m], out of the bodies `near`, and tells whether one was inside.
+    fn push_grains_out(&mut self, near: &[usize], travel: f64, is_new: bool, pushing: &Pushing) -> bool {
         let unit = UNIT * pushing.largest_radius;
-        for i in 0..self.id.len() {
-            let travel = self.travel(i, &near[..count], pushing);
-            let gone = (travel / unit).ceil().min(255.0) as u8;
-            let left = self.gaps[i].saturating_sub(gone);
-            self.gaps[i] = match left > 0 {
-                true => left,
-                false => {
-                    let gap = self.push_grain_out(i, &near[..count], travel, pushing);
-                    (CAUTION * gap / unit).min(255.0) as u8
-                }
-            };
+        let gone = match is_new {
+            true => u8::MAX,
+            false => ((travel / unit) as u8).saturating_add(1),
+        };
+        for gap in self.gaps.iter_mut() {
+            *gap = gap.saturating_sub(gone);
         }
+        let mut pushed = false;
+        for start in (0..self.id.len()).step_by(BLOCK) {
+            let block = start..(start + BLOCK).min(self.id.len());
+            if !self.gaps[block.clone()].contains(&0) {
+                continue;
+            }
+            let gap = self.gap(block.clone(), near, pushing);
+            if gap > travel {
+                self.gaps[block].fill((gap / unit) as u8);
+                continue;
+            }
+            for i in block {
+                if self.gaps[i] == 0 {
+                    let gap = self.push_grain_out(i, near, travel, pushing);
+                    self.gaps[i] = (CAUTION * gap / unit) as u8;
+                    pushed |= gap <= 0.0;
+                }
+            }
+        }
+        pushed
+    }
+
+    /// How far each grain of a block may go before it can touch one of the bodies `near` [m].
+    fn gap(&self, block: Range<usize>, near: &[usize], pushing: &Pushing) -> f64 {
+        let (center, half) = self.bounds(block);
+        let center = pushing.origin + center.as_dvec3();
+        let distance = |&k: &usize| {
+            let obstacle = &pushing.obstacles[k];
+            CAUTION * obstacle.distance(obstacle.to.local(center))
+        };
+        near.iter().map(distance).fold(f64::INFINITY, f64::min) - half - pushing.largest_radius
     }
 
     /// Where it is and how it moves.
     fn about(&self, pushing: &Pushing) -> About {
-        let (center, half) = self.bounds();
+        let (center, half) = self.bounds(0..self.id.len());
         let first = Vec3::new(self.velocity[0][0], self.velocity[1][0], self.velocity[2][0]);
         let differs =
             |i: usize| Vec3::new(self.velocity[0][i], self.velocity[1][i], self.velocity[2][i]).distance(first);
@@ -412,30 +440,13 @@ impl Chunk<'_> {
         }
     }
 
-    fn bounds(&self) -> (Vec3, f64) {
+    fn bounds(&self, part: Range<usize>) -> (Vec3, f64) {
         let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-        for i in 0..self.id.len() {
+        for i in part {
             let p = Vec3::new(self.position[0][i], self.position[1][i], self.position[2][i]);
             (low, high) = (low.min(p), high.max(p));
         }
         (0.5 * (low + high), 0.5 * f64::from((high - low).length()))
-    }
-
-    /// Farthest that a grain went relative to the bodies near it [m].
-    fn travel(&self, i: usize, near: &[usize], pushing: &Pushing) -> f64 {
-        let rate = Vec3::new(self.velocity[0][i], self.velocity[1][i], self.velocity[2][i]);
-        if near.iter().all(|&k| pushing.obstacles[k].travel == 0.0) {
-            return f64::from(rate.length()) * pushing.step;
-        }
-        let place =
-            pushing.origin + Vec3::new(self.position[0][i], self.position[1][i], self.position[2][i]).as_dvec3();
-        let way = rate.as_dvec3() * pushing.step;
-        let start = place - way;
-        let relative = |&k: &usize| {
-            let obstacle = &pushing.obstacles[k];
-            (way - obstacle.turn * start - obstacle.shift).length_squared()
-        };
-        near.iter().map(relative).fold(0.0, f64::max).sqrt()
     }
 
     /// Pushes a grain that went `travel` [m] out of bodies, and gives its gap [m].

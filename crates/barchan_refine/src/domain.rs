@@ -11,6 +11,8 @@ pub(crate) struct Domain {
     size: IVec3,
 }
 
+/// Cells by which a steady box grows [-].
+const STEADY: f32 = 8.0;
 /// Points that the box is made from, at most.
 const SAMPLES: usize = 512;
 
@@ -20,7 +22,21 @@ impl Domain {
         let stride = points.len().div_ceil(SAMPLES).max(1);
         let sample: Vec<Vec3> = points.step_by(stride).collect();
         let (low, high) = bulk(&sample, side);
-        let mut side = side;
+        Self::within(low, high, side, most)
+    }
+
+    /// The same of cells on a lattice that does not move with the points, for tables that are worth keeping: the box begins and
+    /// ends at every eighth cell, and sides come in steps.
+    pub fn steady(points: impl ExactSizeIterator<Item = Vec3>, side: f32, most: usize) -> Self {
+        let stride = points.len().div_ceil(SAMPLES).max(1);
+        let sample: Vec<Vec3> = points.step_by(stride).collect();
+        let side = ((side.log2() * 8.0).ceil() / 8.0).exp2();
+        let (low, high) = bulk(&sample, side);
+        let step = STEADY * side;
+        Self::within((low / step).floor() * step, (high / step).ceil() * step, side, most)
+    }
+
+    fn within(low: Vec3, high: Vec3, mut side: f32, most: usize) -> Self {
         loop {
             let cells = ((high - low) / side).floor() + 1.0;
             if cells.element_product() <= most as f32 {
@@ -38,6 +54,11 @@ impl Domain {
     /// Number of cells.
     pub fn len(&self) -> usize {
         self.size.to_array().into_iter().map(|n| n as usize).product()
+    }
+
+    /// Side of a cell [m].
+    pub fn side(&self) -> f32 {
+        1.0 / self.per_cell
     }
 
     /// Cells along each axis.

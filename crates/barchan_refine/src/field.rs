@@ -3,7 +3,7 @@
 use glam::{IVec3, Vec3};
 
 use crate::domain::Domain;
-use crate::isa::{Isa, LANES};
+use crate::isa::{Isa, LANES, Word};
 use crate::laws::REACH;
 
 /// Guides at the very end of their reach are kept: what is left out must weigh nothing whatever the rounding.
@@ -22,20 +22,25 @@ pub struct Mover {
     pub velocity: [f32; 3],
     /// One over its squared reach [1/m²].
     pub inverse: f32,
-    /// Its reach [m].
-    pub reach: f32,
+    /// Whether it is where it was in the last step, and stays.
+    pub is_still: bool,
 }
 
 impl Mover {
     /// A guide of `radius` [m].
-    pub fn new(position: Vec3, velocity: Vec3, radius: f32) -> Self {
+    pub fn new(position: Vec3, velocity: Vec3, radius: f32, is_still: bool) -> Self {
         let reach = REACH * radius;
         Self {
             position: position.to_array(),
             velocity: velocity.to_array(),
             inverse: 1.0 / (reach * reach),
-            reach,
+            is_still,
         }
+    }
+
+    /// How far it reaches [m].
+    pub(crate) fn reach(&self) -> f32 {
+        self.inverse.sqrt().recip()
     }
 
     pub(crate) fn place(&self) -> Vec3 {
@@ -51,6 +56,8 @@ pub(crate) struct Field {
     pub movers: Vec<Mover>,
     /// Guides of cell k are `bounds[k]..bounds[k + 1]`.
     bounds: Vec<u32>,
+    /// Guides of the cells before cell k that are not still.
+    moving: Vec<u32>,
     columns: Columns,
     /// 0, 1, 2, ...
     numbers: Vec<u32>,
@@ -69,7 +76,8 @@ pub(crate) struct Bounds {
 impl Field {
     /// Sorts `movers` into cells of the size of their reach.
     pub fn build(&mut self, movers: &[Mover]) {
-        self.reach = movers.iter().map(|m| m.reach).fold(0.0, f32::max);
+        let largest = movers.iter().min_by(|a, b| a.inverse.total_cmp(&b.inverse));
+        self.reach = largest.map_or(0.0, Mover::reach);
         let most = 8 * movers.len() + 4096;
         let side = self.reach.max(f32::MIN_POSITIVE);
         let domain = Domain::over(movers.iter().map(Mover::place), side, most);
@@ -94,7 +102,19 @@ impl Field {
         self.bounds.rotate_right(1);
         self.bounds[0] = 0;
         self.fill_columns();
+        self.count_moving();
         self.domain = Some(domain);
+    }
+
+    fn count_moving(&mut self) {
+        let mut sum = 0;
+        self.moving.clear();
+        self.moving.push(0);
+        for cell in self.bounds.windows(2) {
+            let movers = &self.movers[cell[0] as usize..cell[1] as usize];
+            sum += movers.iter().filter(|m| !m.is_still).count() as u32;
+            self.moving.push(sum);
+        }
     }
 
     fn fill_columns(&mut self) {
@@ -105,7 +125,7 @@ impl Field {
             column.extend([0.0; LANES]);
         }
         squared_reach.clear();
-        squared_reach.extend(self.movers.iter().map(|m| m.reach * m.reach * SLACK));
+        squared_reach.extend(self.movers.iter().map(|m| SLACK / m.inverse));
         squared_reach.extend([0.0; LANES]);
         self.numbers.clear();
         self.numbers.extend(0..(self.movers.len() + LANES) as u32);
@@ -119,19 +139,37 @@ impl Field {
     pub unsafe fn find<I: Isa>(&self, bounds: &Bounds, list: &mut List) {
         list.len = 0;
         let Some(domain) = &self.domain else { return };
-        let (first, last) = (
-            domain.cell(bounds.low - self.reach),
-            domain.cell(bounds.high + self.reach),
-        );
+        let [first, last] = self.cells(domain, bounds);
         for z in first.z..=last.z {
             for y in first.y..=last.y {
                 let start = self.bounds[domain.index(IVec3::new(first.x, y, z))] as usize;
                 let end = self.bounds[domain.index(IVec3::new(last.x, y, z)) + 1] as usize;
                 // SAFETY: the caller says so.
-                unsafe { list.take::<I>(bounds, &self.columns, &self.numbers, start, end) };
+                unsafe { list.take::<I, true>(bounds, &self.columns, &self.numbers, start, end) };
             }
         }
-        list.copy_columns(&self.columns);
+    }
+
+    /// Whether all guides are still that may reach into `bounds`.
+    pub fn is_still(&self, bounds: &Bounds) -> bool {
+        let Some(domain) = &self.domain else { return false };
+        let [first, last] = self.cells(domain, bounds);
+        (first.z..=last.z).all(|z| {
+            (first.y..=last.y).all(|y| {
+                let start = domain.index(IVec3::new(first.x, y, z));
+                let end = domain.index(IVec3::new(last.x, y, z)) + 1;
+                self.moving[start] == self.moving[end]
+            })
+        })
+    }
+
+    /// First and last of the cells whose guides may reach into `bounds`.
+    #[inline(always)]
+    fn cells(&self, domain: &Domain, bounds: &Bounds) -> [IVec3; 2] {
+        [
+            domain.cell(bounds.low - self.reach),
+            domain.cell(bounds.high + self.reach),
+        ]
     }
 }
 
@@ -159,70 +197,100 @@ impl List {
         &self.index[..self.len]
     }
 
-    /// Writes those that reach into `bounds` to `out`, in their order.
+    /// Writes those that reach into `bounds` to `out`, in their order, with `COLUMNS` if they are to be tested further.
     ///
     /// # Safety
     /// The machine must have the instructions of `I`.
     #[inline(always)]
-    pub unsafe fn find<I: Isa>(&self, bounds: &Bounds, out: &mut List) {
+    pub unsafe fn find<I: Isa, const COLUMNS: bool>(&self, bounds: &Bounds, out: &mut List) {
         out.len = 0;
         // SAFETY: the caller says so.
-        unsafe { out.take::<I>(bounds, &self.columns, &self.index, 0, self.len) };
+        unsafe { out.take::<I, COLUMNS>(bounds, &self.columns, &self.index, 0, self.len) };
     }
 
     /// Appends those of `start..end` that reach into `bounds`.
     #[inline(always)]
-    unsafe fn take<I: Isa>(&mut self, bounds: &Bounds, columns: &Columns, numbers: &[u32], start: usize, end: usize) {
-        if self.index.len() < self.len + end - start + LANES {
-            self.index
-                .resize((self.len + end - start + LANES).next_power_of_two(), 0);
-        }
+    unsafe fn take<I: Isa, const COLUMNS: bool>(
+        &mut self,
+        bounds: &Bounds,
+        columns: &Columns,
+        numbers: &[u32],
+        start: usize,
+        end: usize,
+    ) {
+        self.make_room(self.len + end - start + LANES);
         let mut k = start;
         while k < end {
-            let numbers = numbers[k..][..LANES].try_into().expect("padded");
-            let out = (&mut self.index[self.len..][..LANES]).try_into().expect("padded");
             // SAFETY: the caller says so.
-            self.len += unsafe {
+            unsafe {
                 let gaps = bounds.gaps::<I>(columns, k);
                 let last = I::splat((end - k - 1) as f32);
-                I::keep(I::where_le(I::load(&RAMP), last, gaps, I::splat(1.0)), numbers, out)
-            };
+                let bits = I::at_most_zero(I::where_le(I::load(&RAMP), last, gaps, I::splat(1.0)));
+                pack::<I, u32>(bits, numbers, k, &mut self.index, self.len);
+                if COLUMNS {
+                    let own = &mut self.columns;
+                    pack::<I, f32>(bits, &columns.x, k, &mut own.x, self.len);
+                    pack::<I, f32>(bits, &columns.y, k, &mut own.y, self.len);
+                    pack::<I, f32>(bits, &columns.z, k, &mut own.z, self.len);
+                    pack::<I, f32>(bits, &columns.squared_reach, k, &mut own.squared_reach, self.len);
+                }
+                self.len += bits.count_ones() as usize;
+            }
             k += LANES;
         }
     }
 
-    fn copy_columns(&mut self, from: &Columns) {
-        let wanted = self.len + LANES;
-        let Columns { x, y, z, squared_reach } = &mut self.columns;
-        if x.len() < wanted || self.index.len() < wanted {
-            let wanted = wanted.next_power_of_two();
-            self.index.resize(wanted.max(self.index.len()), 0);
-            for column in [&mut *x, y, z, squared_reach] {
+    /// A list may be read a vector beyond its end.
+    #[inline(always)]
+    fn make_room(&mut self, wanted: usize) {
+        if self.index.len() < wanted + LANES {
+            let wanted = (wanted + LANES).next_power_of_two();
+            self.index.resize(wanted, 0);
+            let Columns { x, y, z, squared_reach } = &mut self.columns;
+            for column in [x, y, z, squared_reach] {
                 column.resize(wanted, 0.0);
             }
-        }
-        for (place, &k) in self.index[..self.len].iter().enumerate() {
-            let k = k as usize;
-            x[place] = from.x[k];
-            y[place] = from.y[k];
-            z[place] = from.z[k];
-            squared_reach[place] = from.squared_reach[k];
         }
     }
 }
 
+/// [`Isa::pack`] of the sixteen from `k` on to `at` and on.
+#[inline(always)]
+unsafe fn pack<I: Isa, T: Word>(bits: u32, from: &[T], k: usize, to: &mut [T], at: usize) {
+    let from = from[k..][..LANES].try_into().expect("padded");
+    let to = (&mut to[at..][..LANES]).try_into().expect("padded");
+    // SAFETY: the caller says that the machine has the instructions.
+    unsafe { I::pack(bits, from, to) };
+}
+
 impl Bounds {
-    /// Around all of the places with these coordinates.
+    /// Around nothing.
+    pub const EMPTY: Self = Self {
+        low: Vec3::INFINITY,
+        high: Vec3::NEG_INFINITY,
+    };
+
+    /// Around sixteen places.
     ///
     /// # Safety
     /// The machine must have the instructions of `I`.
     #[inline(always)]
-    pub unsafe fn of<I: Isa>(x: &[f32], y: &[f32], z: &[f32]) -> Self {
+    pub unsafe fn of<I: Isa>([x, y, z]: &[I::Lanes; 3]) -> Self {
         // SAFETY: the caller says so.
-        let (x, y, z) = unsafe { (extremes::<I>(x), extremes::<I>(y), extremes::<I>(z)) };
+        unsafe {
+            Self {
+                low: Vec3::new(I::least(*x), I::least(*y), I::least(*z)),
+                high: Vec3::new(I::greatest(*x), I::greatest(*y), I::greatest(*z)),
+            }
+        }
+    }
+
+    /// Around both.
+    #[inline(always)]
+    pub fn and(self, other: Self) -> Self {
         Self {
-            low: Vec3::new(x.0, y.0, z.0),
-            high: Vec3::new(x.1, y.1, z.1),
+            low: self.low.min(other.low),
+            high: self.high.max(other.high),
         }
     }
 
@@ -256,25 +324,4 @@ unsafe fn squared_gap<I: Isa>(column: &[f32], k: usize, low: f32, high: f32) -> 
         let away = I::max(away, I::splat(0.0));
         I::mul(away, away)
     }
-}
-
-/// Least and greatest of `values`.
-#[inline(always)]
-unsafe fn extremes<I: Isa>(values: &[f32]) -> (f32, f32) {
-    let (chunks, rest) = values.as_chunks::<LANES>();
-    let (mut lows, mut highs) = ([values[0]; LANES], [values[0]; LANES]);
-    // SAFETY: the caller says so.
-    unsafe {
-        let (mut low, mut high) = (I::load(&lows), I::load(&highs));
-        for chunk in chunks {
-            let chunk = I::load(chunk);
-            low = I::min(chunk, low);
-            high = I::max(chunk, high);
-        }
-        I::store(low, &mut lows);
-        I::store(high, &mut highs);
-    }
-    let low = lows.iter().chain(rest).copied().fold(f32::INFINITY, f32::min);
-    let high = highs.iter().chain(rest).copied().fold(f32::NEG_INFINITY, f32::max);
-    (low, high)
 }

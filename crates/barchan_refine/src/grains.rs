@@ -104,6 +104,11 @@ pub fn radius_of(radii: &Radii, seed: u64, id: u32) -> f64 {
     radii.quantile(rank_of(seed, id))
 }
 
+/// Radius [m] of a grain of mean volume.
+pub(crate) fn typical_radius(radii: &Radii) -> f64 {
+    (radii.mean_volume() * 0.75 / std::f64::consts::PI).cbrt()
+}
+
 /// The share of grains that are no larger than the grain `id` [-].
 pub(crate) fn rank_of(seed: u64, id: u32) -> f64 {
     Stream::new(seed ^ RADIUS_STREAM, u64::from(id)).unit()

@@ -33,14 +33,19 @@ impl Simd {
         match self {
             Self::Plain => true,
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi1"),
+            Self::Avx2 => {
+                is_x86_feature_detected!("avx2")
+                    && is_x86_feature_detected!("bmi1")
+                    && is_x86_feature_detected!("bmi2")
+                    && is_x86_feature_detected!("popcnt")
+            }
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => {
                 is_x86_feature_detected!("avx512f")
                     && is_x86_feature_detected!("avx512bw")
                     && is_x86_feature_detected!("avx512vl")
                     && is_x86_feature_detected!("avx512dq")
-                    && is_x86_feature_detected!("popcnt")
+                    && Self::Avx2.is_available()
             }
             #[cfg(not(target_arch = "x86_64"))]
             _ => false,
@@ -72,8 +77,31 @@ pub(crate) trait Isa {
     unsafe fn min(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
     /// `a` where `x <= y`, else `b`.
     unsafe fn where_le(x: Self::Lanes, y: Self::Lanes, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
-    /// Writes those of `values` whose `gap` is at most 0 to `out`, in their order, and gives their number.
-    unsafe fn keep(gap: Self::Lanes, values: &[u32; LANES], out: &mut [u32; LANES]) -> usize;
+    /// The least.
+    unsafe fn least(a: Self::Lanes) -> f32;
+    /// The greatest.
+    unsafe fn greatest(a: Self::Lanes) -> f32;
+    /// Which are at most 0, a bit each.
+    unsafe fn at_most_zero(a: Self::Lanes) -> u32;
+    /// Writes those of `values` whose bit is set to `out`, in their order.
+    unsafe fn pack<T: Word>(bits: u32, values: &[T; LANES], out: &mut [T; LANES]);
+}
+
+/// Four bytes.
+pub(crate) trait Word: Copy {}
+
+impl Word for u32 {}
+impl Word for f32 {}
+
+/// [`Isa::pack`], bit by bit.
+#[inline(always)]
+fn pack<T: Word>(mut bits: u32, values: &[T; LANES], out: &mut [T; LANES]) {
+    let mut n = 0;
+    while bits != 0 {
+        out[n % LANES] = values[bits.trailing_zeros() as usize % LANES];
+        bits &= bits - 1;
+        n += 1;
+    }
 }
 
 /// One number after the other.
@@ -130,13 +158,20 @@ impl Isa for Plain {
         std::array::from_fn(|k| if x[k] <= y[k] { a[k] } else { b[k] })
     }
     #[inline(always)]
-    unsafe fn keep(gap: Self::Lanes, values: &[u32; LANES], out: &mut [u32; LANES]) -> usize {
-        let mut n = 0;
-        for k in 0..LANES {
-            out[n.min(LANES - 1)] = values[k];
-            n += usize::from(gap[k] <= 0.0);
-        }
-        n
+    unsafe fn least(a: Self::Lanes) -> f32 {
+        a.into_iter().fold(f32::INFINITY, f32::min)
+    }
+    #[inline(always)]
+    unsafe fn greatest(a: Self::Lanes) -> f32 {
+        a.into_iter().fold(f32::NEG_INFINITY, f32::max)
+    }
+    #[inline(always)]
+    unsafe fn at_most_zero(a: Self::Lanes) -> u32 {
+        (0..LANES).fold(0, |bits, k| bits | u32::from(a[k] <= 0.0) << k)
+    }
+    #[inline(always)]
+    unsafe fn pack<T: Word>(bits: u32, values: &[T; LANES], out: &mut [T; LANES]) {
+        pack(bits, values, out);
     }
 }
 
@@ -147,7 +182,7 @@ pub(crate) use x86::{Avx2, Avx512};
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{Isa, LANES};
+    use super::{Isa, LANES, Word, pack};
 
     /// Twice eight numbers.
     pub(crate) struct Avx2;
@@ -218,20 +253,37 @@ mod x86 {
             }
         }
         #[inline(always)]
-        unsafe fn keep(gap: Self::Lanes, values: &[u32; LANES], out: &mut [u32; LANES]) -> usize {
+        unsafe fn least(a: Self::Lanes) -> f32 {
             // SAFETY: as above.
-            let mut bits = unsafe {
-                let low = _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(gap[0], _mm256_setzero_ps()));
-                let high = _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(gap[1], _mm256_setzero_ps()));
-                (low | high << 8).cast_unsigned()
-            };
-            let mut n = 0;
-            while bits != 0 {
-                out[n] = values[bits.trailing_zeros() as usize % LANES];
-                bits &= bits - 1;
-                n += 1;
+            unsafe {
+                let halves = _mm256_min_ps(a[0], a[1]);
+                let four = _mm_min_ps(_mm256_castps256_ps128(halves), _mm256_extractf128_ps::<1>(halves));
+                let two = _mm_min_ps(four, _mm_movehl_ps(four, four));
+                _mm_cvtss_f32(_mm_min_ss(two, _mm_movehdup_ps(two)))
             }
-            n
+        }
+        #[inline(always)]
+        unsafe fn greatest(a: Self::Lanes) -> f32 {
+            // SAFETY: as above.
+            unsafe {
+                let halves = _mm256_max_ps(a[0], a[1]);
+                let four = _mm_max_ps(_mm256_castps256_ps128(halves), _mm256_extractf128_ps::<1>(halves));
+                let two = _mm_max_ps(four, _mm_movehl_ps(four, four));
+                _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)))
+            }
+        }
+        #[inline(always)]
+        unsafe fn at_most_zero(a: Self::Lanes) -> u32 {
+            // SAFETY: as above.
+            unsafe {
+                let low = _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(a[0], _mm256_setzero_ps()));
+                let high = _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(a[1], _mm256_setzero_ps()));
+                (low | high << 8).cast_unsigned()
+            }
+        }
+        #[inline(always)]
+        unsafe fn pack<T: Word>(bits: u32, values: &[T; LANES], out: &mut [T; LANES]) {
+            pack(bits, values, out);
         }
     }
 
@@ -292,13 +344,26 @@ mod x86 {
             unsafe { _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_LE_OQ>(x, y), b, a) }
         }
         #[inline(always)]
-        unsafe fn keep(gap: Self::Lanes, values: &[u32; LANES], out: &mut [u32; LANES]) -> usize {
-            // SAFETY: sixteen numbers.
+        unsafe fn least(a: Self::Lanes) -> f32 {
+            // SAFETY: as above.
+            unsafe { _mm512_reduce_min_ps(a) }
+        }
+        #[inline(always)]
+        unsafe fn greatest(a: Self::Lanes) -> f32 {
+            // SAFETY: as above.
+            unsafe { _mm512_reduce_max_ps(a) }
+        }
+        #[inline(always)]
+        unsafe fn at_most_zero(a: Self::Lanes) -> u32 {
+            // SAFETY: as above.
+            unsafe { u32::from(_mm512_cmp_ps_mask::<_CMP_LE_OQ>(a, _mm512_setzero_ps())) }
+        }
+        #[inline(always)]
+        unsafe fn pack<T: Word>(bits: u32, values: &[T; LANES], out: &mut [T; LANES]) {
+            // SAFETY: sixteen words of four bytes each, here and there.
             unsafe {
-                let near = _mm512_cmp_ps_mask::<_CMP_LE_OQ>(gap, _mm512_setzero_ps());
-                let kept = _mm512_maskz_compress_epi32(near, _mm512_loadu_si512(values.as_ptr().cast()));
+                let kept = _mm512_maskz_compress_epi32(bits as u16, _mm512_loadu_si512(values.as_ptr().cast()));
                 _mm512_storeu_si512(out.as_mut_ptr().cast(), kept);
-                near.count_ones() as usize
             }
         }
     }

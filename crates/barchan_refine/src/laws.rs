@@ -70,6 +70,32 @@ pub fn per_step(alpha: f32, step: f64) -> f32 {
     alpha.powf((step / REFERENCE_STEP) as f32)
 }
 
+/// Density from which on grains are too many, of that of settled ones [-].
+pub const CROWDED: f32 = 1.0;
+
+/// Share of a guide's agitation that may spread grains [-].
+const CARRIED: f32 = 0.5;
+/// How fast grains spread [1/s].
+const SPREAD: f32 = 16.0;
+/// How fast guides calm down [1/s].
+const CALM: f32 = 4.0;
+/// Agitation from which on a guide is calm [m/s].
+const CALMED: f32 = 0.01;
+
+/// Speed [m/s] that a guide has among the others or had a moment ago, after `duration` [s] of which it went at `speed` [m/s]: what it
+/// was fades as exp(-t/τ), and ends.
+pub fn agitated(before: f32, speed: f32, duration: f32) -> f32 {
+    let now = speed.max(before * (-CALM * duration).exp());
+    if now > CALMED { now } else { 0.0 }
+}
+
+/// Velocity [m/s] that carries grains from where they are too many, by the gradient [1/m] of their density relative to that of settled
+/// ones: u = -D ∇n, D = r² / τ, no faster than a share of the guide's `agitation` [m/s]. Differences over a guide's radius r [m] are
+/// gone after about τ.
+pub fn spreading(gradient: glam::Vec3, radius: f32, agitation: f32) -> glam::Vec3 {
+    (-SPREAD * radius * radius * gradient).clamp_length_max(CARRIED * agitation)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,17 +5,22 @@
 //! [Ihmsen13] [Sommer22]. No grain knows another: a step is one pass over memory.
 
 mod advect;
+mod clearance;
+mod clock;
 mod cloud;
 mod contact;
 mod domain;
+mod even;
 mod field;
 mod grains;
 mod isa;
 pub mod laws;
 pub mod measures;
 mod order;
+mod periodic;
 mod play;
 mod refiner;
+mod repel;
 mod seed;
 mod settings;
 

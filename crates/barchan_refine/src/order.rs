@@ -35,7 +35,7 @@ impl Sorter {
         }
         let side = (PER_CELL / density).cbrt();
         let place = |i: usize| grains.place(i);
-        let domain = Domain::over((0..n).map(place), side, n / 2 + 4096);
+        let domain = Domain::steady((0..n).map(place), side, n + 4096);
         if self.domain.map(|d| d.size()) != Some(domain.size()) {
             self.rank = ranks(domain.size());
         }

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use crate::domain::Domain;
 use crate::field::Mover;
+use crate::periodic::{nearest, wrapped};
 
 /// A guide is slow up to this speed, in its radii a second [1/s].
 const SLOW: f64 = 0.5;
@@ -24,6 +25,9 @@ const CAGE: f64 = 0.6;
 /// Share of the guides around one that must go, too, if its anchor is to go [-].
 const COMPANY: f32 = 0.4;
 
+/// Guides of a task [-], at least.
+const TASK: usize = 512;
+
 /// Where each guide is for grains: an anchor that follows its guide on a slack rope.
 ///
 /// Settled guides never rest altogether: contacts let them tremble and creep, and a few rattle in their cages. An anchor stays while its
@@ -33,6 +37,8 @@ const COMPANY: f32 = 0.4;
 pub(crate) struct Play {
     /// By the guides' ids [m], relative to the world's origin; no number for those that are not known yet.
     anchors: Vec<DVec3>,
+    /// By the guides' ids: whether the anchor did not move in the last frame. Only tells what need not be done again.
+    stayed: Vec<bool>,
     pulls: Vec<Pull>,
     /// Of each cell: all guides, and those whose anchors are to go.
     counts: Vec<[u32; 2]>,
@@ -52,34 +58,51 @@ struct Pull {
     held: bool,
 }
 
+impl Pull {
+    /// What the anchor goes [m].
+    fn moved(&self) -> DVec3 {
+        match self.wanted > 0.0 {
+            true => self.way * (self.wanted / self.way.length()),
+            false => DVec3::ZERO,
+        }
+    }
+}
+
 impl Play {
     /// Draws the anchors along over the frame that ends now, and writes what grains see of the guides to `movers`, in the world's
     /// order: where each was at the start, and how it moves.
     pub fn advance(&mut self, world: &World, velocities: &[Vec3], duration: f64, movers: &mut Vec<Mover>) {
         self.anchors.resize(world.next_id as usize, DVec3::NAN);
-        self.pulls.clear();
-        for (i, velocity) in velocities.iter().enumerate() {
-            let now = world.place(i) - world.origin;
-            let anchor = self.anchors[world.guides.id[i] as usize];
-            let moved = velocity.as_dvec3() * duration;
-            let from = if anchor.is_nan() { now - moved } else { anchor };
-            let way = nearest(world, now - from);
-            let radius = f64::from(world.guides.radius[i]);
-            self.pulls.push(pull(
-                from,
-                way,
-                moved.length(),
-                moved.length() / (duration * radius),
-                radius,
-            ));
-        }
+        self.stayed.resize(world.next_id as usize, false);
+        let anchors = &self.anchors;
+        velocities
+            .par_iter()
+            .enumerate()
+            .with_min_len(TASK)
+            .map(|(i, velocity)| {
+                let now = world.place(i) - world.origin;
+                let anchor = anchors[world.guides.id[i] as usize];
+                let moved = velocity.as_dvec3() * duration;
+                let from = if anchor.is_nan() { now - moved } else { anchor };
+                let radius = f64::from(world.guides.radius[i]);
+                pull(from, nearest(world, now - from), moved.length(), duration, radius)
+            })
+            .collect_into_vec(&mut self.pulls);
         self.hold_the_lonely(world);
-        movers.clear();
-        for (i, pull) in self.pulls.iter().enumerate() {
-            let moved = pull.way * (pull.wanted / pull.way.length().max(f64::MIN_POSITIVE));
-            self.anchors[world.guides.id[i] as usize] = wrapped(world, pull.from + moved);
-            let rate = (moved / duration).as_vec3();
-            movers.push(Mover::new(pull.from.as_vec3(), rate, world.guides.radius[i]));
+        let stayed = &self.stayed;
+        self.pulls
+            .par_iter()
+            .enumerate()
+            .with_min_len(TASK)
+            .map(|(i, pull)| {
+                let stays = pull.wanted == 0.0 && stayed[world.guides.id[i] as usize];
+                let rate = (pull.moved() / duration).as_vec3();
+                Mover::new(pull.from.as_vec3(), rate, world.guides.radius[i], stays)
+            })
+            .collect_into_vec(movers);
+        for (pull, &id) in self.pulls.iter().zip(&world.guides.id) {
+            self.stayed[id as usize] = pull.wanted == 0.0;
+            self.anchors[id as usize] = wrapped(world, pull.from + pull.moved());
         }
     }
 
@@ -129,12 +152,15 @@ impl Play {
 
     pub fn load(&mut self, archive: &Archive) -> Result<(), ArchiveError> {
         self.anchors = archive.get("grains.anchors")?;
+        self.stayed.clear();
         Ok(())
     }
 }
 
-/// How far the anchor at `from` goes towards its guide, which is `way` [m] off, went `moved` [m] at `speed` [radii/s].
-fn pull(from: DVec3, way: DVec3, moved: f64, speed: f64, radius: f64) -> Pull {
+/// How far the anchor at `from` goes towards its guide of `radius` [m], which is `way` [m] off and went `moved` [m] in
+/// `duration` [s].
+fn pull(from: DVec3, way: DVec3, moved: f64, duration: f64, radius: f64) -> Pull {
+    let speed = moved / (duration * radius);
     let fast = ((speed - SLOW) / (FAST - SLOW)).clamp(0.0, 1.0);
     let slack = radius * (LONG + fast * (SHORT - LONG));
     let length = way.length();
@@ -148,28 +174,4 @@ fn pull(from: DVec3, way: DVec3, moved: f64, speed: f64, radius: f64) -> Pull {
         alone: length > LAST * radius || (fast > 0.0 && length > CAGE * radius),
         held: false,
     }
-}
-
-/// The shortest of the ways that lead to the images of a point.
-fn nearest(world: &World, mut way: DVec3) -> DVec3 {
-    for (axis, range) in world.periodic.iter().enumerate() {
-        if let Some([low, high]) = range {
-            way[axis] -= (high - low) * (way[axis] / (high - low)).round();
-        }
-    }
-    way
-}
-
-/// `place` [m], relative to the world's origin, brought back into periodic ranges.
-pub(crate) fn wrapped(world: &World, mut place: DVec3) -> DVec3 {
-    for (axis, range) in world.periodic.iter().enumerate() {
-        if let Some([low, high]) = range {
-            let low = low - world.origin[axis];
-            let high = high - world.origin[axis];
-            if !(low..high).contains(&place[axis]) {
-                place[axis] = low + (place[axis] - low).rem_euclid(high - low);
-            }
-        }
-    }
-    place
 }

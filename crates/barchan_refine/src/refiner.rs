@@ -1,30 +1,35 @@
 //! Grains over a run.
 
-use std::time::Instant;
+use std::sync::Arc;
 
 use barchan_geometry::sample::{Packing, SampleError};
 use barchan_world::{Archive, ArchiveError, Bodies, Column, Motion, Pose, RefineReport, Refiner, Table, World};
 use glam::{DQuat, DVec3, Vec3};
 use thiserror::Error;
 
-use crate::advect::{CHUNK, Rule, advect};
+use crate::advect::{Known, Rule, advect};
+use crate::clearance::Clearance;
+use crate::clock::Clock;
 use crate::cloud::Cloud;
 use crate::contact::{Contacts, Obstacle, Pushing};
+use crate::even::Evener;
 use crate::field::{Field, Mover};
-use crate::grains::{Grains, radius_of};
+use crate::grains::{Grains, radius_of, typical_radius};
 use crate::isa::Simd;
-use crate::laws::{GATE, REFERENCE_STEP, bulk_weight};
+use crate::laws::{GATE, REACH, REFERENCE_STEP, bulk_weight};
 use crate::order::Sorter;
-use crate::play::{Play, wrapped};
+use crate::periodic::{with_images, wrap};
+use crate::play::Play;
+use crate::repel::{NUDGE, Repeller};
 use crate::seed::{self, Parent, Solids, Source};
-use crate::settings::{RefineSettings, Seeding};
+use crate::settings::{Mode, RefineSettings, Seeding};
 
 /// Largest weight from which on a grain can lie on resting guides: that of a guide 1.8 radii away [-].
 const HOLD: f32 = 0.262_144;
 /// Speed below which a grain comes to rest on resting guides [m/s].
 const STOP: f32 = 0.02;
 /// Guides looked at, of those right after a sort, from which on grains are sorted again [-].
-const UNSORTED: f64 = 1.15;
+const UNSORTED: f64 = 1.08;
 /// Packing fraction of settled guides [-].
 const FRACTION: f32 = barchan_world::SETTLED_FRACTION as f32;
 
@@ -52,15 +57,21 @@ pub struct GrainRefiner {
     /// Guides with smaller ids have their grains.
     seeded: u32,
     play: Play,
+    evener: Evener,
     /// Poses of the bodies at the end of the last frame, and whether they were there.
     poses: Vec<(Pose, bool)>,
     contacts: Contacts,
+    /// Of each body, once it was asked for.
+    clearances: Vec<Arc<Clearance>>,
     sorter: Sorter,
-    /// Guides that chunks looked at right after the last sort; 0 if grains are to be sorted.
-    sorted: u64,
+    /// Guides that each group looked at right after the last sort; nothing if grains are to be sorted.
+    sorted: Vec<u32>,
+    repeller: Repeller,
     field: Field,
     movers: Vec<Mover>,
-    fastest: Vec<f32>,
+    known: Known,
+    /// Guides that there were, and numbers that were given to guides, at the end of the last frame.
+    guides: (usize, u32),
 }
 
 impl GrainRefiner {
@@ -135,13 +146,17 @@ impl GrainRefiner {
             next_id: 0,
             seeded: 0,
             play: Play::default(),
+            evener: Evener::default(),
             poses: poses(world),
             contacts: Contacts::default(),
+            clearances: Vec::new(),
             sorter: Sorter::default(),
-            sorted: 0,
+            sorted: Vec::new(),
+            repeller: Repeller::default(),
             field: Field::default(),
             movers: Vec::new(),
-            fastest: Vec::new(),
+            known: Known::default(),
+            guides: (0, 0),
         }
     }
 
@@ -203,9 +218,8 @@ impl GrainRefiner {
             }
         }
         self.seeded = world.next_id;
-        if self.grains.len() > before {
-            self.contacts.forget();
-        }
+        self.contacts.forget_from(before);
+        self.known.forget_from(before);
     }
 
     /// Grains in a cubic metre where they are dense [1/m³].
@@ -215,10 +229,31 @@ impl GrainRefiner {
     }
 
     fn sort_if_needed(&mut self, world: &World) {
-        if self.sorted == 0 && !world.guides.is_empty() {
+        if self.sorted.is_empty() && !world.guides.is_empty() {
             let density = self.density(world);
             self.sorter.sort(&mut self.grains, density);
             self.contacts.forget();
+            self.known.forget();
+        }
+    }
+
+    /// Sees whether groups that move look at many more guides than right after the last sort.
+    fn judge_order(&mut self) {
+        if self.sorted.is_empty() {
+            self.sorted.clone_from(&self.known.looked);
+            return;
+        }
+        let usual = self.sorted.iter().map(|n| u64::from(*n)).sum::<u64>() / self.sorted.len() as u64;
+        let (mut looked, mut wanted) = (0, 0);
+        for (k, &now) in self.known.looked.iter().enumerate() {
+            let then = self.sorted.get(k).map_or(usual, |n| u64::from(*n));
+            if u64::from(now) != then {
+                looked += u64::from(now);
+                wanted += then;
+            }
+        }
+        if looked as f64 > UNSORTED * wanted as f64 {
+            self.sorted.clear();
         }
     }
 
@@ -231,12 +266,13 @@ impl GrainRefiner {
             false => self.field.build(&self.movers),
         }
         clock.enter("advect");
-        self.fastest.resize(self.grains.len().div_ceil(CHUNK), 0.0);
-        let looked = advect(&mut self.grains, &mut self.fastest, &self.field, rule, self.simd);
-        if self.sorted == 0 {
-            self.sorted = looked.max(1);
-        } else if looked as f64 > UNSORTED * self.sorted as f64 {
-            self.sorted = 0;
+        advect(&mut self.grains, &mut self.known, &self.field, rule, self.simd);
+        self.judge_order();
+        if self.settings.repel {
+            clock.enter("repel");
+            let known = &self.known.fastest;
+            self.repeller
+                .advance(&mut self.grains, known, typical_radius(&self.settings.radii) as f32);
         }
         clock.enter("bodies");
         let settings = &self.settings;
@@ -246,14 +282,28 @@ impl GrainRefiner {
             step: f64::from(rule.step),
             radius: &|id| radius_of(&settings.radii, settings.seed, id),
             largest_radius: settings.radii.max(),
+            nudge: match settings.repel {
+                true => NUDGE * typical_radius(&settings.radii),
+                false => 0.0,
+            },
         };
-        self.contacts.resolve(&mut self.grains, &self.fastest, &pushing);
+        self.contacts
+            .resolve(&mut self.grains, &mut self.known.fastest, &pushing);
         wrap(world, &mut self.grains);
         for mover in &mut self.movers {
             for axis in 0..3 {
                 mover.position[axis] += rule.step * mover.velocity[axis];
             }
         }
+    }
+
+    /// What the last step knew does not tell what this one does if guides are gone.
+    fn watch_guides(&mut self, world: &World) {
+        let (count, given) = self.guides;
+        if world.guides.len() < count + (world.next_id - given) as usize {
+            self.known.forget();
+        }
+        self.guides = (world.guides.len(), world.next_id);
     }
 
     /// Bodies on the part of their way from the share `from` to the share `to` of the frame.
@@ -278,9 +328,22 @@ impl GrainRefiner {
                 };
                 let about = body.center().distance(world.origin) + f64::from(reach);
                 let places = world.shifts_of_body(body).flatten();
-                places.map(move |shift| Obstacle::new(world, body, at(from, shift), at(to, shift), 2.0 * about))
+                let clearance = &self.clearances[k];
+                places.map(move |shift| {
+                    Obstacle::new(world, body, clearance, [at(from, shift), at(to, shift)], 2.0 * about)
+                })
             })
             .collect()
+    }
+
+    /// Gets ready to ask bodies how far away they are.
+    fn survey(&mut self, world: &World) {
+        let largest = world.guides.radius.iter().copied().fold(0.0, f32::max);
+        for body in &world.bodies[self.clearances.len()..] {
+            let reach = f64::from(REACH * largest);
+            self.clearances
+                .push(Arc::new(Clearance::new(&body.shape, f64::from(largest), reach)));
+        }
     }
 
     /// Takes away what lies in sinks.
@@ -299,6 +362,7 @@ impl GrainRefiner {
         if keep.contains(&false) {
             self.grains.retain(&keep);
             self.contacts.forget();
+            self.known.forget();
         }
     }
 }
@@ -313,13 +377,21 @@ impl Refiner for GrainRefiner {
         clock.enter("guides");
         let steps = (duration / self.settings.step * (1.0 - 1e-9)).ceil().max(1.0);
         self.play.advance(world, velocities, duration, &mut self.movers);
+        self.watch_guides(world);
         clock.enter("seed");
         self.seed_new(world, velocities, duration);
+        if self.settings.spread && self.settings.mode == Mode::Gated {
+            clock.enter("spread");
+            let density = self.density(world);
+            self.evener
+                .advance(world, &self.grains, density, duration, &mut self.movers);
+        }
         let rule = self.rule(world, duration / steps);
         let present: Vec<bool> = world.bodies.iter().map(|b| b.is_present(world.time)).collect();
         if !present.iter().eq(self.poses.iter().map(|(_, present)| present)) {
             self.contacts.forget();
         }
+        self.survey(world);
         for k in 0..steps as u32 {
             let share = |k: u32| f64::from(k) / steps;
             let obstacles = self.obstacles(world, share(k), share(k + 1));
@@ -351,10 +423,9 @@ impl Refiner for GrainRefiner {
     fn save(&self, archive: &mut Archive) {
         self.grains.save(archive);
         self.play.save(archive);
-        archive.put(
-            "grains.counters",
-            &[u64::from(self.next_id), u64::from(self.seeded), self.sorted],
-        );
+        self.evener.save(archive);
+        archive.put("grains.counters", &[u64::from(self.next_id), u64::from(self.seeded)]);
+        archive.put("grains.sorted", &self.sorted);
         let pose = |(pose, present): &(Pose, bool)| {
             let mut numbers = [0.0; 8];
             numbers[..3].copy_from_slice(&pose.position.to_array());
@@ -368,7 +439,7 @@ impl Refiner for GrainRefiner {
 
     fn load(&mut self, archive: &Archive) -> Result<(), ArchiveError> {
         let grains = Grains::load(archive)?;
-        let counters: [u64; 3] = archive.get_one("grains.counters")?;
+        let counters: [u64; 2] = archive.get_one("grains.counters")?;
         let poses: Vec<[f64; 8]> = archive.get("grains.poses")?;
         if poses.len() != self.poses.len() {
             return Err(ArchiveError::Unfit {
@@ -377,6 +448,7 @@ impl Refiner for GrainRefiner {
             });
         }
         self.play.load(archive)?;
+        self.evener.load(archive)?;
         let pose = |numbers: &[f64; 8]| {
             let pose = Pose {
                 position: DVec3::from_slice(&numbers[..3]),
@@ -387,7 +459,9 @@ impl Refiner for GrainRefiner {
         self.poses = poses.iter().map(pose).collect();
         self.grains = grains;
         self.contacts.forget();
-        (self.next_id, self.seeded, self.sorted) = (counters[0] as u32, counters[1] as u32, counters[2]);
+        self.known.forget();
+        (self.next_id, self.seeded) = (counters[0] as u32, counters[1] as u32);
+        self.sorted = archive.get("grains.sorted")?;
         Ok(())
     }
 }
@@ -418,64 +492,4 @@ fn poses(world: &World) -> Vec<(Pose, bool)> {
     (0..world.bodies.len())
         .map(|k| (pose(k), world.bodies[k].is_present(world.time)))
         .collect()
-}
-
-/// The guides, and images of those near the ends of periodic ranges.
-fn with_images(world: &World, movers: &[Mover]) -> Vec<Mover> {
-    let mut all = movers.to_vec();
-    for (axis, range) in world.periodic.iter().enumerate() {
-        let Some([low, high]) = range else { continue };
-        let (low, high) = ((low - world.origin[axis]) as f32, (high - world.origin[axis]) as f32);
-        for k in 0..all.len() {
-            let (mover, x) = (all[k], all[k].position[axis]);
-            for (near, shift) in [(x - low, high - low), (high - x, low - high)] {
-                if near < mover.reach {
-                    let mut image = mover;
-                    image.position[axis] += shift;
-                    all.push(image);
-                }
-            }
-        }
-    }
-    all
-}
-
-/// Brings grains that left a periodic range back into it.
-fn wrap(world: &World, grains: &mut Grains) {
-    if world.periodic.iter().all(Option::is_none) {
-        return;
-    }
-    for i in 0..grains.len() {
-        let place = wrapped(world, grains.place(i).as_dvec3()).as_vec3();
-        for axis in 0..3 {
-            grains.position[axis][i] = place[axis];
-        }
-    }
-}
-
-/// Times stages.
-#[derive(Default)]
-struct Clock {
-    stages: Vec<(&'static str, f64)>,
-    now: Option<(usize, Instant)>,
-}
-
-impl Clock {
-    fn enter(&mut self, stage: &'static str) {
-        let now = Instant::now();
-        if let Some((k, start)) = self.now {
-            self.stages[k].1 += (now - start).as_secs_f64();
-        }
-        let k = self.stages.iter().position(|s| s.0 == stage).unwrap_or_else(|| {
-            self.stages.push((stage, 0.0));
-            self.stages.len() - 1
-        });
-        self.now = Some((k, now));
-    }
-
-    fn take(mut self) -> Vec<(&'static str, f64)> {
-        self.enter("end");
-        self.stages.retain(|s| s.0 != "end");
-        self.stages
-    }
 }

@@ -48,6 +48,10 @@ pub struct RefineSettings {
     pub packing: Option<Packing>,
     /// Grains for each guide that is seeded by its support points; as many as fill its share of space if none is given.
     pub per_guide: Option<u32>,
+    /// Whether flowing grains spread where they are too many; in mode `gated`.
+    pub spread: bool,
+    /// Whether flowing grains push each other apart: dearer than all else.
+    pub repel: bool,
     /// Decides what is random.
     pub seed: u64,
 }
@@ -62,6 +66,8 @@ impl RefineSettings {
             seeding: Seeding::default(),
             packing: None,
             per_guide: None,
+            spread: true,
+            repel: false,
             seed: 1,
         }
     }

@@ -34,6 +34,8 @@ scenes! {
     "column": "a column of sand collapses when its wall is gone",
     "drum": "sand tumbles in a turning drum",
     "truck": "a box of sand starts, drives and stops",
+    "wet": "a dry column falls, a wet one stands",
+    "spheres": "three balls of different weight are tossed into a pool of sand",
     "silo": "sand runs out of a silo, is caught and counted",
 }
 

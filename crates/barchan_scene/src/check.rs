@@ -13,7 +13,7 @@ use crate::Place;
 use crate::fields::{Fields, look_up};
 use crate::reader::{Reader, Value};
 use crate::scene::{Camera, CameraKey, ContactProperties, Output, Refine, Scene};
-use crate::settings::{PBD, SOLVERS, Settings};
+use crate::settings::{PBD, SOLVERS, Settings, table_of};
 use crate::shapes::unit;
 use crate::tables::SCENE;
 
@@ -114,8 +114,8 @@ impl Check<'_, '_> {
             );
         }
         let settings = table
-            .table("pbd")
-            .map_or_else(|| Settings::defaults(&PBD), Settings::of_fields);
+            .table(kind)
+            .map_or_else(|| Settings::defaults(table_of(kind)), Settings::of_fields);
         (kind.to_owned(), settings)
     }
 
@@ -173,8 +173,8 @@ impl Check<'_, '_> {
     fn contact(&self, table: &Fields, solver: &str) -> ContactProperties {
         let number = |key: &str| {
             let value = table.number(key)?;
-            if solver == "pbd" {
-                self.warn(table.place(key), format!("`{key}` has no effect with pbd"), "");
+            if solver != "dem" && (solver, key) != ("sph", "cohesion") {
+                self.warn(table.place(key), format!("`{key}` has no effect with {solver}"), "");
             }
             Some(value)
         };

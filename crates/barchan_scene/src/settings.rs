@@ -8,7 +8,7 @@ use crate::field::{Field, TableSpec, field};
 use crate::fields::{Datum, Fields};
 
 /// Every solver by name, and whether this version has it.
-pub const SOLVERS: &[(&str, bool)] = &[("pbd", true), ("sph", false), ("dem", false)];
+pub const SOLVERS: &[(&str, bool)] = &[("pbd", true), ("sph", true), ("dem", false)];
 
 const SOLVER_NAMES: &[&str] = &["pbd", "sph", "dem"];
 
@@ -19,7 +19,7 @@ pub(crate) const SOLVER: TableSpec = TableSpec {
     fields: &[
         field("kind", Word(SOLVER_NAMES), Need::Word("pbd"), "what moves the guides"),
         field("pbd",  Table(&PBD),        Optional,          "settings of pbd"),
-        field("sph",  Anything,           Optional,          "settings of sph"),
+        field("sph",  Table(&SPH),        Optional,          "settings of sph"),
         field("dem",  Anything,           Optional,          "settings of dem"),
     ],
     exclusive: &[],
@@ -47,6 +47,33 @@ pub const PBD: TableSpec = TableSpec {
     ],
     exclusive: &[["substeps", "step"]],
 };
+
+/// The settings of smoothed particle hydrodynamics, `[solver.sph]`.
+#[rustfmt::skip]
+pub const SPH: TableSpec = TableSpec {
+    name: "solver.sph",
+    fields: &[
+        field("step",             Positive,         Optional,                  "longest step [s]. By the guides' size if not given"),
+        field("substeps",         Count(1, 10_000), Optional,                  "least number of steps in a frame, instead of step"),
+        field("support",          Between(1.2, 4.0), Need::Number(2.0),        "radius of the kernel, in spacings of settled guides [-]; a shorter one sees no neighbours"),
+        field("pressure",         Word(&["iisph", "pcisph"]), Need::Word("iisph"), "how the pressure is found"),
+        field("density_error",    Between(1e-6, 0.1), Need::Number(0.001),     "mean density error at which the pressure is good enough [-]"),
+        field("min_iterations",   Count(1, 1000),   Need::Count(2),            "fewest passes of the pressure in a step"),
+        field("max_iterations",   Count(1, 1000),   Need::Count(100),          "most passes of the pressure in a step"),
+        field("friction_iterations", Count(0, 1000), Need::Count(3),           "passes of friction in a step; pcisph has one in each of its own"),
+        field("yield",            Word(&["repose", "narain", "zhu_bridson", "klar"]), Need::Word("repose"), "what the angle of friction means"),
+        field("cfl",              Between(0.01, 0.4), Need::Number(0.2),       "longest way of a guide in a step, of the kernel's radius [-]"),
+    ],
+    exclusive: &[["substeps", "step"]],
+};
+
+/// The table of settings of the solver called `name`.
+pub(crate) fn table_of(name: &str) -> &'static TableSpec {
+    match name {
+        "sph" => &SPH,
+        _ => &PBD,
+    }
+}
 
 /// A value of a setting.
 #[derive(Clone, Debug, PartialEq)]

@@ -218,6 +218,8 @@ const REFINE: TableSpec = plain("refine", &[
     field("seeding",   Word(&["volume", "support"]),              Need::Word("volume"),     "where grains start: fills are sampled again, or points about each guide"),
     field("packing",   Word(PACKINGS),                            Optional,                 "how grains lie in fills; as the guides by default"),
     field("per_guide", Count(1, 1_000_000),                       Optional,                 "grains about each guide that is seeded so; as many as fill its space by default"),
+    field("spread",    Flag,                                      Need::Flag(true),         "whether flowing grains spread where they are too many; in mode gated"),
+    field("repel",     Flag,                                      Need::Flag(false),        "whether flowing grains push each other apart, at three times the cost"),
 ]);
 
 #[rustfmt::skip]

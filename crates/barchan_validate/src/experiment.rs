@@ -29,6 +29,12 @@ const FILES: &[(&str, &str)] = &[
     ("momentum_angular", include_str!("../experiments/momentum_angular.toml")),
     ("momentum_fall", include_str!("../experiments/momentum_fall.toml")),
     ("momentum_flip", include_str!("../experiments/momentum_flip.toml")),
+    ("refine_column", include_str!("../experiments/refine_column.toml")),
+    ("refine_still", include_str!("../experiments/refine_still.toml")),
+    ("refine_hourglass", include_str!("../experiments/refine_hourglass.toml")),
+    ("refine_pile", include_str!("../experiments/refine_pile.toml")),
+    ("refine_excavator", include_str!("../experiments/refine_excavator.toml")),
+    ("refine_truck", include_str!("../experiments/refine_truck.toml")),
 ];
 
 /// An experiment: what is done, what it shows, and what that should be.
@@ -234,7 +240,10 @@ fn experiment(file: &str, table: &DeTable) -> Result<Experiment, String> {
         source: text(table, "source")?,
         protocol: text(table, "protocol")?,
         cost: optional(table, "cost").unwrap_or_else(|| "0".to_owned()),
-        scene: text(table, "scene")?,
+        scene: match optional(table, "built_in") {
+            Some(name) => scene_of(&name)?,
+            None => text(table, "scene")?,
+        },
         parameters: parameters(table)?,
         checks: list("check")?.into_iter().map(check).collect::<Result<_, _>>()?,
         variants: list("variant")?.into_iter().map(variant).collect::<Result<_, _>>()?,
@@ -249,6 +258,14 @@ fn experiment(file: &str, table: &DeTable) -> Result<Experiment, String> {
             None => None,
         },
     })
+}
+
+/// The text of a scene that comes with the program.
+fn scene_of(name: &str) -> Result<String, String> {
+    let known = barchan::scene::BUILT_IN.iter().find(|scene| scene.name == name);
+    known
+        .map(|scene| scene.text.to_owned())
+        .ok_or(format!("there is no scene `{name}`"))
 }
 
 fn check(table: &DeTable) -> Result<Check, String> {

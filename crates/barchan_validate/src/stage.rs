@@ -7,7 +7,7 @@ use barchan::geometry::Shape;
 use barchan::geometry::random::Stream;
 use barchan::geometry::shapes::Transformed;
 use barchan::scene::{FillSource, JointPlace, JointType, Scene};
-use barchan::world::{Body, Column, Mass, Motion};
+use barchan::world::{Body, Mass, Motion};
 use barchan::{Simulation, SimulationError};
 use glam::{DQuat, DVec3};
 
@@ -142,10 +142,8 @@ impl Stage {
     /// Mean velocities of guides over the last frame [m/s].
     pub fn velocities(&self) -> Vec<DVec3> {
         let back = self.rotation.inverse();
-        match self.simulation.frame().guides.column("velocity") {
-            Some(Column::Vec3(velocities)) => velocities.iter().map(|v| back * (v.as_dvec3() - self.drift)).collect(),
-            _ => Vec::new(),
-        }
+        let velocities = self.simulation.velocities().iter();
+        velocities.map(|v| back * (v.as_dvec3() - self.drift)).collect()
     }
 
     /// The body of that name.

@@ -2,9 +2,11 @@
 
 mod neighbors;
 mod pbd;
+mod refine;
 mod render;
 mod sample;
 mod scenes;
+mod sph;
 mod view;
 
 use clap::Args;
@@ -42,6 +44,8 @@ const BENCHES: &[(&str, Bench)] = &[
     ("neighbors", neighbors::run),
     ("sample", sample::run),
     ("pbd", pbd::run),
+    ("refine", refine::run),
+    ("sph", sph::run),
     ("render", render::run),
     ("view", view::run),
 ];

@@ -7,8 +7,10 @@ use glam::{DVec3, Vec3};
 pub struct MassError {
     /// Σ|m_grains - m_guides| / (2 Σ m_guides) over cells with guides in all cells around [-].
     pub bulk: f64,
-    /// The same over all other cells [-].
+    /// The same over all other cells, but for edges [-].
     pub surface: f64,
+    /// The same over columns of cells that guides fill no higher than a cell: the foot of a heap [-].
+    pub edge: f64,
     /// Mass of all grains over that of all guides [-].
     pub total: f64,
     /// Distance of the centres of mass [m].
@@ -48,15 +50,19 @@ pub fn mass_error(guides: &[(Vec3, f32)], grains: &[(Vec3, f32)], cell: f32) -> 
     };
     let (of_guides, of_grains) = (deal(guides), deal(grains));
     let mean = of_guides.iter().sum::<f64>() / of_guides.iter().filter(|m| **m > 0.0).count() as f64;
-    let (mut bulk, mut surface) = ([0.0; 2], [0.0; 2]);
-    for z in 1..size.z - 1 {
-        for y in 1..size.y - 1 {
-            for x in 1..size.x - 1 {
+    let is_full = |x: i32, y: i32, z: i32| of_guides[index(x, y, z)] > 0.25 * mean;
+    let (mut bulk, mut surface, mut edge) = ([0.0; 2], [0.0; 2], [0.0; 2]);
+    for y in 1..size.y - 1 {
+        for x in 1..size.x - 1 {
+            let height = (1..size.z - 1).filter(|&z| is_full(x, y, z)).count();
+            for z in 1..size.z - 1 {
                 let at = index(x, y, z);
-                let is_bulk = (-1..=1).all(|dz| {
-                    (-1..=1).all(|dy| (-1..=1).all(|dx| of_guides[index(x + dx, y + dy, z + dz)] > 0.25 * mean))
-                });
-                let sums = if is_bulk { &mut bulk } else { &mut surface };
+                let is_bulk = (-1..=1).all(|dz| (-1..=1).all(|dy| (-1..=1).all(|dx| is_full(x + dx, y + dy, z + dz))));
+                let sums = match (is_bulk, height) {
+                    (true, _) => &mut bulk,
+                    (false, 0..=1) => &mut edge,
+                    (false, _) => &mut surface,
+                };
                 sums[0] += (of_grains[at] - of_guides[at]).abs();
                 sums[1] += of_guides[at];
             }
@@ -72,6 +78,7 @@ pub fn mass_error(guides: &[(Vec3, f32)], grains: &[(Vec3, f32)], cell: f32) -> 
     Some(MassError {
         bulk: share(bulk),
         surface: share(surface),
+        edge: share(edge),
         total: grain_mass / guide_mass,
         offset: guide_center.distance(grain_center),
     })

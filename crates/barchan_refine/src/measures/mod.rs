@@ -3,7 +3,9 @@
 mod clumping;
 mod field;
 mod places;
+mod quality;
 
 pub use clumping::{Clumping, clumping, nearest_distances, share_below};
 pub use field::{MassError, mass_error};
-pub use places::{Creep, Flow, creep, flow, inside_bodies, is_filled, strays};
+pub use places::{Creep, Flow, creep, flow, inside_bodies, is_filled, sticking, strays};
+pub use quality::Quality;

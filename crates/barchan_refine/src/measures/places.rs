@@ -80,6 +80,39 @@ pub fn strays(world: &World, grains: &Grains, before: &Grains, duration: f64) ->
     lost.count() as f64 / grains.len().max(1) as f64
 }
 
+/// Share of the grains that stick to moving bodies [-]: they touch one that moves there, faster than a crawl, from the side or below,
+/// go with it, and no guide is in reach. What lies in a bucket does not stick.
+pub fn sticking(world: &World, grains: &Grains, radius: f64) -> f64 {
+    let (grid, _) = guide_grid(world);
+    let up = -world.gravity.normalize_or_zero();
+    let moving: Vec<_> = world.bodies.iter().filter(|b| b.is_present(world.time)).collect();
+    let stuck = (0..grains.len()).into_par_iter().filter(|&i| {
+        let place = world.origin + grains.place(i).as_dvec3();
+        let rate = grains.rate(i).as_dvec3();
+        let sticks = moving.iter().any(|body| {
+            let local = body.pose.local(place);
+            let of_body = body.velocity_at(place);
+            of_body.length() > CRAWL
+                && (rate - of_body).length() < 0.2 * of_body.length()
+                && body.shape.bounds().grown(2.0 * radius).contains(local)
+                && body.shape.distance(local) < 1.5 * radius
+                && (body.pose.rotation * body.shape.normal(local)).dot(up) < 0.1
+        });
+        let mut guided = false;
+        if sticks {
+            grid.near(grains.place(i), |j, squared| {
+                let reach = REACH * world.guides.radius[j as usize];
+                guided |= squared < reach * reach;
+            });
+        }
+        sticks && !guided
+    });
+    stuck.count() as f64 / grains.len().max(1) as f64
+}
+
+/// Speed of a body from which on what goes with it sticks [m/s].
+const CRAWL: f64 = 0.1;
+
 fn guide_grid(world: &World) -> (Grid, f32) {
     let reach = REACH * world.guides.radius.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
     let mut grid = Grid::new();

@@ -125,7 +125,8 @@ impl Scene {
     /// What guides see of a body.
     ///
     /// A distance grid has a voxel of half the smallest guide's radius, or a quarter of the solid's mean wall thickness 2V/A
-    /// where that is less, but not below an eighth of the radius; its band is the largest guide's diameter. Solids without an
+    /// where that is less, but not below an eighth of the radius; its band is what guides see: the largest guide's diameter, twice
+    /// that for sph. Solids without an
     /// end, and those whose grid would not fit, are asked for their distance itself.
     fn boundary(
         &self,
@@ -157,7 +158,9 @@ impl Scene {
         }
         let thickness = 2.0 * mass_properties(surface).volume / area(surface);
         let voxel = (0.5 * smallest).min(0.25 * thickness).max(FINEST * smallest);
-        let field = SdfGrid::build(&**shape, voxel, 2.0 * largest, FIELD_MEMORY);
+        // Contacts end at a diameter; a kernel sees twice as far.
+        let band = if self.solver == "sph" { 4.0 } else { 2.0 } * largest;
+        let field = SdfGrid::build(&**shape, voxel, band, FIELD_MEMORY);
         Ok(match field {
             Ok(grid) => Boundary::Field(Arc::new(grid)),
             Err(_) => Boundary::Exact(shape.clone()),

@@ -46,8 +46,8 @@ impl Check<'_, '_> {
             .text("material")
             .and_then(|name| self.material_id(name, materials, table.place("material")));
         let radii = table.written("radius").map(|_| self.radii(table));
-        if let (Some(clump), "pbd") = (table.text("clump"), solver) {
-            let message = format!("pbd has no clumps: each {clump} is replaced by the sphere of equal volume");
+        if let (Some(clump), "pbd" | "sph") = (table.text("clump"), solver) {
+            let message = format!("{solver} has no clumps: each {clump} is replaced by the sphere of equal volume");
             self.warn(table.place("clump"), message, "");
         }
         let source = match (table.written("shape"), table.written("from")) {

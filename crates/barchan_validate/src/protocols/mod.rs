@@ -4,6 +4,7 @@ mod column;
 mod creep;
 mod discharge;
 mod free;
+mod grains;
 mod heap;
 mod packing;
 mod slide;
@@ -40,6 +41,7 @@ const PROTOCOLS: &[(&str, Protocol)] = &[
     ("cloud", free::cloud),
     ("fall", free::fall),
     ("flip", free::flip),
+    ("grains", grains::grains),
 ];
 
 /// The protocol called `name`.

@@ -1,0 +1,164 @@
+//! Grains spread where they are too many.
+//!
+//! Interpolated velocities are not free of divergence: over seconds of flow, grains gather in some places and thin out in others.
+//! Guides that move among each other, or did a moment ago, get a small velocity of their own from dense places to thinner ones, and
+//! carry the grains with it. It costs no more than to count grains in cells, every few frames; what rests or moves as one is left
+//! alone.
+
+use barchan_world::{Archive, ArchiveError, World};
+use glam::{DVec3, IVec3, Vec3};
+use rayon::prelude::*;
+
+use crate::domain::Domain;
+use crate::field::Mover;
+use crate::grains::Grains;
+use crate::laws::{CROWDED, REACH, agitated, spreading};
+
+/// Frames from count to count.
+const EVERY: u32 = 3;
+/// Side of a cell, in radii of the largest guide [-].
+const SIDE: f32 = 1.5;
+
+/// Counts grains, and keeps what follows from it.
+#[derive(Debug, Default)]
+pub(crate) struct Evener {
+    /// Frames since the last count.
+    age: u32,
+    /// Gradient of the density, of that of settled grains [1/m], by the guides' ids.
+    gradients: Vec<Vec3>,
+    /// How fast guides move among the others, or did a moment ago [m/s], by their ids.
+    agitation: Vec<f32>,
+    /// Whether they were calm in the last frame. Only tells what need not be done again.
+    was_calm: Vec<bool>,
+    /// Number, velocities and squared speeds of the guides of each cell, added up.
+    stirs: Vec<(f64, DVec3, f64)>,
+    counts: Vec<u32>,
+    density: Vec<f32>,
+    spare: Vec<f32>,
+}
+
+impl Evener {
+    /// Gives `movers`, guides in the world's order, the velocities that spread `grains` over a frame of `duration` [s]. A cubic metre
+    /// holds `settled` of them where they are settled.
+    pub fn advance(&mut self, world: &World, grains: &Grains, settled: f32, duration: f64, movers: &mut [Mover]) {
+        let known = world.next_id as usize;
+        self.gradients.resize(known, Vec3::ZERO);
+        self.agitation.resize(known, 0.0);
+        self.was_calm.resize(known, false);
+        if self.age == 0 {
+            self.stir(world, movers, EVERY as f32 * duration as f32);
+        }
+        let mut rests = true;
+        for (mover, &id) in movers.iter_mut().zip(&world.guides.id) {
+            let is_calm = self.agitation[id as usize] == 0.0;
+            mover.is_still &= is_calm && self.was_calm[id as usize];
+            self.was_calm[id as usize] = is_calm;
+            rests &= is_calm;
+        }
+        if rests {
+            return;
+        }
+        if self.age == 0 {
+            self.count(world, grains, settled);
+        }
+        self.age = (self.age + 1) % EVERY;
+        for (i, mover) in movers.iter_mut().enumerate() {
+            let id = world.guides.id[i] as usize;
+            if self.agitation[id] > 0.0 {
+                let drift = spreading(self.gradients[id], world.guides.radius[i], self.agitation[id]);
+                mover.velocity = (Vec3::from_array(mover.velocity) + drift).to_array();
+            }
+        }
+    }
+
+    /// Measures how differently guides move that are near each other. What moves as one is not stirred, however fast.
+    fn stir(&mut self, world: &World, movers: &[Mover], duration: f32) {
+        let side = REACH * world.guides.radius.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
+        let domain = Domain::over(movers.iter().map(Mover::place), side, 8 * movers.len() + 4096);
+        self.stirs.clear();
+        self.stirs.resize(domain.len(), Default::default());
+        for mover in movers {
+            let (count, velocity, squared) = &mut self.stirs[domain.index(domain.cell(mover.place()))];
+            let own = Vec3::from_array(mover.velocity).as_dvec3();
+            *count += 1.0;
+            *velocity += own;
+            *squared += own.length_squared();
+        }
+        for (mover, &id) in movers.iter().zip(&world.guides.id) {
+            let first = domain.cell(mover.place() - 0.5 * side);
+            let (mut count, mut velocity, mut squared) = (0.0, DVec3::ZERO, 0.0);
+            for corner in 0..8 {
+                let cell = first + IVec3::new(corner & 1, corner >> 1 & 1, corner >> 2);
+                if cell.cmplt(domain.size()).all() {
+                    let (n, v, s) = self.stirs[domain.index(cell)];
+                    (count, velocity, squared) = (count + n, velocity + v, squared + s);
+                }
+            }
+            let variance: f64 = squared / count - (velocity / count).length_squared();
+            let agitation = &mut self.agitation[id as usize];
+            *agitation = agitated(*agitation, variance.max(0.0).sqrt() as f32, duration);
+        }
+    }
+
+    fn count(&mut self, world: &World, grains: &Grains, settled: f32) {
+        let guides = &world.guides;
+        let side = SIDE * guides.radius.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
+        let domain = Domain::steady(guides.position.iter().copied(), side, 16 * guides.len() + 4096);
+        let n = grains.len();
+        let (slice, cells) = (n.div_ceil(rayon::current_num_threads()), domain.len());
+        self.counts.clear();
+        self.counts.resize(n.div_ceil(slice) * cells, 0);
+        self.counts.par_chunks_mut(cells).enumerate().for_each(|(s, counts)| {
+            for i in s * slice..((s + 1) * slice).min(n) {
+                counts[domain.index(domain.cell(grains.place(i)))] += 1;
+            }
+        });
+        let scale = 1.0 / (settled * domain.side().powi(3));
+        self.density.clear();
+        self.density.extend((0..cells).map(|k| {
+            let counts = self.counts[k..].iter().step_by(cells);
+            scale * counts.sum::<u32>() as f32
+        }));
+        self.smooth(&domain);
+        let density = &self.density;
+        for (&place, &id) in guides.position.iter().zip(&guides.id) {
+            self.gradients[id as usize] = gradient(&domain, density, domain.cell(place));
+        }
+    }
+
+    /// Takes a quarter, a half and a quarter of the cells along each axis.
+    fn smooth(&mut self, domain: &Domain) {
+        let size = domain.size();
+        for stride in [1, size.x as usize, (size.x * size.y) as usize] {
+            self.spare.clone_from(&self.density);
+            let inner = stride..self.density.len().saturating_sub(stride);
+            for k in inner {
+                self.density[k] = 0.5 * self.spare[k] + 0.25 * (self.spare[k - stride] + self.spare[k + stride]);
+            }
+        }
+    }
+
+    pub fn save(&self, archive: &mut Archive) {
+        archive.put("grains.gradients", &self.gradients);
+        archive.put("grains.agitation", &self.agitation);
+        archive.put("grains.count_age", &[self.age]);
+    }
+
+    pub fn load(&mut self, archive: &Archive) -> Result<(), ArchiveError> {
+        self.gradients = archive.get("grains.gradients")?;
+        self.agitation = archive.get("grains.agitation")?;
+        self.was_calm.clear();
+        self.age = archive.get_one("grains.count_age")?;
+        Ok(())
+    }
+}
+
+/// Gradient [1/m] of what is too much, in the cell; none at the border, whose cells hold what is outside.
+fn gradient(domain: &Domain, density: &[f32], cell: IVec3) -> Vec3 {
+    if cell.cmple(IVec3::ONE).any() || cell.cmpge(domain.size() - 2).any() {
+        return Vec3::ZERO;
+    }
+    let at = |way: IVec3| density[domain.index(cell + way)].max(CROWDED);
+    let slope = |way: IVec3| at(way) - at(-way);
+    Vec3::new(slope(IVec3::X), slope(IVec3::Y), slope(IVec3::Z)) / (2.0 * domain.side())
+}
