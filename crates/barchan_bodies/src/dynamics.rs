@@ -276,9 +276,6 @@ fn set_parameters(rapier: &mut PhysicsWorld, world: &World) {
     parameters.contact_recycling = false;
     // One friction a patch: rapier's friction a point loses 6 % of what it should hold on a sliding box (0.36.1).
     parameters.friction_model = FrictionModel::Simplified;
-    // Two bodies that turn together by up to 11° would keep the normal that their contact had (0.36.1): a block on a slab that tilts
-    // would not slide.
-    parameters.contact_recycling = false;
 }
 
 /// A step of `dt` [s], with contacts as stiff as it allows: rapier's own values are for steps of 1/60 s, and would let a

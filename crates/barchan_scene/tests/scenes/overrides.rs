@@ -109,6 +109,14 @@ fn wrong_overrides_are_reported_as_such() {
 }
 
 #[test]
+fn overrides_of_an_empty_scene_are_reported_too() {
+    for said in ["", "=", "=1", "a", "a=", "seed"] {
+        let problems = with("", &[said]).expect_err(said);
+        assert!(problems.contains("duration"), "{problems}");
+    }
+}
+
+#[test]
 fn a_missing_key_is_reported_in_the_file_also_if_an_override_made_the_table() {
     let problems = with(GOOD, &["refine.radii=1"]).unwrap_err();
     assert!(

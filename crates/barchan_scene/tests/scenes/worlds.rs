@@ -207,6 +207,19 @@ fn a_fill_with_too_many_guides_is_refused_with_its_place() {
 }
 
 #[test]
+fn guides_do_not_appear_in_bodies() {
+    let mut world = world(&format!(
+        "{SAND}[[emitter]]\nmaterial = \"sand\"\nradius = 0.02\nrate = 1e4\nshape = {{ box = {{ size = [1, 1, 1] }} }}\n\
+         [[body]]\nname = \"block\"\nshape = {{ box = {{ size = [0.5, 2, 2] }}, at = [0.25, 0, 0], rotate = [90, 0, 0] }}"
+    ));
+    world.emit(0.1);
+    assert!(world.guides.len() > 100, "{}", world.guides.len());
+    for i in 0..world.guides.len() {
+        assert!(world.place(i).x < -0.02 + 1e-6, "{}", world.place(i));
+    }
+}
+
+#[test]
 fn a_fill_too_heavy_for_an_exact_ledger_is_refused_with_its_place() {
     let heavy = SAND.replace("1600", "1e300");
     assert_ne!(heavy, SAND);
