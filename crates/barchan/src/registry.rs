@@ -1,7 +1,7 @@
 //! Every solver by name: the one place where solvers and scenes meet.
 
 use barchan_bodies::Dynamics;
-use barchan_pbd::{FrictionMode, PbdSettings, PbdSolver, Splitting};
+use barchan_pbd::{FrictionMode, PbdSettings, PbdSolver, Rigid, Splitting};
 use barchan_refine::{GrainRefiner, Mode, RefineError, RefineSettings, Seeding, Source};
 use barchan_scene::{Fill, FillSource, Refine, Scene, Settings};
 use barchan_sph::{Pressure, SphSettings, SphSolver, Yield};
@@ -55,7 +55,10 @@ pub fn natural_step(solver: &str, diameter: f64, gravity: f64) -> Option<f64> {
 fn pbd(scene: &Scene, world: &World) -> Result<Box<dyn Solver>, SolverError> {
     let refused = |reason: String| SolverError::Refused { name: "pbd", reason };
     let settings = pbd_settings(&scene.solver_settings, scene.frame_rate);
-    let bodies = Dynamics::new(world).map_err(|error| refused(error.to_string()))?;
+    let mut bodies = Dynamics::new(world).map_err(|error| refused(error.to_string()))?;
+    if settings.rigid == Rigid::ShapeMatching {
+        bodies = bodies.shape_matched();
+    }
     let solver = PbdSolver::new(settings, Box::new(bodies)).map_err(|error| refused(error.to_string()))?;
     Ok(Box::new(solver))
 }
@@ -84,6 +87,10 @@ fn pbd_settings(given: &Settings, frame_rate: f64) -> PbdSettings {
         cfl: number("cfl", defaults.cfl),
         relaxation: number("relaxation", defaults.relaxation),
         velocity_clamp: number("velocity_clamp", defaults.velocity_clamp),
+        rigid: match given.word("rigid") {
+            Some("shape_matching") => Rigid::ShapeMatching,
+            _ => Rigid::True,
+        },
         sleeping: given.flag("sleeping").unwrap_or(defaults.sleeping),
     }
 }

@@ -56,7 +56,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("barchan_validate", &["barchan"]),
-    ("barchan_cli", &["barchan", "barchan_validate"]),
+    ("barchan_viewer", &["barchan"]),
+    ("barchan_cli", &["barchan", "barchan_validate", "barchan_viewer"]),
 ];
 
 fn root() -> PathBuf {

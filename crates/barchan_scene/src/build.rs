@@ -53,6 +53,18 @@ pub enum SceneError {
         /// What is wrong.
         source: SurfaceError,
     },
+    /// Guides too light or too heavy for an exact ledger.
+    #[error(
+        "{place}: the guides of this fill weigh from {lightest:e} kg to {all:e} kg in all; allowed are {LIGHTEST:e} kg to {HEAVIEST:e} kg"
+    )]
+    Weight {
+        /// Where the scene says so.
+        place: String,
+        /// The lightest of them [kg].
+        lightest: f64,
+        /// All of them together [kg].
+        all: f64,
+    },
     /// More guides than there are numbers for them.
     #[error("{place}: the fills make {count} guides, more than there are numbers for")]
     TooMany {
@@ -65,6 +77,10 @@ pub enum SceneError {
 
 /// Relative error accepted in the volume of what is filled [-].
 const VOLUME_TOLERANCE: f64 = 1e-3;
+
+/// Lightest guide [kg] and heaviest fill [kg] that masses are exact for.
+const LIGHTEST: f64 = 1e-16;
+const HEAVIEST: f64 = 1e12;
 
 /// Guides within this distance [m] of zero need no origin of their own: single precision resolves 2 µm there.
 const NEAR: f64 = 30.0;
@@ -154,11 +170,21 @@ fn add_fill(world: &mut World, fill: &Fill, particles: &Particles) -> Result<(),
             Some(density * volume / cubes)
         }
     };
+    let mass_of = |world: &World, radius: f64| match per_cube {
+        Some(share) => (share * radius.powi(3)) as f32,
+        None => world.settled_mass(fill.material, radius),
+    };
+    let masses = particles.radii.iter().map(|&radius| f64::from(mass_of(world, radius)));
+    let (lightest, all) = masses.fold((f64::INFINITY, 0.0), |(least, sum), m| (m.min(least), sum + m));
+    if lightest < LIGHTEST || all > HEAVIEST {
+        return Err(SceneError::Weight {
+            place: fill.place.clone(),
+            lightest,
+            all,
+        });
+    }
     for (&place, &radius) in particles.positions.iter().zip(&particles.radii) {
-        let mass = match per_cube {
-            Some(share) => (share * radius.powi(3)) as f32,
-            None => world.settled_mass(fill.material, radius),
-        };
+        let mass = mass_of(world, radius);
         world.add_guide(place, fill.velocity, radius, mass, fill.material);
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! From the fields of a text to a scene: what no single field can know.
 
 mod bodies;
+mod controls;
 mod sources;
 
 use std::ops::Range;
@@ -42,6 +43,7 @@ pub(crate) fn scene<'d>(reader: &Reader<'d>, value: &Value<'d>) -> Option<Scene>
     );
     let bodies = check.bodies();
     let joints = check.joints(&bodies);
+    let controls = check.controls(&bodies);
     let (cameras, refine) = (check.cameras(), check.refine());
     check.some_guides();
     Some(Scene {
@@ -61,6 +63,7 @@ pub(crate) fn scene<'d>(reader: &Reader<'d>, value: &Value<'d>) -> Option<Scene>
         sinks,
         bodies,
         joints,
+        controls,
         cameras,
         refine,
         output: check.output(),

@@ -42,6 +42,7 @@ pub const PBD: TableSpec = TableSpec {
         field("velocity_clamp",   Between(0.01, 1e3), Need::Number(0.5),       "fastest that a guide may leave a step, in its diameters a step [-]"),
         field("cfl",              Between(0.01, 0.5), Need::Number(0.4),       "longest way of a guide in a step, of the smallest diameter [-]"),
         field("sleeping",         Flag,               Need::Flag(true),        "whether guides that rest are left alone until something near them moves"),
+        field("rigid",            Word(&["true", "shape_matching"]),    Need::Word("true"),    "dynamic bodies: truly rigid, or fitted to pieces as printed"),
         field("boundary",         Word(&["field", "particles"]),        Need::Word("field"),   "what guides see of bodies"),
     ],
     exclusive: &[["substeps", "step"]],
@@ -125,6 +126,11 @@ impl Settings {
         Self {
             values: spec.fields.iter().filter_map(value).collect(),
         }
+    }
+
+    /// Gives `name` another value.
+    pub fn set(&mut self, name: &str, value: Setting) {
+        self.values.insert(name.to_owned(), value);
     }
 
     /// Every setting with its value, by name.

@@ -26,6 +26,8 @@ pub(crate) const JOINTS: &[&str] = &["hinge", "ball", "rope", "fixed"];
 pub(crate) const EASES: &[&str] = &["linear", "smooth"];
 /// Rigid groups of spheres.
 pub(crate) const CLUMPS: &[&str] = &["tetrahedron", "cube"];
+/// Levers of a machine, in the order of [`Lever::ALL`](crate::Lever::ALL).
+pub(crate) const LEVERS: &[&str] = &["drive", "steer", "swing", "boom", "stick", "bucket"];
 /// What a cache may keep.
 pub(crate) const CACHED: &[&str] = &["guides", "grains", "bodies"];
 
@@ -46,6 +48,7 @@ pub const SCENE: TableSpec = plain("the scene", &[
     field("sink",       List(&Table(&SINK)),    Optional, "shapes in which guides vanish"),
     field("body",       List(&Table(&BODY)),    Optional, "rigid objects"),
     field("joint",      List(&Table(&JOINT)),   Optional, "connections of two bodies"),
+    field("control",    List(&Table(&CONTROL)), Optional, "what a driver moves in the window"),
     field("camera",     List(&Table(&CAMERA)),  Optional, "where to look from"),
     field("refine",     Table(&REFINE),     Optional,                         "grains"),
     field("output",     Table(&OUTPUT),     Optional,                         "what is kept"),
@@ -139,6 +142,7 @@ const BODY: TableSpec = plain("body", &[
     field("motion",           Word(MOTIONS),                     Need::Word("fixed"),   "what decides where it is"),
     field("density",          Positive,                          Optional,              "of a dynamic body [kg/m³]"),
     field("friction",         NumberOr(&NotNegative, &FRICTION), Optional,              "of its surface [-]; { static = 0.35, kinetic = 0.3 } by default"),
+    field("restitution",      Between(0.0, 1.0),                 Need::Number(0.0),     "speed after over speed before an impact with another body [-]; of two the larger one counts"),
     field("parent",           Text,                              Optional,              "the body in whose frame the keys of a scripted body are given"),
     field("keys",             List(&Table(&KEY)),                Optional,              "where a scripted body is over time"),
     field("ease",             Word(EASES),                       Need::Word("linear"),  "how it goes from key to key, unless a key says otherwise"),
@@ -171,6 +175,20 @@ const JOINT: TableSpec = TableSpec {
         field("cut",     Number,         Optional, "cut from this time on [s]"),
     ],
     exclusive: &[["at", "anchors"]],
+};
+
+#[rustfmt::skip]
+const CONTROL: TableSpec = TableSpec {
+    name: "control",
+    fields: &[
+        field("lever", Word(LEVERS), Required, "what moves it: drive forwards, steer and swing to the left, boom up, stick out, bucket in"),
+        field("body",  Text,         Required, "the name of a scripted body; those whose parent it is go with it"),
+        field("move",  Direction,    Optional, "which way it goes, in its own frame"),
+        field("turn",  Direction,    Optional, "the axis that it turns about, in its own frame"),
+        field("speed", Positive,     Required, "at most [m/s] or [deg/s]"),
+        field("range", Range,        Optional, "least and greatest angle of a turn in the parent's frame [deg]"),
+    ],
+    exclusive: &[["move", "turn"], ["move", "range"]],
 };
 
 #[rustfmt::skip]

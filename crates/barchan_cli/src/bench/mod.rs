@@ -6,6 +6,7 @@ mod render;
 mod sample;
 mod scenes;
 mod sph;
+mod view;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -44,6 +45,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("pbd", pbd::run),
     ("sph", sph::run),
     ("render", render::run),
+    ("view", view::run),
 ];
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {

@@ -1,10 +1,11 @@
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
 
-use barchan_geometry::isosurface::{IsosurfaceError, isosurface};
+use barchan_geometry::isosurface::{IsosurfaceError, isosurface, sharpen};
 use barchan_geometry::mesh::MeshSolid;
 use barchan_geometry::mesh::primitives::icosphere;
 use barchan_geometry::random::Stream;
+use barchan_geometry::shapes::Cylinder;
 use barchan_geometry::{Aabb, Shape, TriMesh};
 use glam::{DMat3, DVec3};
 
@@ -102,6 +103,48 @@ fn flat_faces_are_flat_and_edges_are_cut_by_less_than_a_voxel() {
 }
 
 #[test]
+fn sharpened_blocks_and_discs_have_their_edges_and_corners() {
+    let half = DVec3::new(1.0, 0.6, 0.4);
+    let rotation = DMat3::from_axis_angle(DVec3::new(1.0, 2.0, -1.0).normalize(), 0.6);
+    let block = Block { half, rotation };
+    let mut mesh = surface(&block, 0.08, 0.0);
+    sharpen(&mut mesh, &block);
+    assert_eq!(euler_characteristic(&mesh), 2);
+    let exact = 8.0 * half.element_product();
+    assert!((volume(&mesh) / exact - 1.0).abs() < 1e-3, "{}", volume(&mesh) / exact);
+    for k in 0..8u32 {
+        let sign = DVec3::new(f64::from(k & 1), f64::from(k >> 1 & 1), f64::from(k >> 2)) * 2.0 - 1.0;
+        let corner = rotation * (sign * half);
+        let nearest = mesh
+            .vertices
+            .iter()
+            .map(|v| v.distance(corner))
+            .fold(f64::INFINITY, f64::min);
+        // A corner whose three faces meet in no single triangle is cut by less than a voxel.
+        assert!(nearest < 0.05, "{nearest} m from the corner {corner}");
+    }
+
+    // A disc two voxels thick: its rim is where top and side meet, all around.
+    let disc = Cylinder::new(1.0, 0.1).unwrap();
+    let mut mesh = surface(&disc, 0.045, 0.0);
+    let lost = |mesh: &TriMesh| (1.0 - volume(mesh) / (0.1 * PI)).abs();
+    let before = lost(&mesh);
+    sharpen(&mut mesh, &disc);
+    assert_eq!(euler_characteristic(&mesh), 2);
+    assert!(lost(&mesh) < 0.25 * before, "{before} to {}", lost(&mesh));
+    for k in 0..360 {
+        let angle = f64::from(k).to_radians();
+        let rim = DVec3::new(angle.cos(), angle.sin(), 0.05);
+        let nearest = mesh
+            .vertices
+            .iter()
+            .map(|v| v.distance(rim))
+            .fold(f64::INFINITY, f64::min);
+        assert!(nearest < 0.06, "{nearest} m from the rim at {k} degrees");
+    }
+}
+
+#[test]
 fn slivers_are_rare() {
     let mesh = surface(&Torus { major: 1.0, minor: 0.4 }, 0.05, 0.0);
     let thin = (0..mesh.triangles.len())
@@ -131,9 +174,11 @@ fn the_surface_of_noise_is_a_closed_manifold() {
         }
     }
     for seed in 0..4 {
-        let mesh = surface(&Noise(seed), 0.09, 0.0);
+        let mut mesh = surface(&Noise(seed), 0.09, 0.0);
         assert!(mesh.triangles.len() > 10_000);
         assert_eq!(euler_characteristic(&mesh) % 2, 0);
+        sharpen(&mut mesh, &Noise(seed));
+        assert_eq!(euler_characteristic(&mesh) % 2, 0, "sharpened");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use barchan_geometry::isosurface::isosurface;
+use barchan_geometry::isosurface::{isosurface, sharpen};
 use barchan_geometry::mass::{self, MassError};
 use barchan_geometry::mesh::mass_properties;
 use barchan_geometry::sample::surface::{SurfaceSettings, sample_surface};
@@ -108,6 +108,7 @@ impl Scene {
             boundary,
             motion: plan.motion.clone(),
             friction: plan.friction,
+            restitution: plan.restitution,
             density: plan.density,
             mass_properties,
             from: plan.from,
@@ -210,13 +211,18 @@ fn properties_of(shape: &dyn Shape, tolerance: f64) -> Result<MassProperties, Ma
 /// volume, so that thin walls are not lost.
 fn surface_of(shape: &dyn Shape, volume: f64) -> Result<TriMesh, barchan_geometry::isosurface::IsosurfaceError> {
     let mut voxel = shape.bounds().size().max_element() / FIRST_VOXELS;
-    let mut surface = isosurface(shape, voxel, 0.0, SURFACE_MEMORY)?;
+    let sharp = |voxel: f64| {
+        let mut surface = isosurface(shape, voxel, 0.0, SURFACE_MEMORY)?;
+        sharpen(&mut surface, shape);
+        Ok(surface)
+    };
+    let mut surface = sharp(voxel)?;
     for _ in 0..HALVINGS {
         if (mass_properties(&surface).volume - volume).abs() <= SURFACE_TOLERANCE * volume {
             break;
         }
         voxel *= 0.5;
-        surface = isosurface(shape, voxel, 0.0, SURFACE_MEMORY)?;
+        surface = sharp(voxel)?;
     }
     Ok(surface)
 }

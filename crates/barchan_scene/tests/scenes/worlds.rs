@@ -206,6 +206,20 @@ fn a_fill_with_too_many_guides_is_refused_with_its_place() {
     assert!(error.to_string().starts_with("scene:4:1: fill: a radius of"), "{error}");
 }
 
+#[test]
+fn a_fill_too_heavy_for_an_exact_ledger_is_refused_with_its_place() {
+    let heavy = SAND.replace("1600", "1e300");
+    assert_ne!(heavy, SAND);
+    let filled = fill("0.1", "lattice", "{ box = { size = [1, 1, 1] } }");
+    let error = scene(&format!("{heavy}{filled}")).build().unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("scene:4:1: the guides of this fill weigh"),
+        "{error}"
+    );
+}
+
 /// Reads a text with an override; whatever is wrong can be shown.
 fn survives(text: &str, said: &str) {
     let document = Document::new("scene", text).with(said);
