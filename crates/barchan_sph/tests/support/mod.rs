@@ -54,6 +54,7 @@ pub fn body(name: &str, shape: Arc<dyn Shape>, motion: Motion, mu: f32) -> Body 
         motion,
         friction: friction(mu),
         density: 1000.0,
+        restitution: 0.0,
         mass_properties,
         from: f64::NEG_INFINITY,
         until: f64::INFINITY,
