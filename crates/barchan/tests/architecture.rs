@@ -24,6 +24,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "barchan_dem",
+        &[
+            "barchan_neighbors",
+            "barchan_geometry",
+            "barchan_world",
+            "barchan_bodies",
+        ],
+    ),
+    (
         "barchan_refine",
         &["barchan_neighbors", "barchan_geometry", "barchan_world"],
     ),
@@ -38,6 +47,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "barchan_world",
             "barchan_bodies",
             "barchan_pbd",
+            "barchan_dem",
             "barchan_refine",
             "barchan_scene",
             "barchan_gpu",

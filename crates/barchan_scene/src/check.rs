@@ -12,7 +12,7 @@ use crate::Place;
 use crate::fields::{Fields, look_up};
 use crate::reader::{Reader, Value};
 use crate::scene::{Camera, CameraKey, ContactProperties, Output, Refine, Scene};
-use crate::settings::{PBD, SOLVERS, Settings};
+use crate::settings::{PBD, SOLVERS, Settings, solver_table};
 use crate::shapes::unit;
 use crate::tables::SCENE;
 
@@ -111,8 +111,8 @@ impl Check<'_, '_> {
             );
         }
         let settings = table
-            .table("pbd")
-            .map_or_else(|| Settings::defaults(&PBD), Settings::of_fields);
+            .table(kind)
+            .map_or_else(|| Settings::defaults(solver_table(kind)), Settings::of_fields);
         (kind.to_owned(), settings)
     }
 

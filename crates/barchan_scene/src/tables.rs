@@ -74,7 +74,7 @@ const MATERIAL: TableSpec = TableSpec {
         field("angle_of_repose",  Between(1.0, 60.0),                Optional, "slope of a poured heap [deg], instead of friction"),
         field("restitution",      Between(0.0, 1.0),                 Optional, "speed after over speed before an impact [-]"),
         field("youngs_modulus",   Positive,                          Optional, "of the grains [Pa]"),
-        field("poisson_ratio",    Between(0.0, 0.5),                 Optional, "of the grains [-]"),
+        field("poisson_ratio",    Between(-0.99, 0.5),               Optional, "of the grains [-]"),
         field("rolling_friction", NotNegative,                       Optional, "resistance to rolling [-]"),
         field("cohesion",         NotNegative,                       Optional, "how much the grains stick to each other"),
         field("color",            Color,                             Optional, "in pictures: \"#rrggbb\"; that of quartz sand by default"),

@@ -1,5 +1,6 @@
 //! `barchan bench`: how fast the parts are, on this machine, beside what others measured.
 
+mod dem;
 mod neighbors;
 mod pbd;
 mod render;
@@ -37,6 +38,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("neighbors", neighbors::run),
     ("sample", sample::run),
     ("pbd", pbd::run),
+    ("dem", dem::run),
     ("render", render::run),
 ];
 

@@ -111,7 +111,7 @@ pub const ADDED: &[(&str, Expected)] = &[
         &[("10:11", "opacity must be 0 to 1, got `2`", ""), ("11:9", "color must be a colour such as \"#c2a06b\", got `\"#12345g\"`, a string", "")]),
     ("[[pair]]\nmaterials = [\"sand\", \"sand\"]\nfriction = 0.1", &[("9:13", "a pair must be of two materials", "itself")]),
     ("[[pair]]\nmaterials = [\"sand\", \"gravel\"]\nfriction = 0.1", &[("9:22", "there is no material `gravel`", "allowed: sand")]),
-    ("[solver]\nkind = \"sph\"", &[("9:8", "solver `sph` is not available yet", "available: pbd")]),
+    ("[solver]\nkind = \"sph\"", &[("9:8", "solver `sph` is not available yet", "available: pbd, dem")]),
     ("[solver]\nkind = \"pdb\"", &[("9:8", "unknown kind `pdb`", "did you mean `pbd`?")]),
     ("[solver.pbd]\nsubsteps = 2.5\niterations = 0\nfriction = \"some\"", &[
         ("9:12", "substeps must be a whole number, got `2.5`", ""),

@@ -1,0 +1,202 @@
+//! Spheres in double precision, in the world's order.
+
+use barchan_world::{Archive, ArchiveError, Guides, World};
+use glam::{DVec3, Vec3};
+
+use crate::cpu::motion::Motion;
+use crate::cpu::past::NEW;
+use crate::cpu::rows::{Push, Row};
+
+/// All spheres. `rows` has one more than there are, which pads blocks of contacts.
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    /// Stable numbers, as the world has them.
+    pub ids: Vec<u32>,
+    pub rows: Vec<Row>,
+    pub motions: Vec<Motion>,
+    /// Between steps, accelerations [m/s², rad/s²].
+    pub pushes: Vec<Push>,
+    /// How far each may go before the next search [m].
+    pub left: Vec<f32>,
+    /// How far each went in this step [m].
+    pub ways: Vec<f32>,
+    /// Number that each had before the last sort.
+    pub old: Vec<u32>,
+    /// Angular velocities [rad/s] to be given to guides, by id, in the next frame.
+    pub asked: Vec<(u32, DVec3)>,
+    place_of: Vec<u32>,
+}
+
+impl State {
+    pub(crate) fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Takes over the world's guides: those it knows go on as they were, unless somebody moved them.
+    pub(crate) fn follow(&mut self, world: &World) {
+        let Guides { id, .. } = &world.guides;
+        let ids = id
+            .iter()
+            .chain(&self.ids)
+            .copied()
+            .max()
+            .map_or(0, |most| most as usize + 1);
+        self.place_of.clear();
+        self.place_of.resize(ids, NEW);
+        for (place, &id) in (0..).zip(&self.ids) {
+            self.place_of[id as usize] = place;
+        }
+        self.old.clear();
+        self.old.extend(id.iter().map(|&id| self.place_of[id as usize]));
+        self.ids.clone_from(id);
+        let (rows, motions, pushes) = (&self.rows, &self.motions, &self.pushes);
+        let sphere = |i: usize| {
+            let old = self.old[i] as usize;
+            let fresh = fresh(world, i);
+            match rows.get(old).filter(|_| old < motions.len()) {
+                Some(row) if is_published(world, i, row, &motions[old]) => {
+                    let kept = Row {
+                        position: row.position,
+                        ..fresh.0
+                    };
+                    (kept, motions[old], pushes[old])
+                }
+                Some(_) => (
+                    fresh.0,
+                    Motion {
+                        spin: motions[old].spin,
+                        ..fresh.1
+                    },
+                    fresh.2,
+                ),
+                None => fresh,
+            }
+        };
+        let all: Vec<_> = (0..world.guides.len()).map(sphere).collect();
+        self.rows.clear();
+        self.rows.extend(all.iter().map(|s| s.0));
+        self.rows.push(Row::FAR);
+        self.motions.clear();
+        self.motions.extend(all.iter().map(|s| s.1));
+        self.pushes.clear();
+        self.pushes.extend(all.iter().map(|s| s.2));
+        for (id, spin) in self.asked.drain(..) {
+            if let Some(i) = self.ids.iter().position(|&known| known == id) {
+                self.motions[i].spin = spin;
+            }
+        }
+    }
+
+    /// Puts sphere `order[k]` at place `k`.
+    pub(crate) fn gather(&mut self, order: &[u32]) {
+        let pick = |k: &u32| *k as usize;
+        self.ids = order.iter().map(|k| self.ids[pick(k)]).collect();
+        self.old = order.iter().map(|k| self.old[pick(k)]).collect();
+        self.rows = order.iter().map(|k| self.rows[pick(k)]).chain([Row::FAR]).collect();
+        self.motions = order.iter().map(|k| self.motions[pick(k)]).collect();
+        self.pushes = order.iter().map(|k| self.pushes[pick(k)]).collect();
+        self.ways.clear();
+        self.ways.resize(order.len(), 0.0);
+        // Less than nothing: the first step searches.
+        self.left.clear();
+        self.left.resize(order.len(), -1.0);
+    }
+
+    /// Farthest that a sphere is from `center` [m].
+    pub(crate) fn reach(&self, origin: DVec3, center: DVec3) -> f64 {
+        let rows = &self.rows[..self.len()];
+        rows.iter()
+            .map(|row| (origin + row.place()).distance(center) + row.radius)
+            .fold(0.0, f64::max)
+    }
+
+    /// Writes positions and velocities to the world, rounded.
+    pub(crate) fn publish(&self, world: &mut World) {
+        let Guides {
+            position,
+            offset,
+            velocity,
+            ..
+        } = &mut world.guides;
+        for (i, (row, motion)) in self.rows.iter().zip(&self.motions).enumerate() {
+            (position[i], offset[i]) = rounded(row.place());
+            velocity[i] = motion.velocity.as_vec3();
+        }
+    }
+
+    pub(crate) fn save(&self, archive: &mut Archive) {
+        let count = self.len();
+        archive.put("dem.ids", &self.ids);
+        let numbers = |i: usize| {
+            let (row, motion, push) = (&self.rows[i], &self.motions[i], &self.pushes[i]);
+            let mut numbers = [0.0; 15];
+            numbers[..3].copy_from_slice(&row.position);
+            numbers[3..6].copy_from_slice(&motion.velocity.to_array());
+            numbers[6..9].copy_from_slice(&motion.spin.to_array());
+            numbers[9..12].copy_from_slice(&push.force[..3]);
+            numbers[12..].copy_from_slice(&push.torque[..3]);
+            numbers
+        };
+        let all: Vec<[f64; 15]> = (0..count).map(numbers).collect();
+        archive.put("dem.spheres", &all);
+    }
+
+    pub(crate) fn load(world: &World, archive: &Archive) -> Result<Self, ArchiveError> {
+        let ids: Vec<u32> = archive.get("dem.ids")?;
+        let all: Vec<[f64; 15]> = archive.get("dem.spheres")?;
+        if ids.len() != all.len() || ids != world.guides.id {
+            return Err(ArchiveError::Unfit {
+                name: "dem.spheres".to_owned(),
+                found: format!("{} spheres", all.len()),
+            });
+        }
+        let mut state = Self { ids, ..Self::default() };
+        let vector = |numbers: &[f64; 15], k: usize| DVec3::from_slice(&numbers[k..]);
+        for (i, numbers) in all.iter().enumerate() {
+            let mut push = Push::default();
+            push.add(vector(numbers, 9).to_array(), vector(numbers, 12).to_array());
+            state.rows.push(Row {
+                position: vector(numbers, 0).to_array(),
+                ..fresh(world, i).0
+            });
+            state.motions.push(Motion {
+                velocity: vector(numbers, 3),
+                spin: vector(numbers, 6),
+            });
+            state.pushes.push(push);
+        }
+        state.rows.push(Row::FAR);
+        Ok(state)
+    }
+}
+
+/// A guide as the world has it, falling freely.
+fn fresh(world: &World, i: usize) -> (Row, Motion, Push) {
+    let guides = &world.guides;
+    let row = Row {
+        position: (guides.position[i].as_dvec3() + guides.offset[i].as_dvec3()).to_array(),
+        radius: f64::from(guides.radius[i]),
+        mass: f64::from(guides.mass[i]),
+        material: f64::from(guides.material[i]),
+        ..Row::default()
+    };
+    let motion = Motion {
+        velocity: guides.velocity[i].as_dvec3(),
+        spin: DVec3::ZERO,
+    };
+    let mut push = Push::default();
+    push.add(world.gravity.to_array(), [0.0; 3]);
+    (row, motion, push)
+}
+
+/// A place [m] as two single-precision numbers.
+fn rounded(place: DVec3) -> (Vec3, Vec3) {
+    let position = place.as_vec3();
+    (position, (place - position.as_dvec3()).as_vec3())
+}
+
+/// Whether the world's guide `i` is what was published of a sphere.
+fn is_published(world: &World, i: usize, row: &Row, motion: &Motion) -> bool {
+    let guides = &world.guides;
+    (guides.position[i], guides.offset[i]) == rounded(row.place()) && guides.velocity[i] == motion.velocity.as_vec3()
+}
