@@ -3,7 +3,6 @@
 use std::time::Instant;
 
 use barchan_geometry::Aabb;
-use barchan_neighbors::{ContactRule, Grid};
 use barchan_world::{AdvanceError, AdvanceReport, Friction, Guides, Motion, World, Wrench, gather, geometric_mean};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
@@ -15,6 +14,7 @@ use crate::cpu::bodies::{BodyStep, extent};
 use crate::cpu::candidates::{self, Geometry, Past};
 use crate::cpu::guides::Extremes;
 use crate::cpu::memory::NEW;
+use crate::cpu::nearby::Nearby;
 use crate::cpu::rules::{Rules, SLACK};
 use crate::cpu::surface::Surface;
 use crate::laws::{mass, repose};
@@ -26,8 +26,13 @@ const LONGEST_STEP: f64 = 1.0 / 480.0;
 const MOST_STEPS: f64 = 10_000.0;
 /// Leeway that every guide has before lists end, of the largest radius [-].
 const LEEWAY: f32 = 0.2;
-/// The most that fast guides have, of the largest radius [-]: larger cells of the search cost more than searches.
-const MOST_LEEWAY: f32 = 1.0;
+/// A guide that needs more, of the largest radius [-], is fast: larger cells for all would cost more than a search of its own.
+const SLOW_LEEWAY: f32 = 0.6;
+/// The most that a guide has, of the largest radius [-].
+const MOST_LEEWAY: f32 = 4.0;
+
+/// Guides that may be searched for anew [-], each among all, before all are.
+const MOST_MENDED: usize = 32;
 
 /// Seconds spent in each stage.
 #[derive(Debug, Default)]
@@ -70,6 +75,10 @@ pub(crate) struct Spare {
     f32: Vec<f32>,
     vec3: Vec<Vec3>,
     order: Vec<u32>,
+    pairs: Vec<[u32; 2]>,
+    some: Vec<[u32; 2]>,
+    /// Number that each guide of what is remembered has now.
+    new: Vec<u32>,
     place_of: Vec<u32>,
     periodic: Option<(barchan_world::Periodic, DVec3)>,
     /// Gravity of the last frame [m/s²].
@@ -128,7 +137,10 @@ impl PbdSolver {
         self.sort(world)?;
         let n = world.guides.len();
         self.columns.reset(n);
+        let surfaces_changed = self.make_surfaces(world);
         self.sleep.sort(&self.old);
+        let is_open = world.periodic.iter().all(Option::is_none);
+        self.columns.sort(&self.old, is_open && !surfaces_changed);
         self.watch_bodies(world, duration);
         if !self.sleeps()
             || self
@@ -141,7 +153,6 @@ impl PbdSolver {
         }
         self.is_first_search = true;
         self.weigh_masses(world);
-        self.make_surfaces(world);
         self.near.resize_with(n.div_ceil(CHUNK), Vec::new);
         self.spare.wrenches.clear();
         self.spare.wrenches.resize(world.bodies.len(), Wrench::default());
@@ -159,7 +170,7 @@ impl PbdSolver {
             let at = |x: f64| (x - world.origin[axis]) as f32;
             Some(at(range[0])..at(range[1]))
         };
-        self.grid = Grid::periodic([local(0), local(1), local(2)]).map_err(search_error)?;
+        self.nearby = Nearby::new([local(0), local(1), local(2)]).map_err(search_error)?;
         self.spare.periodic = Some(wanted);
         Ok(())
     }
@@ -167,11 +178,12 @@ impl PbdSolver {
     /// Puts guides in the order of cells, and finds their numbers in what is remembered.
     fn sort(&mut self, world: &mut World) -> Result<(), AdvanceError> {
         let spare = &mut self.spare;
-        self.grid
-            .build(&world.guides.position, 2.0 * self.largest.max(f32::MIN_POSITIVE))
+        let order = self
+            .nearby
+            .order(&world.guides.position, 2.0 * self.largest)
             .map_err(search_error)?;
         spare.order.clear();
-        spare.order.extend_from_slice(self.grid.order());
+        spare.order.extend_from_slice(order);
         let Guides {
             id,
             position,
@@ -218,7 +230,8 @@ impl PbdSolver {
         }
     }
 
-    fn make_surfaces(&mut self, world: &World) {
+    /// Makes bodies ready to be asked. Gives whether they are others than before.
+    fn make_surfaces(&mut self, world: &World) -> bool {
         let fits = self.surfaces.len() == world.bodies.len()
             && self
                 .surfaces
@@ -247,6 +260,7 @@ impl PbdSolver {
             self.body_friction
                 .extend(all.iter().map(|m| geometric_mean(m.friction, body.friction)));
         }
+        !fits
     }
 
     /// Friction of each two materials for steps of `step` [s]: by the angle of repose where one was asked for.
@@ -297,16 +311,22 @@ impl PbdSolver {
         self.travels.extend((0..self.bodies.len()).map(travel));
         let body = self.travels.iter().copied().fold(0.0, f32::max);
         self.body_travel += body;
-        let present = self.bodies.iter().map(|b| b.is_present);
-        let is_same = present.clone().eq(self.spare.is_present.iter().copied());
-        if found.holds && self.body_travel <= self.body_margin && is_same {
+        let is_same = self
+            .bodies
+            .iter()
+            .map(|b| b.is_present)
+            .eq(self.spare.is_present.iter().copied());
+        if self.body_travel <= self.body_margin && is_same && (found.holds || self.mend(world, left)) {
             return Ok(());
         }
+        if !is_same {
+            self.columns.apart.fill(f32::NEG_INFINITY);
+        }
         self.spare.is_present.clear();
-        self.spare.is_present.extend(present);
+        self.spare.is_present.extend(self.bodies.iter().map(|b| b.is_present));
         self.columns.fold(&mut world.guides);
         // As far ahead as the fastest guide allows.
-        let most = MOST_LEEWAY * self.largest / (0.5 * found.free.sqrt()).max(f32::MIN_POSITIVE);
+        let most = self.most_leeway(world) / (0.5 * found.free.sqrt()).max(f32::MIN_POSITIVE);
         let steps = most.min((left + 1) as f32).max(1.0);
         self.body_travel = body;
         self.body_margin = 1.1 * body * steps;
@@ -317,48 +337,82 @@ impl PbdSolver {
         Ok(())
     }
 
+    /// Finds anew what the guides that left their leeway may touch, if they are few: what the others may touch still holds.
+    fn mend(&mut self, world: &World, left: u32) -> bool {
+        let Spare {
+            u32: who, pairs, some, ..
+        } = &mut self.spare;
+        let (steps, margin) = ((left + 1) as f32, LEEWAY * self.largest);
+        self.columns.look_again(steps, margin, who);
+        if who.len() > MOST_MENDED {
+            return false;
+        }
+        let geometry = Geometry::new(world);
+        pairs.clear();
+        for &i in who.iter() {
+            let found = self
+                .nearby
+                .find_again(i as usize, &world.guides, &self.columns, geometry.periods.as_vec3());
+            pairs.extend(found.flat_map(|j| [[i, j], [j, i]]));
+        }
+        pairs.sort_unstable();
+        for of_chunk in pairs.chunk_by(|a, b| a[0] as usize / CHUNK == b[0] as usize / CHUNK) {
+            let c = of_chunk[0][0] as usize / CHUNK;
+            some.clear();
+            some.extend_from_slice(of_chunk);
+            self.candidates[c].insert(c, some, &geometry);
+            self.contacts.rows[c].reserve(&self.candidates[c]);
+        }
+        let (margin, rules) = (self.body_margin, Rules::new(&self.settings, 1.0, 1.0));
+        let who = std::mem::take(&mut self.spare.u32);
+        let (scene, parts) = self.split(world, rules);
+        for i in who.iter().map(|&i| i as usize) {
+            scene.find_near_again(i, &mut parts.near[i / CHUNK], parts.columns, margin);
+        }
+        self.spare.u32 = who;
+        true
+    }
+
+    /// The most that a guide may go before the next search [m]: a period must be four times as long as it is then felt.
+    fn most_leeway(&self, world: &World) -> f32 {
+        let shortest = world.periodic.iter().flatten().map(|[low, high]| high - low);
+        let shortest = shortest.fold(f64::INFINITY, f64::min) as f32;
+        let felt = (1.0 + SLACK + LEEWAY) * self.largest;
+        (MOST_LEEWAY * self.largest).min(0.24 * shortest - felt).max(0.0)
+    }
+
     /// Finds what may touch in the next `steps` steps if guides go on as they do.
     fn search(&mut self, world: &World, steps: f32) -> Result<(), AdvanceError> {
-        let largest = self.columns.look_ahead(steps, LEEWAY * self.largest);
-        let Guides { position, radius, .. } = &world.guides;
-        let Spare { vec3, f32: reaches, .. } = &mut self.spare;
-        vec3.clear();
-        vec3.extend(
-            position
-                .iter()
-                .zip(&self.columns.middle)
-                .map(|(p, m)| *p + m.truncate()),
-        );
-        reaches.clear();
-        let reach = |(r, leeway): (&f32, &f32)| (1.0 + SLACK) * r + leeway;
-        reaches.extend(radius.iter().zip(&self.columns.leeway).map(reach));
-        let rule = ContactRule {
-            scale: 1.0,
-            margin: 0.0,
-        };
-        let cell = 2.0 * ((1.0 + SLACK) * self.largest + largest);
-        self.grid
-            .build(vec3, cell.max(f32::MIN_POSITIVE))
-            .map_err(search_error)?;
-        self.lists
-            .find_contacts(&self.grid, reaches, rule)
+        self.columns.look_ahead(steps, LEEWAY * self.largest);
+        self.nearby
+            .find(&world.guides, &self.columns, SLOW_LEEWAY * self.largest)
             .map_err(search_error)?;
         self.clock.enter("candidates");
-        let geometry = Geometry {
-            guides: &world.guides,
-            periods: DVec3::from_array(world.periodic.map(|range| range.map_or(0.0, |[low, high]| high - low))),
-        };
+        let geometry = Geometry::new(world);
         std::mem::swap(&mut self.candidates, &mut self.old_candidates);
+        let remembered = self
+            .old_candidates
+            .iter()
+            .map(|chunk| chunk.first.len().saturating_sub(1))
+            .sum();
+        self.spare.new.clear();
+        self.spare.new.resize(remembered, NEW);
+        for (i, &old) in (0..).zip(&self.old) {
+            if let Some(new) = self.spare.new.get_mut(old as usize) {
+                *new = i;
+            }
+        }
         let past = self.settings.remembers().then_some(Past {
             candidates: &self.old_candidates,
             old: &self.old,
+            new: &self.spare.new,
             slept: if self.is_first_search {
                 &self.sleep.slept
             } else {
                 &self.sleep.asleep
             },
         });
-        candidates::build(&mut self.candidates, &self.lists, &geometry, past);
+        candidates::build(&mut self.candidates, &self.nearby, &geometry, past);
         self.contacts.resize(world.guides.len().div_ceil(CHUNK));
         for (rows, candidates) in self.contacts.rows.iter_mut().zip(&self.candidates) {
             rows.reserve(candidates);

@@ -1,6 +1,5 @@
 //! A step, stage by stage, after Algorithm 1 of [Sommer22].
 
-use barchan_neighbors::{Grid, Lists};
 use barchan_world::{AdvanceError, AdvanceReport, Archive, ArchiveError, Friction, Guides, Solver, World, Wrench};
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
@@ -9,6 +8,7 @@ use crate::cpu::bodies::{BodyStep, Load};
 use crate::cpu::candidates::{Candidates, PairFriction};
 use crate::cpu::guides::{self, Columns, Extremes};
 use crate::cpu::near::Near;
+use crate::cpu::nearby::Nearby;
 use crate::cpu::rules::Rules;
 use crate::cpu::scene::{Before, Contacts, Scene};
 use crate::cpu::sleep::Sleep;
@@ -25,8 +25,7 @@ pub struct PbdSolver {
     pub(crate) settings: PbdSettings,
     pub(crate) motion: Box<dyn RigidMotion>,
     pub(crate) columns: Columns,
-    pub(crate) grid: Grid,
-    pub(crate) lists: Lists,
+    pub(crate) nearby: Nearby,
     /// Guides and bodies that may touch before the next search.
     pub(crate) candidates: Vec<Candidates>,
     pub(crate) near: Vec<Vec<Near>>,
@@ -69,8 +68,7 @@ impl PbdSolver {
             settings,
             motion,
             columns: Columns::default(),
-            grid: Grid::new(),
-            lists: Lists::new(),
+            nearby: Nearby::default(),
             candidates: Vec::new(),
             near: Vec::new(),
             contacts: Contacts::default(),

@@ -21,6 +21,7 @@ pub(crate) struct BodyStep {
     pub center: DVec3,
     pub is_present: bool,
     pub is_dynamic: bool,
+    pub is_fixed: bool,
     /// 1/mass [1/kg], 0 where nothing can move it.
     pub inverse_mass: f32,
     /// 1/inertia in the world [1/(kg m²)], 0 where nothing can turn it.
@@ -87,6 +88,7 @@ impl BodyStep {
             center: to.point(center),
             is_present: body.is_present(world.time),
             is_dynamic,
+            is_fixed: matches!(body.motion, Motion::Fixed),
             inverse_mass: inverse_mass as f32,
             inverse_inertia: inverse_inertia.as_mat3(),
             contacts: 0.0,

@@ -1,13 +1,13 @@
 //! Guides that may touch before the next search, chunk by chunk and from both sides.
 #![allow(clippy::needless_range_loop, reason = "lanes of several arrays at once")]
 
-use barchan_neighbors::Lists;
-use barchan_world::{Friction, Guides};
+use barchan_world::{Friction, Guides, World};
 use glam::{DVec3, Vec3, Vec4};
 use rayon::prelude::*;
 
 use super::CHUNK;
 use super::memory::NEW;
+use super::nearby::Nearby;
 use super::rows::Ways;
 use super::simd::{LANES, Lane, Vectors, block, minus};
 
@@ -42,7 +42,15 @@ pub(crate) struct Geometry<'a> {
     pub periods: DVec3,
 }
 
-impl Geometry<'_> {
+impl<'a> Geometry<'a> {
+    pub(crate) fn new(world: &'a World) -> Self {
+        let periods = world.periodic.map(|range| range.map_or(0.0, |[low, high]| high - low));
+        Self {
+            guides: &world.guides,
+            periods: DVec3::from_array(periods),
+        }
+    }
+
     /// From guide `j` to guide `i`, the nearest image [m]. The other way round it is the same with the other sign, to the bit.
     fn between(&self, i: usize, j: usize) -> Vec3 {
         let Guides { position, offset, .. } = self.guides;
@@ -71,20 +79,21 @@ impl Geometry<'_> {
 #[derive(Clone, Copy)]
 pub(crate) struct Past<'a> {
     pub candidates: &'a [Candidates],
-    /// Guide `i` had the number `old[i]`.
+    /// Guide `i` had the number `old[i]`, and guide `k` of then has the number `new[k]`.
     pub old: &'a [u32],
+    pub new: &'a [u32],
     /// Who slept. Awake neighbours know better what they gave a sleeper.
     pub slept: &'a [bool],
 }
 
-/// Takes the candidates of all guides from `lists`, with the impulses that they had.
-pub(crate) fn build(all: &mut Vec<Candidates>, lists: &Lists, geometry: &Geometry<'_>, past: Option<Past<'_>>) {
+/// Makes candidates of all guides that are `nearby`, with the impulses that they had.
+pub(crate) fn build(all: &mut Vec<Candidates>, nearby: &Nearby, geometry: &Geometry<'_>, past: Option<Past<'_>>) {
     let n = geometry.guides.len();
     all.resize_with(n.div_ceil(CHUNK).max(all.len()), Candidates::default);
     all.par_iter_mut().enumerate().for_each(|(c, chunk)| {
         chunk.clear();
         for i in c * CHUNK..n.min((c + 1) * CHUNK) {
-            chunk.take(i, lists.of(i), geometry);
+            chunk.take(i, nearby.of(i), geometry);
             chunk.lost.push(false);
             match past {
                 Some(past) if past.slept[i] => chunk.wake(i, past),
@@ -148,12 +157,14 @@ impl Candidates {
         self.impulse.resize(len, Vec4::ZERO);
     }
 
-    fn take(&mut self, i: usize, others: &[u32], geometry: &Geometry<'_>) {
+    fn take<'a>(&mut self, i: usize, others: impl IntoIterator<Item = &'a [u32]>, geometry: &Geometry<'_>) {
         let radius = &geometry.guides.radius;
-        self.other.extend_from_slice(others);
-        self.own.resize(self.other.len(), i as u32);
         let base = |&j: &u32| geometry.between(i, j as usize).extend(radius[i] + radius[j as usize]);
-        self.base.extend(others.iter().map(base));
+        for others in others {
+            self.other.extend_from_slice(others);
+            self.base.extend(others.iter().map(base));
+        }
+        self.own.resize(self.other.len(), i as u32);
         self.impulse.resize(self.other.len(), Vec4::ZERO);
         self.first.push(self.other.len() as u32);
     }
@@ -173,10 +184,8 @@ impl Candidates {
         };
         let own = self.last_row();
         for b in row.filter(|&b| before.is_held(b)) {
-            let other = before.other[b];
-            let same = self.other[own.clone()]
-                .iter()
-                .position(|&j| past.old[j as usize] == other);
+            let other = past.new[before.other[b] as usize];
+            let same = self.other[own.clone()].iter().position(|&j| j == other);
             match same {
                 Some(c) => self.impulse[own.start + c] = before.impulse[b],
                 None => *self.lost.last_mut().expect("a row was taken") = true,
@@ -198,6 +207,49 @@ impl Candidates {
             });
             self.impulse[c] = given.unwrap_or(Vec4::ZERO);
         }
+    }
+
+    /// Adds those of `pairs`, which are of the chunk's guides and sorted, that it does not have yet.
+    pub(crate) fn insert(&mut self, c: usize, pairs: &mut Vec<[u32; 2]>, geometry: &Geometry<'_>) {
+        let has = |&[i, j]: &[u32; 2]| {
+            let k = i as usize - c * CHUNK;
+            self.other[self.first[k] as usize..self.first[k + 1] as usize].contains(&j)
+        };
+        pairs.retain(|pair| !has(pair));
+        pairs.dedup();
+        let len = self.other.len() + pairs.len();
+        self.other.resize(len, 0);
+        self.own.resize(len, 0);
+        self.base.resize(len, Vec4::Z);
+        self.impulse.resize(len, Vec4::ZERO);
+        // From the last row on, each moves up by what is added before it.
+        let mut end = len - pairs.len();
+        let radius = &geometry.guides.radius;
+        for (before, &[i, j]) in pairs.iter().enumerate().rev() {
+            let row = self.first[i as usize - c * CHUNK + 1] as usize;
+            self.move_up(row..end, before + 1);
+            end = row;
+            let (own, other, place) = (i as usize, j as usize, row + before);
+            self.other[place] = j;
+            self.own[place] = i;
+            self.base[place] = geometry.between(own, other).extend(radius[own] + radius[other]);
+            self.impulse[place] = Vec4::ZERO;
+        }
+        let mut added = 0;
+        for (k, first) in self.first[1..].iter_mut().enumerate() {
+            while pairs.get(added).is_some_and(|pair| pair[0] as usize == c * CHUNK + k) {
+                added += 1;
+            }
+            *first += added as u32;
+        }
+    }
+
+    fn move_up(&mut self, range: std::ops::Range<usize>, by: usize) {
+        let to = range.start + by;
+        self.other.copy_within(range.clone(), to);
+        self.own.copy_within(range.clone(), to);
+        self.base.copy_within(range.clone(), to);
+        self.impulse.copy_within(range, to);
     }
 
     /// Whether the chunk's `k`-th guide has lost a contact that it leant on.
@@ -306,7 +358,9 @@ impl PairFriction<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use barchan_neighbors::{ContactRule, Grid, jittered_lattice};
+    use crate::cpu::guides::Columns;
+    use crate::cpu::rules::SLACK;
+    use barchan_neighbors::jittered_lattice;
     use barchan_world::Guide;
 
     #[test]
@@ -320,19 +374,16 @@ mod tests {
                 ..Guide::default()
             });
         }
-        let rule = ContactRule {
-            scale: 1.0,
-            margin: 0.004,
-        };
-        let (mut grid, mut lists, mut all) = (Grid::new(), Lists::new(), Vec::new());
-        grid.build(&guides.position, rule.largest_reach(&guides.radius).unwrap())
-            .unwrap();
-        lists.find_contacts(&grid, &guides.radius, rule).unwrap();
+        let mut columns = Columns::default();
+        columns.reset(guides.len());
+        columns.look_ahead(1.0, 0.002);
+        let (mut nearby, mut all) = (Nearby::default(), Vec::new());
+        nearby.find(&guides, &columns, 1.0).unwrap();
         let geometry = Geometry {
             guides: &guides,
             periods: DVec3::ZERO,
         };
-        build(&mut all, &lists, &geometry, None);
+        build(&mut all, &nearby, &geometry, None);
         let offset = |i: usize, j: usize| {
             let (chunk, row) = row_of(&all, i as u32).unwrap();
             let found: Vec<usize> = row.filter(|&c| chunk.other[c] == j as u32).collect();
@@ -341,12 +392,46 @@ mod tests {
         };
         for i in 0..guides.len() {
             for j in 0..i {
-                let reach = rule.reach(guides.radius[i], guides.radius[j]);
+                let reach = |k: usize| (1.0 + SLACK) * guides.radius[k] + 0.002;
+                let reach = reach(i) + reach(j);
                 let near = (guides.position[i] - guides.position[j]).length_squared() < reach * reach;
                 assert_eq!(offset(i, j).is_some(), near, "{i} {j}");
                 assert_eq!(offset(i, j), offset(j, i).map(|d| -d));
             }
         }
+    }
+
+    #[test]
+    fn pairs_are_added_behind_their_rows_once() {
+        let guides = Guides {
+            position: (0..5).map(|k| Vec3::X * k as f32).collect(),
+            offset: vec![Vec3::ZERO; 5],
+            radius: vec![1.0; 5],
+            ..Guides::default()
+        };
+        let geometry = Geometry {
+            guides: &guides,
+            periods: DVec3::ZERO,
+        };
+        let rows: [&[u32]; 5] = [&[1], &[0, 2], &[1], &[], &[]];
+        let mut chunk = Candidates::default();
+        chunk.clear();
+        for (i, row) in rows.iter().enumerate() {
+            chunk.take(i, [*row], &geometry);
+        }
+        chunk.pad(5);
+        chunk.impulse[1] = Vec4::ONE;
+        let mut pairs = vec![[1, 2], [1, 3], [1, 4], [3, 1], [4, 1], [4, 1], [4, 3]];
+        chunk.insert(0, &mut pairs, &geometry);
+        assert_eq!(chunk.first, [0, 1, 5, 6, 7, 9]);
+        assert_eq!(chunk.other[..9], [1, 0, 2, 3, 4, 1, 1, 1, 3]);
+        assert_eq!(chunk.own[..9], [0, 1, 1, 1, 1, 2, 3, 4, 4]);
+        assert_eq!(chunk.impulse[..3], [Vec4::ZERO, Vec4::ONE, Vec4::ZERO]);
+        for c in 0..chunk.len() {
+            let (own, other) = (chunk.own[c] as usize, chunk.other[c] as usize);
+            assert_eq!(chunk.base[c].truncate(), guides.position[own] - guides.position[other]);
+        }
+        assert_eq!(chunk.other.len(), 9 + LANES);
     }
 
     #[test]
@@ -370,11 +455,12 @@ mod tests {
             guides: &guides,
             periods: DVec3::ZERO,
         };
-        now.take(2, &[0, 1], &geometry);
+        now.take(2, [&[0, 1][..]], &geometry);
         now.lost.push(false);
         let mut past = Past {
             candidates: &before,
             old: &old,
+            new: &[2, 0, 1],
             slept: &[false; 3],
         };
         now.remember(2, past);
@@ -385,6 +471,7 @@ mod tests {
         past = Past {
             candidates: &before,
             old: &old,
+            new: &[2, 0, 1],
             slept: &[false, false, true],
         };
         now.wake(2, past);

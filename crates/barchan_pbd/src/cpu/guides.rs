@@ -32,6 +32,9 @@ pub(crate) struct Columns {
     pub share: Vec<f32>,
     /// How far it went in this frame [m].
     pub total: Vec<Vec3>,
+    /// It is no nearer to any fixed body than this [m].
+    pub apart: Vec<f32>,
+    spare: Vec<f32>,
 }
 
 impl Columns {
@@ -59,21 +62,49 @@ impl Columns {
         self.total.resize(n, Vec3::ZERO);
     }
 
-    /// Sets what the next search is for: `steps` steps like the next one, and `margin` [m] besides. Gives the largest leeway [m].
-    pub(crate) fn look_ahead(&mut self, steps: f32, margin: f32) -> f32 {
+    /// Follows guides to their new places: guide `i` had the number `old[i]`. `knows`: how far from bodies they are.
+    pub(crate) fn sort(&mut self, old: &[u32], knows: bool) {
+        let apart = |&k: &u32| match self.apart.get(k as usize) {
+            Some(&apart) if knows => apart,
+            _ => f32::NEG_INFINITY,
+        };
+        self.spare.clear();
+        self.spare.extend(old.iter().map(apart));
+        std::mem::swap(&mut self.apart, &mut self.spare);
+    }
+
+    /// Sets what the next search is for: `steps` steps like the next one, and `margin` [m] besides.
+    pub(crate) fn look_ahead(&mut self, steps: f32, margin: f32) {
         let ahead = self.middle.par_chunks_mut(CHUNK).zip(self.leeway.par_chunks_mut(CHUNK));
         ahead
             .zip(self.free.par_chunks(CHUNK))
-            .map(|((middle, leeway), free)| {
-                let mut largest = 0.0f32;
+            .for_each(|((middle, leeway), free)| {
                 for ((middle, leeway), free) in middle.iter_mut().zip(leeway).zip(free) {
                     *middle = *free * (0.5 * steps);
                     *leeway = middle.length() + margin;
-                    largest = largest.max(*leeway);
                 }
-                largest
-            })
-            .reduce(|| 0.0, f32::max)
+            });
+    }
+
+    /// Lists who is or will be beyond its leeway, and looks ahead for them anew.
+    pub(crate) fn look_again(&mut self, steps: f32, margin: f32, who: &mut Vec<u32>) {
+        let Self {
+            at,
+            free,
+            middle,
+            leeway,
+            ..
+        } = self;
+        who.clear();
+        who.extend((0..).zip(at.iter()).filter_map(|(i, at)| {
+            let k = i as usize;
+            (!is_within(*at, free[k], middle[k], leeway[k])).then_some(i)
+        }));
+        for i in who.iter().map(|&i| i as usize) {
+            let ahead = free[i] * (0.5 * steps);
+            middle[i] = at[i] + ahead;
+            leeway[i] = ahead.length() + margin;
+        }
     }
 
     /// Adds where guides are since the search to where they were.
@@ -119,6 +150,14 @@ impl Extremes {
     }
 }
 
+/// Whether a guide that goes from `at` on by `free` [m] is within `leeway` [m] of the middle of its way, and stays so.
+#[inline]
+fn is_within(at: Vec4, free: Vec4, middle: Vec4, leeway: f32) -> bool {
+    let off = (at - middle).truncate();
+    let farthest = off.length_squared().max((off + free.truncate()).length_squared());
+    farthest <= leeway * leeway
+}
+
 /// Speeds guides up by `gravity` [m/s²] and predicts their way in `step` [s], except for those asleep.
 pub(crate) fn predict(
     velocity: &mut [Vec3],
@@ -154,12 +193,10 @@ pub(crate) fn predict(
                     *velocity += gravity * step;
                     *free = (*velocity * step).extend(0.0);
                 }
-                let off = (*at - *middle).truncate();
-                let farthest = off.length_squared().max((off + free.truncate()).length_squared());
                 let squared = free.length_squared();
                 found = found.and(Extremes {
                     free: squared,
-                    holds: farthest <= leeway * leeway,
+                    holds: is_within(*at, *free, *middle, *leeway),
                     is_finite: squared.is_finite(),
                 });
             }
@@ -175,23 +212,26 @@ pub(crate) fn finish(velocity: &mut [Vec3], radius: &[f32], columns: &mut Column
         moved,
         pushed,
         gone,
+        apart,
         ..
     } = columns;
     let inverse = 1.0 / step;
     let tasks = velocity.par_chunks_mut(CHUNK).zip(at.par_chunks_mut(CHUNK));
     let ways = moved.par_chunks(CHUNK).zip(pushed.par_chunks(CHUNK));
-    let gone = gone.par_chunks_mut(CHUNK).zip(radius.par_chunks(CHUNK));
+    let gone = gone.par_chunks_mut(CHUNK).zip(apart.par_chunks_mut(CHUNK));
+    let gone = gone.zip(radius.par_chunks(CHUNK));
     tasks
         .zip(ways)
         .zip(gone)
-        .for_each(|(((velocity, at), (moved, pushed)), (gone, radius))| {
-            let ways = moved.iter().zip(pushed).zip(gone.iter_mut().zip(radius));
-            for ((velocity, at), ((moved, pushed), (gone, radius))) in velocity.iter_mut().zip(at).zip(ways) {
+        .for_each(|(((velocity, at), (moved, pushed)), ((gone, apart), radius))| {
+            let ways = moved.iter().zip(pushed).zip(gone.iter_mut().zip(apart).zip(radius));
+            for ((velocity, at), ((moved, pushed), ((gone, apart), radius))) in velocity.iter_mut().zip(at).zip(ways) {
                 let way = moved.truncate().clamp_length_max(clamp * 2.0 * radius);
                 let all = way + pushed.truncate();
                 *velocity = way * inverse;
                 *at += all.extend(0.0);
                 *gone = all.length();
+                *apart -= *gone;
             }
         });
 }

@@ -5,6 +5,7 @@ pub(crate) mod candidates;
 pub(crate) mod guides;
 pub(crate) mod memory;
 pub(crate) mod near;
+pub(crate) mod nearby;
 pub(crate) mod rows;
 pub(crate) mod rules;
 pub(crate) mod scene;

@@ -1,5 +1,6 @@
 //! Which guides may touch which bodies before the next search.
 
+use glam::Vec4;
 use rayon::prelude::*;
 
 use super::CHUNK;
@@ -19,27 +20,80 @@ pub(crate) struct Near {
 impl Scene<'_> {
     /// Finds which guides may touch which bodies while guides stay within their leeway and bodies go no farther than
     /// `margin` [m].
-    pub(crate) fn find_near(&self, all: &mut [Vec<Near>], columns: &Columns, margin: f32) {
-        let Columns { middle, leeway, .. } = columns;
-        all.par_iter_mut().enumerate().for_each(|(c, near)| {
+    pub(crate) fn find_near(&self, all: &mut [Vec<Near>], columns: &mut Columns, margin: f32) {
+        let Columns {
+            at,
+            middle,
+            leeway,
+            apart,
+            ..
+        } = columns;
+        let chunks = all.par_iter_mut().zip(apart.par_chunks_mut(CHUNK)).enumerate();
+        chunks.for_each(|(c, (near, apart))| {
             near.clear();
-            for i in c * CHUNK..self.guides.len().min((c + 1) * CHUNK) {
-                let reach = f64::from((1.0 + 2.0 * SLACK) * self.guides.radius[i] + leeway[i] + margin);
-                let place = self.place(i, middle[i]);
-                for (b, (body, surface)) in self.bodies.iter().zip(self.surfaces).enumerate() {
-                    if !body.is_present || body.clearance(place) > reach {
-                        continue;
-                    }
-                    let clearance = surface.clearance(body.local_from(place));
-                    if clearance < reach {
-                        near.push(Near {
-                            guide: i as u32,
-                            body: b as u32,
-                            clear: clearance as f32 - middle[i].length(),
-                        });
-                    }
-                }
+            for (i, apart) in (c * CHUNK..).zip(apart) {
+                let way = Way {
+                    at: at[i],
+                    middle: middle[i],
+                    leeway: leeway[i] + margin,
+                };
+                self.near(i, way, apart, |found| near.push(found));
             }
         });
     }
+
+    /// Adds the bodies that guide `i`, whose way is no longer what was searched for, may touch to those of its chunk.
+    pub(crate) fn find_near_again(&self, i: usize, near: &mut Vec<Near>, columns: &mut Columns, margin: f32) {
+        let way = Way {
+            at: columns.at[i],
+            middle: columns.middle[i],
+            leeway: columns.leeway[i] + margin,
+        };
+        self.near(i, way, &mut columns.apart[i], |found| {
+            let order = |n: &Near| (n.guide, n.body);
+            if let Err(place) = near.binary_search_by_key(&order(&found), order) {
+                near.insert(place, found);
+            }
+        });
+    }
+
+    /// Visits the bodies that guide `i` may touch on its `way`. It is `apart` [m] from fixed ones, or will be known to be.
+    fn near(&self, i: usize, way: Way, apart: &mut f32, mut visit: impl FnMut(Near)) {
+        let felt = (1.0 + 2.0 * SLACK) * self.guides.radius[i] + way.leeway;
+        let (place, ahead) = (self.place(i, way.middle), (way.middle - way.at).length());
+        // On the safe side of what rounding adds up to over many steps.
+        let is_clear = 0.999 * *apart > felt + ahead;
+        let mut nearest = f64::INFINITY;
+        for (b, (body, surface)) in self.bodies.iter().zip(self.surfaces).enumerate() {
+            if !body.is_present || (body.is_fixed && is_clear) {
+                continue;
+            }
+            let mut clearance = body.clearance(place);
+            if clearance < f64::from(felt) {
+                clearance = surface.clearance(body.local_from(place));
+            }
+            if body.is_fixed {
+                nearest = nearest.min(clearance);
+            }
+            if clearance < f64::from(felt) {
+                visit(Near {
+                    guide: i as u32,
+                    body: b as u32,
+                    clear: clearance as f32 - ahead,
+                });
+            }
+        }
+        if !is_clear {
+            *apart = nearest as f32 - ahead;
+        }
+    }
+}
+
+/// Where a guide may be before the next search: it is `at` [m] from where it was at the last, and stays within `leeway` [m] of the
+/// `middle`.
+#[derive(Clone, Copy)]
+struct Way {
+    at: Vec4,
+    middle: Vec4,
+    leeway: f32,
 }

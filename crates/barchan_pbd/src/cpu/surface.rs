@@ -11,6 +11,8 @@ use glam::DVec3;
 const MOST_PLANES: usize = 3;
 /// Two normals whose cosine is above this [-] are of one face.
 const SAME_FACE: f64 = 0.9;
+/// A way in a step below this, of a radius [-], is short: a face bends away from it by no more than half its square.
+const SHORT: f64 = 0.1;
 
 /// A body's boundary, ready to be asked.
 #[derive(Debug)]
@@ -129,6 +131,7 @@ impl Surface {
             });
             return f64::NEG_INFINITY;
         }
+        let is_short = (to - from).length_squared() < (SHORT * radius).powi(2);
         let mut nearest = f64::NEG_INFINITY;
         let mut normals = [DVec3::ZERO; MOST_PLANES];
         let mut probed = to;
@@ -157,9 +160,10 @@ impl Surface {
                 visit(Touch {
                     normal,
                     gap,
-                    // The first face is the nearest one; of others the distance at the start is not known.
+                    // The first face is the nearest one; of others the distance at the start is not known. A short way
+                    // is as good as straight along it.
                     start: start.unwrap_or_else(|| match k {
-                        0 => self.distance(from) - radius,
+                        0 if !is_short => self.distance(from) - radius,
                         _ => gap - moved,
                     }),
                     point: to - normal * (gap + radius),
