@@ -5,8 +5,9 @@ use barchan_world::{AdvanceError, AdvanceReport, World, Wrench};
 use rayon::prelude::*;
 
 use crate::DemSolver;
-use crate::cpu::contacts;
+use crate::cpu::contacts::{self, Chunk};
 use crate::cpu::order;
+use crate::cpu::rows::Row;
 use crate::cpu::rules::Rules;
 use crate::cpu::surface::{Placed, Surface};
 
@@ -39,7 +40,7 @@ impl DemSolver {
         let rows = &self.state.rows[..self.state.len()];
         let largest = rows.iter().map(|row| row.radius).fold(f64::MIN_POSITIVE, f64::max);
         let keyed = &mut self.spare.keyed;
-        order::sort(rows.par_iter().map(|row| row.place()), CELL * largest, keyed);
+        order::sort(rows.par_iter().map(Row::place), CELL * largest, keyed);
         let order: Vec<u32> = keyed.iter().map(|k| k.1).collect();
         world.guides.gather(&order);
         self.state.gather(&order);
@@ -129,7 +130,7 @@ impl DemSolver {
         for (body, given) in world.bodies.iter_mut().zip(&self.given) {
             body.wrench = *given * (1.0 / duration);
         }
-        let pairs: usize = self.chunks.iter().map(|chunk| chunk.pairs()).sum();
+        let pairs: usize = self.chunks.iter().map(Chunk::pairs).sum();
         let contacts = self.past.contacts();
         Ok(AdvanceReport {
             steps,

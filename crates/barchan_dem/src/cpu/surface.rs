@@ -30,7 +30,7 @@ enum Kind {
     /// Its distance.
     Distance,
     /// Particles by place, of this radius [m].
-    Particles { grid: Grid, radius: f64 },
+    Particles { grid: Box<Grid>, radius: f64 },
 }
 
 /// A body where it is now.
@@ -104,7 +104,7 @@ impl Surface {
                     .expect("boundary particles are finite");
                 bounds = Aabb::of_points(positions.iter().map(|p| p.as_dvec3())).grown(f64::from(*radius));
                 Kind::Particles {
-                    grid,
+                    grid: Box::new(grid),
                     radius: f64::from(*radius),
                 }
             }
