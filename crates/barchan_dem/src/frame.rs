@@ -10,6 +10,7 @@ use crate::cpu::order;
 use crate::cpu::rows::Row;
 use crate::cpu::rules::Rules;
 use crate::cpu::surface::{Placed, Surface};
+use crate::state::State;
 
 /// Cells of the curve that orders spheres, of the largest radius [-].
 const CELL: f64 = 2.0;
@@ -20,12 +21,15 @@ impl DemSolver {
     /// Takes over the world, sorts spheres, and prepares what stays the same over a frame.
     pub(crate) fn begin_frame(&mut self, world: &mut World) -> Result<(), AdvanceError> {
         self.clock.enter("sort");
-        self.state.follow(world);
+        match self.settings.clumps.is_empty() {
+            true => self.state.follow(world),
+            false => self.state.follow_grains(world, &self.settings),
+        }
         self.wrap(world);
         self.sort(world);
-        let count = world.guides.len();
+        let count = self.state.spheres();
         self.rules = Rules::new(&self.settings, world, &mut self.dampings);
-        contacts::divide(&mut self.chunks, count, world.bodies.len());
+        contacts::divide(&mut self.chunks, count, &self.state.first, world.bodies.len());
         self.past.restore_walls(&mut self.chunks, &self.state.old);
         self.make_grid(world)?;
         self.make_surfaces(world);
@@ -37,13 +41,20 @@ impl DemSolver {
     }
 
     fn sort(&mut self, world: &mut World) {
-        let rows = &self.state.rows[..self.state.len()];
-        let largest = rows.iter().map(|row| row.radius).fold(f64::MIN_POSITIVE, f64::max);
+        let State { rows, grains, .. } = &self.state;
+        let largest = world.guides.radius.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
+        let side = CELL * f64::from(largest);
         let keyed = &mut self.spare.keyed;
-        order::sort(rows.par_iter().map(Row::place), CELL * largest, keyed);
+        match self.settings.clumps.is_empty() {
+            true => order::sort(rows[..world.guides.len()].par_iter().map(Row::place), side, keyed),
+            false => order::sort(grains.par_iter().map(|grain| grain.position), side, keyed),
+        }
         let order: Vec<u32> = keyed.iter().map(|k| k.1).collect();
         world.guides.gather(&order);
-        self.state.gather(&order);
+        match self.settings.clumps.is_empty() {
+            true => self.state.gather(&order),
+            false => self.state.gather_grains(&order, world, &self.settings.clumps),
+        }
     }
 
     /// Brings spheres that left a periodic range back into it.
@@ -53,12 +64,17 @@ impl DemSolver {
                 continue;
             };
             let origin = world.origin[axis];
-            let count = self.state.len();
-            for row in &mut self.state.rows[..count] {
-                let place = row.position[axis] + origin;
+            let image = |x: &mut f64| {
+                let place = *x + origin;
                 if !(low..high).contains(&place) {
-                    row.position[axis] = low + (place - low).rem_euclid(high - low) - origin;
+                    *x = low + (place - low).rem_euclid(high - low) - origin;
                 }
+            };
+            let grains = self.state.grains.iter_mut();
+            grains.for_each(|grain| image(&mut grain.position[axis]));
+            if self.settings.clumps.is_empty() {
+                let rows = &mut self.state.rows[..world.guides.len()];
+                rows.iter_mut().for_each(|row| image(&mut row.position[axis]));
             }
         }
     }
@@ -113,7 +129,15 @@ impl DemSolver {
         self.past.collect(&self.chunks);
         self.state.publish(world);
         self.spins.clear();
-        self.spins.extend(self.state.motions.iter().map(|m| m.spin.as_vec3()));
+        let spin = |i: usize| self.state.spin(i, &self.settings.clumps).as_vec3();
+        self.spins.extend((0..world.guides.len()).map(spin));
+        self.turns.clear();
+        self.turns.extend(
+            self.state
+                .grains
+                .iter()
+                .map(|grain| grain.rotation.to_scaled_axis().as_vec3()),
+        );
         if world.guides.velocity.iter().any(|v| !v.is_finite()) {
             return Err(self.not_finite(world));
         }
@@ -146,10 +170,11 @@ impl DemSolver {
 
     /// The error of a state that is not finite.
     pub(crate) fn not_finite(&self, world: &World) -> AdvanceError {
-        let mut spheres = self.state.rows.iter().zip(&self.state.motions);
-        let guide = spheres
-            .position(|(row, motion)| !row.place().is_finite() || !motion.velocity.is_finite())
-            .unwrap_or_default();
+        let is_broken = |&i: &usize| {
+            let (place, velocity) = self.state.guide(i);
+            !place.is_finite() || !velocity.is_finite()
+        };
+        let guide = (0..self.state.ids.len()).find(is_broken).unwrap_or_default();
         AdvanceError::Unstable {
             time: world.time,
             guide: self.state.ids.get(guide).copied().unwrap_or_default(),

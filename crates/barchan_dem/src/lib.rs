@@ -4,6 +4,8 @@
 //! thousandth of a radius; the world gets it rounded.
 
 mod clock;
+mod clump;
+mod clumped;
 mod cpu;
 mod frame;
 mod laws;
@@ -13,5 +15,6 @@ mod settings;
 mod state;
 mod step;
 
+pub use clump::{Clump, ClumpError, Member};
 pub use settings::{Contact, DemSettings, NormalLaw, SettingsError, ShearLaw};
 pub use step::{DemSolver, Sphere};

@@ -9,7 +9,6 @@ use barchan_world::AdvanceError;
 use crate::laws::normal::NormalLaw;
 use crate::laws::{duration, effective};
 use crate::settings::SettingsError;
-use crate::state::State;
 use crate::{DemSettings, DemSolver};
 
 /// A frame that needs more steps than this [-] is not worth waiting for.
@@ -87,14 +86,13 @@ impl DemSettings {
 impl DemSolver {
     /// Steps that `duration` [s] takes.
     pub(crate) fn plan(&self, world: &World, duration: f64) -> Result<u32, AdvanceError> {
-        let State { rows, motions, .. } = &self.state;
-        let spheres = || rows.iter().zip(motions).map(|(row, _)| row);
-        let fastest = motions
-            .iter()
-            .map(|m| m.velocity.length_squared())
-            .fold(0.0, f64::max)
-            .sqrt();
-        if !fastest.is_finite() || motions.iter().any(|m| !m.velocity.is_finite()) {
+        let spheres = || self.state.rows[..self.state.spheres()].iter();
+        let speed = |i: usize| self.state.guide(i).1.length();
+        let guides = (0..world.guides.len()).map(speed).fold(0.0, f64::max);
+        let fastest = spheres()
+            .map(|row| DVec3::from_array(row.velocity).length())
+            .fold(guides, f64::max);
+        if !fastest.is_finite() || (0..world.guides.len()).any(|i| !speed(i).is_finite()) {
             return Err(self.not_finite(world));
         }
         let Some(shortest) = self

@@ -25,13 +25,19 @@ impl DemSolver {
         // The first search of a frame goes on from what was remembered at its start.
         if self.searches > 0 {
             self.past.collect(&self.chunks);
-            let count = self.state.len() as u32;
+            let count = self.state.spheres() as u32;
             self.state.old.clear();
             self.state.old.extend(0..count);
         }
         self.searches += 1;
         self.look_ahead(world, step);
-        let State { rows, left, old, .. } = &mut self.state;
+        let State {
+            rows,
+            left,
+            old,
+            grain_of,
+            ..
+        } = &mut self.state;
         let count = left.len();
         let spare = &mut self.spare;
         spare.positions.clear();
@@ -59,7 +65,7 @@ impl DemSolver {
         self.lists
             .find_contacts(&self.grid, &spare.reaches, rule)
             .map_err(search_error)?;
-        contacts::rebuild(&mut self.chunks, &self.lists, &self.past, old);
+        contacts::rebuild(&mut self.chunks, &self.lists, &self.past, old, grain_of);
         let farthest = self.travels.iter().copied().fold(0.0, f64::max);
         self.body_margin = HASTE * HORIZON * farthest;
         self.body_travel = 0.0;

@@ -1,6 +1,10 @@
 //! What a user may choose.
 
+use std::ops::Range;
+
 use thiserror::Error;
+
+use crate::clump::Clump;
 
 pub use crate::laws::normal::NormalLaw;
 pub use crate::laws::shear::ShearLaw;
@@ -65,6 +69,10 @@ pub struct DemSettings {
     pub contacts: Vec<Contact>,
     /// Young's modulus [Pa] and Poisson's ratio [-] of bodies; those of the grain that touches them where none is given.
     pub bodies: Option<[f64; 2]>,
+    /// What clumps there are.
+    pub clumps: Vec<Clump>,
+    /// Which guides, by their ids, are which clump; all others are spheres.
+    pub clumped: Vec<(Range<u32>, usize)>,
 }
 
 impl Default for DemSettings {
@@ -79,6 +87,8 @@ impl Default for DemSettings {
             shear_viscosity: None,
             contacts: Vec::new(),
             bodies: None,
+            clumps: Vec::new(),
+            clumped: Vec::new(),
         }
     }
 }

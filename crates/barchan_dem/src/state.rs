@@ -3,6 +3,9 @@
 use barchan_world::{Archive, ArchiveError, Guides, World};
 use glam::{DVec3, Vec3};
 
+use crate::DemSettings;
+use crate::clump::Clump;
+use crate::cpu::grains::Grain;
 use crate::cpu::motion::Motion;
 use crate::cpu::past::NEW;
 use crate::cpu::rows::{Push, Row};
@@ -20,20 +23,42 @@ pub(crate) struct State {
     pub left: Vec<f32>,
     /// How far each went in this step [m].
     pub ways: Vec<f32>,
-    /// Number that each had before the last sort.
+    /// Number that each sphere had before the last sort.
     pub old: Vec<u32>,
+    /// Where some grains have several spheres: the grains, in the world's order, the first sphere of each and their number, and the grain
+    /// of each sphere. Then `motions` is empty.
+    pub grains: Vec<Grain>,
+    pub first: Vec<u32>,
+    pub grain_of: Vec<u32>,
+    pub old_grains: Vec<u32>,
     /// Angular velocities [rad/s] to be given to guides, by id, in the next frame.
     pub asked: Vec<(u32, DVec3)>,
-    place_of: Vec<u32>,
+    pub place_of: Vec<u32>,
 }
 
 impl State {
-    pub(crate) fn len(&self) -> usize {
-        self.ids.len()
+    /// Number of spheres [-].
+    pub(crate) fn spheres(&self) -> usize {
+        self.rows.len().saturating_sub(1)
     }
 
-    /// Takes over the world's guides: those it knows go on as they were, unless somebody moved them.
-    pub(crate) fn follow(&mut self, world: &World) {
+    /// Place [m] and velocity [m/s] of the world's `i`-th guide.
+    pub(crate) fn guide(&self, i: usize) -> (DVec3, DVec3) {
+        match self.grains.get(i) {
+            Some(grain) => (grain.position, grain.velocity),
+            None => (self.rows[i].place(), self.motions[i].velocity),
+        }
+    }
+
+    /// Angular velocity [rad/s] of the world's `i`-th guide.
+    pub(crate) fn spin(&self, i: usize, clumps: &[Clump]) -> DVec3 {
+        self.grains
+            .get(i)
+            .map_or_else(|| self.motions[i].spin, |grain| grain.spin(clumps))
+    }
+
+    /// Finds the number that each guide of the world had before.
+    pub(crate) fn find_old(&mut self, world: &World) -> Vec<u32> {
         let Guides { id, .. } = &world.guides;
         let ids = id
             .iter()
@@ -46,15 +71,19 @@ impl State {
         for (place, &id) in (0..).zip(&self.ids) {
             self.place_of[id as usize] = place;
         }
-        self.old.clear();
-        self.old.extend(id.iter().map(|&id| self.place_of[id as usize]));
         self.ids.clone_from(id);
+        id.iter().map(|&id| self.place_of[id as usize]).collect()
+    }
+
+    /// Takes over the world's guides: those it knows go on as they were, unless somebody moved them.
+    pub(crate) fn follow(&mut self, world: &World) {
+        self.old = self.find_old(world);
         let (rows, motions, pushes) = (&self.rows, &self.motions, &self.pushes);
         let sphere = |i: usize| {
             let old = self.old[i] as usize;
             let fresh = fresh(world, i);
             match rows.get(old).filter(|_| old < motions.len()) {
-                Some(row) if is_published(world, i, row, &motions[old]) => {
+                Some(row) if is_published(world, i, row.place(), motions[old].velocity) => {
                     let kept = Row {
                         position: row.position,
                         ..fresh.0
@@ -104,7 +133,7 @@ impl State {
 
     /// Farthest that a sphere is from `center` [m].
     pub(crate) fn reach(&self, origin: DVec3, center: DVec3) -> f64 {
-        let rows = &self.rows[..self.len()];
+        let rows = &self.rows[..self.spheres()];
         rows.iter()
             .map(|row| (origin + row.place()).distance(center) + row.radius)
             .fold(0.0, f64::max)
@@ -118,15 +147,20 @@ impl State {
             velocity,
             ..
         } = &mut world.guides;
-        for (i, (row, motion)) in self.rows.iter().zip(&self.motions).enumerate() {
-            (position[i], offset[i]) = rounded(row.place());
-            velocity[i] = motion.velocity.as_vec3();
+        for i in 0..self.ids.len() {
+            let (place, speed) = self.guide(i);
+            (position[i], offset[i]) = rounded(place);
+            velocity[i] = speed.as_vec3();
         }
     }
 
     pub(crate) fn save(&self, archive: &mut Archive) {
-        let count = self.len();
         archive.put("dem.ids", &self.ids);
+        if !self.grains.is_empty() {
+            let all: Vec<[f64; 19]> = self.grains.iter().map(Grain::numbers).collect();
+            archive.put("dem.grains", &all);
+            return;
+        }
         let numbers = |i: usize| {
             let (row, motion, push) = (&self.rows[i], &self.motions[i], &self.pushes[i]);
             let mut numbers = [0.0; 15];
@@ -137,11 +171,14 @@ impl State {
             numbers[12..].copy_from_slice(&push.torque[..3]);
             numbers
         };
-        let all: Vec<[f64; 15]> = (0..count).map(numbers).collect();
+        let all: Vec<[f64; 15]> = (0..self.ids.len()).map(numbers).collect();
         archive.put("dem.spheres", &all);
     }
 
-    pub(crate) fn load(world: &World, archive: &Archive) -> Result<Self, ArchiveError> {
+    pub(crate) fn load(world: &World, settings: &DemSettings, archive: &Archive) -> Result<Self, ArchiveError> {
+        if !settings.clumps.is_empty() {
+            return Self::load_grains(world, settings, archive);
+        }
         let ids: Vec<u32> = archive.get("dem.ids")?;
         let all: Vec<[f64; 15]> = archive.get("dem.spheres")?;
         if ids.len() != all.len() || ids != world.guides.id {
@@ -196,7 +233,7 @@ fn rounded(place: DVec3) -> (Vec3, Vec3) {
 }
 
 /// Whether the world's guide `i` is what was published of a sphere.
-fn is_published(world: &World, i: usize, row: &Row, motion: &Motion) -> bool {
+pub(crate) fn is_published(world: &World, i: usize, place: DVec3, velocity: DVec3) -> bool {
     let guides = &world.guides;
-    (guides.position[i], guides.offset[i]) == rounded(row.place()) && guides.velocity[i] == motion.velocity.as_vec3()
+    (guides.position[i], guides.offset[i]) == rounded(place) && guides.velocity[i] == velocity.as_vec3()
 }

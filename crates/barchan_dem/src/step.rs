@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use crate::DemSettings;
 use crate::clock::Clock;
 use crate::cpu::contacts::Chunk;
+use crate::cpu::grains::{self, Parts};
 use crate::cpu::motion::{self, Moved};
 use crate::cpu::past::Past;
 use crate::cpu::rules::{Dampings, Rules};
@@ -45,7 +46,9 @@ pub struct DemSolver {
     pub(crate) lists: Lists,
     pub(crate) periodic: Option<(Periodic, DVec3)>,
     pub(crate) searches: u32,
+    /// What is shown of guides: angular velocities [rad/s], and of clumps rotation vectors [rad].
     pub(crate) spins: Vec<Vec3>,
+    pub(crate) turns: Vec<Vec3>,
     pub(crate) clock: Clock,
     pub(crate) spare: Spare,
 }
@@ -98,6 +101,7 @@ impl DemSolver {
             periodic: None,
             searches: 0,
             spins: Vec::new(),
+            turns: Vec::new(),
             clock: Clock::default(),
             spare: Spare::default(),
         })
@@ -111,11 +115,11 @@ impl DemSolver {
     /// Guide `id` at the end of the last frame, as exactly as it is known.
     pub fn sphere(&self, world: &World, id: u32) -> Option<Sphere> {
         let i = self.state.ids.iter().position(|&known| known == id)?;
-        let motion = &self.state.motions[i];
+        let (place, velocity) = self.state.guide(i);
         Some(Sphere {
-            position: world.origin + self.state.rows[i].place(),
-            velocity: motion.velocity,
-            angular_velocity: motion.spin,
+            position: world.origin + place,
+            velocity,
+            angular_velocity: self.state.spin(i, &self.settings.clumps),
         })
     }
 
@@ -140,6 +144,9 @@ impl DemSolver {
 
     /// Moves spheres, and expects their velocities at the end of the step.
     fn advance_spheres(&mut self, step: f64) -> Moved {
+        if !self.settings.clumps.is_empty() {
+            return self.advance_grains(step);
+        }
         let State {
             rows,
             motions,
@@ -158,6 +165,25 @@ impl DemSolver {
         columns
             .map(|((((rows, motions), pushes), left), ways)| motion::advance(rows, motions, pushes, left, ways, step))
             .reduce(|| Moved::NOT, Moved::with)
+    }
+
+    /// The same for grains of several spheres.
+    fn advance_grains(&mut self, step: f64) -> Moved {
+        let count = self.state.spheres();
+        let parts = Parts {
+            chunks: &mut self.chunks,
+            grains: &mut self.state.grains,
+            rows: &mut self.state.rows[..count],
+            pushes: &mut self.state.pushes,
+            left: &mut self.state.left,
+            ways: &mut self.state.ways,
+        };
+        let clumps = &self.settings.clumps;
+        parts.each(&|parts| grains::advance(parts, clumps, step));
+        self.chunks
+            .iter()
+            .map(|chunk| chunk.moved)
+            .fold(Moved::NOT, Moved::with)
     }
 
     /// Moves bodies by what spheres gave them in the last step, or where they are told. Gives whether the last search still holds.
@@ -189,6 +215,7 @@ impl DemSolver {
             motions,
             pushes,
             ways,
+            grains,
             ..
         } = &mut self.state;
         let (rows, rules, gravity) = (&*rows, &self.rules, world.gravity);
@@ -198,6 +225,24 @@ impl DemSolver {
             bodies: &self.bodies,
             travels: &self.travels,
         };
+        let clumps = &self.settings.clumps;
+        if !clumps.is_empty() {
+            let parts = Parts {
+                chunks: &mut self.chunks,
+                grains,
+                rows: &mut [],
+                pushes,
+                left: &mut [],
+                ways,
+            };
+            parts.each(&|parts| {
+                let chunk = &mut parts.chunks[0];
+                chunk.touch(rows, parts.ways, &solids);
+                forces::push_chunk(chunk, rows, parts.pushes, rules, &solids);
+                grains::finish(parts, rows, clumps, gravity, step);
+            });
+            return;
+        }
         let columns = motions
             .par_chunks_mut(CHUNK)
             .zip(pushes.par_chunks_mut(CHUNK))
@@ -244,7 +289,11 @@ impl Solver for DemSolver {
     }
 
     fn columns(&self) -> Vec<(&'static str, ColumnRef<'_>)> {
-        vec![("angular_velocity", ColumnRef::Vec3(&self.spins))]
+        let mut columns = vec![("angular_velocity", ColumnRef::Vec3(&self.spins))];
+        if !self.turns.is_empty() {
+            columns.push(("rotation", ColumnRef::Vec3(&self.turns)));
+        }
+        columns
     }
 
     fn save(&self, archive: &mut Archive) {
@@ -259,8 +308,8 @@ impl Solver for DemSolver {
     }
 
     fn load(&mut self, world: &World, archive: &Archive) -> Result<(), ArchiveError> {
-        let state = State::load(world, archive)?;
-        let past = Past::load(archive, state.len())?;
+        let state = State::load(world, &self.settings, archive)?;
+        let past = Past::load(archive, state.spheres())?;
         let loads: Vec<[[f64; 3]; 2]> = archive.get("dem.loads")?;
         if loads.len() != world.bodies.len() {
             return Err(ArchiveError::Unfit {

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::CHUNK;
 use super::block::History;
+use super::motion::Moved;
 use super::near::Near;
 use super::past::Past;
 use super::simd::LANES;
@@ -17,6 +18,8 @@ pub(crate) struct Chunk {
     /// Its first sphere, and their number.
     pub start: usize,
     pub len: usize,
+    /// The number of its first grain, where grains have several spheres.
+    pub first_grain: usize,
     /// Pairs of the chunk's `k`-th sphere begin at `first[k]`.
     pub first: Vec<u32>,
     /// Its sphere of each pair and the other one; the other has the higher number if it is in the chunk, too. Padded by pairs with nobody
@@ -35,6 +38,8 @@ pub(crate) struct Chunk {
     pub loads: Vec<Wrench>,
     /// Deepest overlap of the last step, of a radius [-].
     pub deepest: f64,
+    /// What happened to its grains in the last step.
+    pub moved: Moved,
 }
 
 impl Chunk {
@@ -43,7 +48,7 @@ impl Chunk {
         self.first.last().map_or(0, |&end| end as usize)
     }
 
-    fn rebuild(&mut self, lists: &Lists, past: &Past, old: &[u32], nobody: u32) {
+    fn rebuild(&mut self, lists: &Lists, past: &Past, old: &[u32], grain_of: &[u32], nobody: u32) {
         self.first.clear();
         self.own.clear();
         self.other.clear();
@@ -52,7 +57,9 @@ impl Chunk {
         let inside = self.start as u32..(self.start + self.len) as u32;
         for i in inside.clone() {
             for &j in lists.of(i as usize) {
-                if inside.contains(&j) && j < i {
+                if inside.contains(&j)
+                    && (j < i || !grain_of.is_empty() && grain_of[i as usize] == grain_of[j as usize])
+                {
                     continue;
                 }
                 self.own.push(i);
@@ -70,21 +77,42 @@ impl Chunk {
     }
 }
 
-/// Makes chunks of `count` spheres, with room for what they push `bodies` bodies by.
-pub(crate) fn divide(chunks: &mut Vec<Chunk>, count: usize, bodies: usize) {
-    chunks.resize_with(count.div_ceil(CHUNK), Chunk::default);
-    for (c, chunk) in chunks.iter_mut().enumerate() {
-        chunk.start = c * CHUNK;
-        chunk.len = CHUNK.min(count - chunk.start);
+/// Makes chunks of `count` spheres, with room for what they push `bodies` bodies by. `first` is the first sphere of each grain, and their
+/// number, where grains have several: a chunk then holds whole grains.
+pub(crate) fn divide(chunks: &mut Vec<Chunk>, count: usize, first: &[u32], bodies: usize) {
+    let mut used = 0;
+    let mut add = |start: usize, end: usize, first_grain: usize| {
+        if used == chunks.len() {
+            chunks.push(Chunk::default());
+        }
+        let chunk = &mut chunks[used];
+        (chunk.start, chunk.len, chunk.first_grain) = (start, end - start, first_grain);
         chunk.loads.clear();
         chunk.loads.resize(bodies, Wrench::default());
+        used += 1;
+    };
+    if first.is_empty() {
+        for start in (0..count).step_by(CHUNK) {
+            add(start, count.min(start + CHUNK), 0);
+        }
+    } else {
+        let grains = first.len() - 1;
+        let mut begin = 0;
+        for g in 1..=grains {
+            let size = (first[g] - first[begin]) as usize;
+            if g == grains || size + (first[g + 1] - first[g]) as usize > CHUNK {
+                add(first[begin] as usize, first[g] as usize, begin);
+                begin = g;
+            }
+        }
     }
+    chunks.truncate(used);
 }
 
-/// Fills all chunks with the pairs of `lists`; sphere `i` has number `old[i]` in what is remembered.
-pub(crate) fn rebuild(chunks: &mut [Chunk], lists: &Lists, past: &Past, old: &[u32]) {
+/// Fills all chunks with the pairs of `lists`; sphere `i` has number `old[i]` in what is remembered. Spheres of one grain are no pair.
+pub(crate) fn rebuild(chunks: &mut [Chunk], lists: &Lists, past: &Past, old: &[u32], grain_of: &[u32]) {
     let nobody = old.len() as u32;
     chunks
         .par_iter_mut()
-        .for_each(|chunk| chunk.rebuild(lists, past, old, nobody));
+        .for_each(|chunk| chunk.rebuild(lists, past, old, grain_of, nobody));
 }

@@ -3,6 +3,7 @@
 pub(crate) mod block;
 pub(crate) mod contacts;
 pub(crate) mod forces;
+pub(crate) mod grains;
 pub(crate) mod motion;
 pub(crate) mod near;
 pub(crate) mod order;

@@ -21,6 +21,12 @@ pub(crate) struct Moved {
     pub is_finite: bool,
 }
 
+impl Default for Moved {
+    fn default() -> Self {
+        Self::NOT
+    }
+}
+
 impl Moved {
     pub(crate) const NOT: Self = Self {
         left: f32::INFINITY,
