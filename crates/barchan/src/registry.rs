@@ -85,11 +85,12 @@ fn pbd_settings(given: &Settings, frame_rate: f64) -> PbdSettings {
 fn dem(scene: &Scene, world: &World) -> Result<Box<dyn Solver>, SolverError> {
     let refused = |reason: String| SolverError::Refused { name: "dem", reason };
     let bodies = Dynamics::new(world).map_err(|error| refused(error.to_string()))?;
-    let solver = DemSolver::new(dem_settings(scene), bodies, world).map_err(|error| refused(error.to_string()))?;
+    let solver =
+        DemSolver::new(dem_settings(scene, world), bodies, world).map_err(|error| refused(error.to_string()))?;
     Ok(Box::new(solver))
 }
 
-fn dem_settings(scene: &Scene) -> DemSettings {
+fn dem_settings(scene: &Scene, world: &World) -> DemSettings {
     let given = &scene.solver_settings;
     let defaults = DemSettings::default();
     let number = |name: &str, default: f64| given.number(name).unwrap_or(default);
@@ -103,6 +104,14 @@ fn dem_settings(scene: &Scene) -> DemSettings {
         }
     };
     let young = given.number("body_youngs_modulus");
+    let (mut clumps, mut clumped) = (Vec::new(), Vec::new());
+    let starts = [0].into_iter().chain(world.fill_ends.iter().copied());
+    for (fill, (start, end)) in scene.fills.iter().zip(starts.zip(world.fill_ends.iter().copied())) {
+        if let Some(clump) = &fill.clump {
+            clumped.push((start..end, clumps.len()));
+            clumps.push((**clump).clone());
+        }
+    }
     DemSettings {
         step: given.number("step"),
         steps_per_contact: number("steps_per_contact", defaults.steps_per_contact),
@@ -113,6 +122,8 @@ fn dem_settings(scene: &Scene) -> DemSettings {
         shear_viscosity: given.number("shear_viscosity"),
         contacts: scene.contacts.iter().map(contact).collect(),
         bodies: young.map(|young| [young, number("body_poisson_ratio", 0.3)]),
+        clumps,
+        clumped,
     }
 }
 

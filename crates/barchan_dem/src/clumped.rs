@@ -1,11 +1,11 @@
 //! The state where some grains have several spheres.
 
+use barchan_geometry::clump::Clump;
 use barchan_geometry::random::Stream;
 use barchan_world::{Archive, ArchiveError, World};
 use glam::{DQuat, DVec3};
 
 use crate::DemSettings;
-use crate::clump::Clump;
 use crate::cpu::grains::{Grain, SPHERE};
 use crate::cpu::past::NEW;
 use crate::cpu::rows::{Push, Row};

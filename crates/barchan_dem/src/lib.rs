@@ -4,7 +4,6 @@
 //! thousandth of a radius; the world gets it rounded.
 
 mod clock;
-mod clump;
 mod clumped;
 mod cpu;
 mod frame;
@@ -15,6 +14,6 @@ mod settings;
 mod state;
 mod step;
 
-pub use clump::{Clump, ClumpError, Member};
+pub use barchan_geometry::clump::{Clump, ClumpError, Member};
 pub use settings::{Contact, DemSettings, NormalLaw, SettingsError, ShearLaw};
 pub use step::{DemSolver, Sphere};

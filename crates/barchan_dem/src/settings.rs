@@ -1,10 +1,9 @@
 //! What a user may choose.
 
+use barchan_geometry::clump::Clump;
 use std::ops::Range;
 
 use thiserror::Error;
-
-use crate::clump::Clump;
 
 pub use crate::laws::normal::NormalLaw;
 pub use crate::laws::shear::ShearLaw;

@@ -1,10 +1,10 @@
 //! Spheres in double precision, in the world's order.
 
+use barchan_geometry::clump::Clump;
 use barchan_world::{Archive, ArchiveError, Guides, World};
 use glam::{DVec3, Vec3};
 
 use crate::DemSettings;
-use crate::clump::Clump;
 use crate::cpu::grains::Grain;
 use crate::cpu::motion::Motion;
 use crate::cpu::past::NEW;

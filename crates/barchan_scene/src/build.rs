@@ -96,16 +96,22 @@ impl Scene {
                 FillSource::Shape {
                     shape, packing, radii, ..
                 } => {
+                    // Clumps lie at random: apart as the balls around them are.
+                    let clump = fill.clump.as_ref().filter(|_| self.has_real_grains());
+                    let room = clump.map_or(1.0, |clump| clump.extent());
                     let settings = VolumeSettings {
                         packing: *packing,
-                        radii: radii.clone(),
+                        radii: radii.scaled(room),
                         seed: self.seed.wrapping_add(k as u64),
                         memory_limit: VolumeSettings::MEMORY_LIMIT,
                     };
-                    sample_volume(&**shape, &settings, &|_| {}).map_err(|source| SceneError::Fill {
-                        place: fill.place.clone(),
-                        source,
-                    })?
+                    let mut sampled =
+                        sample_volume(&**shape, &settings, &|_| {}).map_err(|source| SceneError::Fill {
+                            place: fill.place.clone(),
+                            source,
+                        })?;
+                    sampled.radii.iter_mut().for_each(|radius| *radius /= room);
+                    sampled
                 }
             };
             add_fill(&mut world, fill, &particles, self.has_real_grains())?;

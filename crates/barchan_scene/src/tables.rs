@@ -24,7 +24,7 @@ pub(crate) const MOTIONS: &[&str] = &["fixed", "scripted", "driven", "dynamic"];
 pub(crate) const JOINTS: &[&str] = &["hinge", "ball", "rope", "fixed"];
 /// How things go from key to key.
 pub(crate) const EASES: &[&str] = &["linear", "smooth"];
-/// Rigid groups of spheres.
+/// Rigid groups of spheres that need no saying.
 pub(crate) const CLUMPS: &[&str] = &["tetrahedron", "cube"];
 /// What a cache may keep.
 pub(crate) const CACHED: &[&str] = &["guides", "grains", "bodies"];
@@ -41,6 +41,7 @@ pub const SCENE: TableSpec = plain("the scene", &[
     field("solver",     Table(&SOLVER),     Optional,                         "what moves the guides"),
     field("materials",  Named(&MATERIAL),   Optional,                         "what guides are made of, by name"),
     field("pair",       List(&Table(&PAIR)),    Optional, "friction of two materials, where it is not the geometric mean"),
+    field("clumps",     Named(&CLUMP),          Optional, "rigid groups of spheres, by name"),
     field("fill",       List(&Table(&FILL)),    Optional, "guides that are there at the start"),
     field("emitter",    List(&Table(&EMITTER)), Optional, "shapes in which guides appear"),
     field("sink",       List(&Table(&SINK)),    Optional, "shapes in which guides vanish"),
@@ -111,10 +112,21 @@ const FILL: TableSpec = TableSpec {
         field("from",     Text,                        Optional,              "a file of points (ply, csv, xyz), instead of a shape"),
         field("velocity", Vector,                      Need::Vector([0.0; 3]), "at first [m/s]"),
         field("settle",   NotNegative,                 Need::Number(0.0),     "time to settle before time 0 [s]; the longest of all fills counts"),
-        field("clump",    Word(CLUMPS),                Optional,              "rigid group of spheres that each guide is"),
+        field("clump",    Text,                        Optional,              "rigid group of spheres that each guide is: tetrahedron, cube, or one of clumps; the radius is that of the sphere of equal volume"),
     ],
     exclusive: &[["shape", "from"]],
 };
+
+#[rustfmt::skip]
+const CLUMP: TableSpec = plain("a clump", &[
+    field("spheres", List(&Table(&MEMBER)), Required, "what it is made of; only their proportions count"),
+]);
+
+#[rustfmt::skip]
+const MEMBER: TableSpec = plain("a sphere of a clump", &[
+    field("at",     Vector,   Need::Vector([0.0; 3]), "where it is [m]"),
+    field("radius", Positive, Required,               "its radius [m]"),
+]);
 
 #[rustfmt::skip]
 const EMITTER: TableSpec = plain("emitter", &[

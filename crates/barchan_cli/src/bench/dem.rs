@@ -55,8 +55,7 @@ fn measure(printer: &mut Printer, count: u32, side: f64, others: [f64; 3]) {
         parse_scene(&document).expect("the bench's scene is good").0
     };
     let mut simulation = Simulation::new(&read(60, "")).expect("the bench's scene can be built");
-    let mut go_on =
-        |simulation: &mut Simulation| simulation.advance().map_err(|error| eprintln!("dem: {error}")).is_ok();
+    let go_on = |simulation: &mut Simulation| simulation.advance().map_err(|error| eprintln!("dem: {error}")).is_ok();
     for _ in 0..SETTLING {
         if !go_on(&mut simulation) {
             return;

@@ -1,11 +1,11 @@
 //! Grains of several spheres: one motion for all of them. Kick, drift, kick: the turn between kicks keeps the angular momentum.
 
+use barchan_geometry::clump::{Clump, Member};
 use glam::{DMat3, DQuat, DVec3};
 
 use super::contacts::Chunk;
 use super::motion::Moved;
 use super::rows::{Push, Row};
-use crate::clump::{Clump, Member};
 
 /// A grain that is one sphere.
 pub(crate) const SPHERE: u32 = u32::MAX;

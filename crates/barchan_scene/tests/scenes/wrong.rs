@@ -23,7 +23,7 @@ pub const ADDED: &[(&str, Expected)] = &[
     ("packing = 3", &[("8:11", "packing must be a string, got `3`", "")]),
     ("settle = -1", &[("8:10", "settle must be zero or above, got `-1`", "")]),
     ("velocity = [1, 2]", &[("8:12", "velocity must be a list of 3 numbers, got a list of 2", "")]),
-    ("clump = \"tetraeder\"", &[("8:9", "unknown clump `tetraeder`", "allowed: tetrahedron, cube")]),
+    ("clump = \"tetraeder\"", &[("8:9", "there is no clump `tetraeder`", "tetrahedron")]),
     ("from = \"points.ply\"", &[("8:8", "`shape` and `from` exclude each other", "remove")]),
     ("colour = 1", &[("8:1", "unknown key `colour` in fill", "allowed: clump, from")]),
     ("[[fill]]\nmaterial = \"snad\"\nradius = 0.1\nshape = { sphere = { radius = 1 }, at = [9, 0, 0] }",
@@ -128,7 +128,7 @@ pub const ADDED: &[(&str, Expected)] = &[
         ("10:19", "`friction` and `angle_of_repose` exclude each other", "")]),
     ("[materials.gravel]\ndensity = 1\nangle_of_repose = 95\npoisson_ratio = 0.7", &[
         ("10:19", "angle_of_repose must be 1 to 60, got `95`", ""),
-        ("11:17", "poisson_ratio must be 0 to 0.5, got `0.7`", "")]),
+        ("11:17", "poisson_ratio must be -0.99 to 0.5, got `0.7`", "")]),
 ];
 
 /// Whole texts, and what is wrong with them.

@@ -1,8 +1,9 @@
 //! Rigid groups of spheres that act as one grain.
 
-use barchan_geometry::MassProperties;
 use glam::{DMat3, DVec3};
 use thiserror::Error;
+
+use crate::MassProperties;
 
 /// Columns along each axis when the union of spheres is measured [-].
 const COLUMNS: u32 = 256;
