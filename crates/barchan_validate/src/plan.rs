@@ -157,7 +157,10 @@ fn finer(document: Document, change: Option<Change>) -> Result<Document, Validat
         Some(Change::HalfStep) => match (settings.number("substeps"), settings.number("step")) {
             (Some(n), _) => document.with(format!("solver.{kind}.substeps={}", 2.0 * n)),
             (None, Some(step)) => document.with(format!("solver.{kind}.step={:?}", 0.5 * step)),
-            _ => document,
+            (None, None) => match settings.number("steps_per_contact") {
+                Some(n) => document.with(format!("solver.{kind}.steps_per_contact={}", 2.0 * n)),
+                None => document,
+            },
         },
         Some(Change::TwiceTheIterations) => match settings.count("iterations") {
             Some(n) => document.with(format!("solver.{kind}.iterations={}", 2 * n)),
