@@ -44,7 +44,7 @@ fn main() {
     };
     let mut solver = solver(&world, settings);
     let mut best = f64::INFINITY;
-    for _ in 0..8 {
+    for _ in 0..next(8.0) as u32 {
         let start = Instant::now();
         let report = rayon::scope(|_| solver.advance(&mut world, 1e-3)).expect("stable");
         best = best.min(start.elapsed().as_secs_f64() / f64::from(report.steps));
