@@ -46,7 +46,7 @@ mod stage;
 
 pub use coloring::Coloring;
 pub use look::{FIT, Look, LookError, Show, Viewpoint, read_frame};
-pub use registry::SolverError;
+pub use registry::{SolverError, natural_step};
 pub use simulation::{Simulation, SimulationError};
 pub use stage::{Stage, StageError};
 

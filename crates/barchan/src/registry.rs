@@ -46,6 +46,12 @@ pub fn solver(scene: &Scene, world: &World) -> Result<Box<dyn Solver>, SolverErr
     build(scene, world)
 }
 
+/// Longest time step [s] that `solver` takes where none is asked for, for guides of `diameter` [m] under `gravity` [m/s²]; nothing of
+/// a solver that is not there.
+pub fn natural_step(solver: &str, diameter: f64, gravity: f64) -> Option<f64> {
+    (solver == "pbd").then(|| barchan_pbd::natural_step((diameter / gravity).sqrt()))
+}
+
 fn pbd(scene: &Scene, world: &World) -> Result<Box<dyn Solver>, SolverError> {
     let refused = |reason: String| SolverError::Refused { name: "pbd", reason };
     let settings = pbd_settings(&scene.solver_settings, scene.frame_rate);

@@ -56,10 +56,10 @@ impl Simulation {
     /// Builds the scene's world, solver and grains; fills that settle do so now.
     pub fn new(scene: &Scene) -> Result<Self, SimulationError> {
         let mut world = scene.build()?;
-        settle(scene, &mut world)?;
+        let solver = settle(scene, &mut world)?;
         world.place_scripted_bodies(0.0);
         let refiner = registry::refiner(scene, &world).map_err(Box::new)?;
-        Self::of_world(scene, world, refiner)
+        Self::of_world(scene, world, refiner, solver)
     }
 
     /// The scene's simulation as `archive` holds it. The world is built from the scene, but nothing settles again.
@@ -71,14 +71,19 @@ impl Simulation {
         if let Some(refiner) = &mut refiner {
             refiner.load(archive)?;
         }
-        let mut simulation = Self::of_world(scene, world, refiner)?;
+        let mut simulation = Self::of_world(scene, world, refiner, None)?;
         simulation.solver.load(&simulation.world, archive)?;
         simulation.frame = archive.get_one("simulation.frame")?;
         Ok(simulation)
     }
 
-    fn of_world(scene: &Scene, world: World, refiner: Option<GrainRefiner>) -> Result<Self, SimulationError> {
-        let solver = registry::solver(scene, &world)?;
+    fn of_world(
+        scene: &Scene,
+        world: World,
+        refiner: Option<GrainRefiner>,
+        solver: Option<Box<dyn Solver>>,
+    ) -> Result<Self, SimulationError> {
+        let solver = solver.map_or_else(|| registry::solver(scene, &world), Ok)?;
         Ok(Self {
             velocities: world.guides.velocity.clone(),
             world,
@@ -258,12 +263,13 @@ fn owned(column: ColumnRef) -> Column {
     }
 }
 
-/// Lets guides come to rest from the negative time of a world just built up to time 0. Forces move no body meanwhile.
-fn settle(scene: &Scene, world: &mut World) -> Result<(), SimulationError> {
+/// Lets guides come to rest from the negative time of a world just built up to time 0. Forces move no body meanwhile. Gives the solver, which
+/// remembers what contacts carry, unless it was told that bodies stay which then move.
+fn settle(scene: &Scene, world: &mut World) -> Result<Option<Box<dyn Solver>>, SimulationError> {
     let duration = scene.settle();
     if duration <= 0.0 {
         world.time = 0.0;
-        return Ok(());
+        return Ok(None);
     }
     let held: Vec<Motion> = world.bodies.iter().map(|body| body.motion.clone()).collect();
     let twists: Vec<Twist> = world.bodies.iter().map(|body| body.twist).collect();
@@ -285,5 +291,6 @@ fn settle(scene: &Scene, world: &mut World) -> Result<(), SimulationError> {
         body.wrench = Wrench::default();
     }
     world.guides.velocity.fill(Vec3::ZERO);
-    Ok(())
+    let goes_on = solver.follows_bodies() || !world.bodies.iter().any(|body| body.is_dynamic());
+    Ok(goes_on.then_some(solver))
 }

@@ -1,9 +1,8 @@
 //! `barchan validate`: experiments and closed forms.
 
 use std::path::PathBuf;
-use std::time::Instant;
 
-use barchan_validate::{Options, Report, Row, ValidateError, cases, short, validate};
+use barchan_validate::{Options, Report, Row, ValidateError, cases, fingerprint, runs, short, validate};
 use clap::Args;
 
 use crate::failure::Failure;
@@ -28,7 +27,23 @@ pub struct Arguments {
     #[arg(long)]
     quick: bool,
 
-    /// The folder of the report and its plots
+    /// No more seeds than this
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    seeds: Option<u64>,
+
+    /// Runs side by side, each on one thread, the longest first
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "threads", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: u16,
+
+    /// Run nothing: list the runs, and guides times steps of each in millions
+    #[arg(long)]
+    list: bool,
+
+    /// Run nothing: judge the runs that the folder holds, whichever build they are of
+    #[arg(long)]
+    join: bool,
+
+    /// The folder of the report and its plots; finished runs are kept in it, and not run again by the same program
     #[arg(long, short, value_name = "DIR", default_value = "validation")]
     output: PathBuf,
 
@@ -53,12 +68,22 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         only: arguments.only.clone(),
         set: arguments.set.clone(),
         quick: arguments.quick,
+        seeds: arguments.seeds,
+        jobs: usize::from(arguments.jobs),
+        join: arguments.join,
+        build: build()?,
     };
-    let start = Instant::now();
+    if arguments.list {
+        for (what, cost) in runs(&options).map_err(failure)? {
+            println!("{:>8.1}  {what}", 1e-6 * cost);
+        }
+        return Ok(());
+    }
     let progress = Progress::new("validating");
-    let rows = validate(
+    let results = validate(
         &options,
-        &mut |now| progress.tell_part(now.what, now.done, now.all),
+        &arguments.output,
+        &|now| progress.tell_part(now.what, now.done, now.all),
         &mut |row| {
             if arguments.json {
                 println!("{}", row.json());
@@ -66,24 +91,39 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         },
     );
     drop(progress);
-    let rows = rows.map_err(failure)?;
+    let results = results.map_err(failure)?;
+    let rows = &results.rows;
     let report = Report {
         options: &options,
-        rows: &rows,
+        rows,
         command: command(),
-        seconds: start.elapsed().as_secs_f64(),
-        threads: rayon::current_num_threads(),
+        seconds: results.seconds,
+        threads: if options.jobs > 1 {
+            1
+        } else {
+            rayon::current_num_threads()
+        },
     };
     report.write(&arguments.output).map_err(failure)?;
     if !arguments.json {
-        print_table(&rows);
+        print_table(rows);
         println!("report: {}", arguments.output.join("report.html").display());
+    }
+    if results.missing > 0 {
+        return Err(Failure::run(format!("{} runs are missing", results.missing)));
     }
     let missed = rows.iter().filter(|row| row.pass == Some(false)).count();
     match missed {
         0 => Ok(()),
         n => Err(Failure::run(format!("{n} of {} rows miss their band", rows.len()))),
     }
+}
+
+/// What this program is known by: a number of its bytes.
+fn build() -> Result<String, Failure> {
+    let program = std::env::current_exe().and_then(std::fs::read);
+    let program = program.map_err(|reason| Failure::run(format!("cannot read this program: {reason}")))?;
+    Ok(format!("{:016x}", fingerprint(&program)))
 }
 
 /// The command line, without the place of the program.

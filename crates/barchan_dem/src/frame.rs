@@ -1,7 +1,8 @@
 //! What happens once a frame.
 
+use barchan_bodies::Dynamics;
 use barchan_neighbors::Grid;
-use barchan_world::{AdvanceError, AdvanceReport, World, Wrench};
+use barchan_world::{AdvanceError, AdvanceReport, Body, World, Wrench};
 use rayon::prelude::*;
 
 use crate::DemSolver;
@@ -33,6 +34,7 @@ impl DemSolver {
         self.past.restore_walls(&mut self.chunks, &self.state.old);
         self.make_grid(world)?;
         self.make_surfaces(world);
+        self.know_bodies(world)?;
         self.loads.resize(world.bodies.len(), Wrench::default());
         self.given.clear();
         self.given.resize(world.bodies.len(), Wrench::default());
@@ -91,6 +93,20 @@ impl DemSolver {
         };
         self.grid = Grid::periodic([local(0), local(1), local(2)]).map_err(crate::search::search_error)?;
         self.periodic = Some(wanted);
+        Ok(())
+    }
+
+    /// Takes note of bodies that forces did not move so far.
+    fn know_bodies(&mut self, world: &World) -> Result<(), AdvanceError> {
+        let now = world.bodies.iter().map(Body::is_dynamic);
+        if now.clone().eq(self.is_dynamic.iter().copied()) {
+            return Ok(());
+        }
+        self.is_dynamic = now.collect();
+        self.dynamics = Dynamics::new(world).map_err(|error| AdvanceError::Scene {
+            what: error.to_string(),
+            advice: "change the body".to_owned(),
+        })?;
         Ok(())
     }
 

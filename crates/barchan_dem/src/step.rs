@@ -2,7 +2,9 @@
 
 use barchan_bodies::Dynamics;
 use barchan_neighbors::{Grid, Lists};
-use barchan_world::{AdvanceError, AdvanceReport, Archive, ArchiveError, ColumnRef, Periodic, Solver, World, Wrench};
+use barchan_world::{
+    AdvanceError, AdvanceReport, Archive, ArchiveError, Body, ColumnRef, Periodic, Solver, World, Wrench,
+};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
@@ -23,6 +25,8 @@ use crate::state::State;
 pub struct DemSolver {
     pub(crate) settings: DemSettings,
     pub(crate) dynamics: Dynamics,
+    /// Which bodies forces move, as `dynamics` knows it.
+    pub(crate) is_dynamic: Vec<bool>,
     pub(crate) state: State,
     pub(crate) rules: Rules,
     pub(crate) dampings: Dampings,
@@ -81,6 +85,7 @@ impl DemSolver {
         Ok(Self {
             settings,
             dynamics,
+            is_dynamic: world.bodies.iter().map(Body::is_dynamic).collect(),
             state: State::default(),
             rules: Rules::default(),
             dampings: Dampings::default(),
@@ -286,6 +291,10 @@ impl Solver for DemSolver {
         }
         world.time = start + duration;
         self.end_frame(world, duration, steps)
+    }
+
+    fn follows_bodies(&self) -> bool {
+        true
     }
 
     fn columns(&self) -> Vec<(&'static str, ColumnRef<'_>)> {

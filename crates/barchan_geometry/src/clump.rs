@@ -75,7 +75,7 @@ impl Clump {
             return Err(ClumpError::Sphere { index, radius, place });
         }
         let whole = union(spheres);
-        if !(whole.volume > 0.0) {
+        if whole.volume.is_nan() || whole.volume <= 0.0 {
             return Err(ClumpError::Empty {
                 spheres: spheres.len(),
                 volume: whole.volume,

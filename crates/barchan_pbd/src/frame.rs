@@ -1,4 +1,4 @@
-//! What happens once a frame, or when guides have moved too far for their lists.
+//! What happens once a frame.
 
 use std::time::Instant;
 
@@ -11,29 +11,16 @@ use crate::FrictionMode;
 use crate::PbdSolver;
 use crate::cpu::CHUNK;
 use crate::cpu::bodies::{BodyStep, extent};
-use crate::cpu::candidates::{self, Geometry, Past};
-use crate::cpu::guides::Extremes;
 use crate::cpu::memory::NEW;
 use crate::cpu::nearby::Nearby;
-use crate::cpu::rules::{Rules, SLACK};
+use crate::cpu::rules::SLACK;
 use crate::cpu::surface::Surface;
 use crate::laws::{mass, repose};
-use crate::settings::STEP;
+use crate::search::search_error;
+use crate::settings::natural_step;
 
-/// Step where neither the settings nor gravity say one [s].
-const LONGEST_STEP: f64 = 1.0 / 480.0;
 /// A frame that needs more steps than this [-] means nothing any more.
 const MOST_STEPS: f64 = 10_000.0;
-/// Leeway that every guide has before lists end, of the largest radius [-].
-const LEEWAY: f32 = 0.2;
-/// A guide that needs more, of the largest radius [-], is fast: larger cells for all would cost more than a search of its own.
-const SLOW_LEEWAY: f32 = 0.6;
-/// The most that a guide has, of the largest radius [-].
-const MOST_LEEWAY: f32 = 4.0;
-
-/// Guides that may be searched for anew [-], each among all, before all are.
-const MOST_MENDED: usize = 32;
-
 /// Seconds spent in each stage.
 #[derive(Debug, Default)]
 pub(crate) struct Clock {
@@ -71,19 +58,19 @@ impl Clock {
 #[derive(Debug, Default)]
 pub(crate) struct Spare {
     u8: Vec<u8>,
-    u32: Vec<u32>,
+    pub(crate) u32: Vec<u32>,
     f32: Vec<f32>,
     vec3: Vec<Vec3>,
     order: Vec<u32>,
-    pairs: Vec<[u32; 2]>,
-    some: Vec<[u32; 2]>,
+    pub(crate) pairs: Vec<[u32; 2]>,
+    pub(crate) some: Vec<[u32; 2]>,
     /// Number that each guide of what is remembered has now.
-    new: Vec<u32>,
+    pub(crate) new: Vec<u32>,
     place_of: Vec<u32>,
     periodic: Option<(barchan_world::Periodic, DVec3)>,
     /// Gravity of the last frame [m/s²].
     pub(crate) gravity: Option<DVec3>,
-    is_present: Vec<bool>,
+    pub(crate) is_present: Vec<bool>,
     wrenches: Vec<Wrench>,
 }
 
@@ -103,7 +90,9 @@ impl PbdSolver {
         let smallest = world.guides.radius.iter().copied().fold(f32::INFINITY, f32::min);
         let speed_of = |k: usize| body_speed(world, k, duration, self.extents[k], asked);
         let body = (0..world.bodies.len()).map(speed_of).fold(0.0, f64::max);
-        let speed = f64::from(fastest) + world.gravity.length() * duration / asked + body;
+        // A guide and a body that meet head on come no nearer than twice that: less than a diameter, so that a guide's centre stays
+        // on its side of the middle of a wall as thick as its radius.
+        let speed = body.max(f64::from(fastest) + world.gravity.length() * duration / asked);
         let allowed = f64::from(self.settings.cfl) * 2.0 * f64::from(smallest);
         let needed = (speed * duration / allowed).ceil();
         if needed > MOST_STEPS {
@@ -122,9 +111,10 @@ impl PbdSolver {
 
     /// Longest time step [s]: as asked for but not too long for the guides' size, or by it.
     fn step_length(&self) -> f64 {
-        let own = self.settings.step.unwrap_or(STEP * self.fall_time);
-        let own = own.min(repose::LONGEST * self.fall_time);
-        if own.is_normal() { own } else { LONGEST_STEP }
+        let natural = natural_step(self.fall_time);
+        let longest = repose::LONGEST * self.fall_time;
+        let own = self.settings.step.unwrap_or(natural);
+        if longest.is_normal() { own.min(longest) } else { own }
     }
 
     /// Sorts guides, and prepares what stays the same over a frame.
@@ -298,133 +288,6 @@ impl PbdSolver {
         );
     }
 
-    /// Finds pairs and near bodies anew, unless the last ones still hold for this step. The frame has `left` steps after it.
-    pub(crate) fn search_if_needed(
-        &mut self,
-        world: &mut World,
-        found: Extremes,
-        step: f64,
-        left: u32,
-    ) -> Result<(), AdvanceError> {
-        let travel = |k: usize| self.bodies[k].travel(world.bodies[k].mass_properties.center, self.extents[k]) as f32;
-        self.travels.clear();
-        self.travels.extend((0..self.bodies.len()).map(travel));
-        let body = self.travels.iter().copied().fold(0.0, f32::max);
-        self.body_travel += body;
-        let is_same = self
-            .bodies
-            .iter()
-            .map(|b| b.is_present)
-            .eq(self.spare.is_present.iter().copied());
-        if self.body_travel <= self.body_margin && is_same && (found.holds || self.mend(world, left)) {
-            return Ok(());
-        }
-        if !is_same {
-            self.columns.apart.fill(f32::NEG_INFINITY);
-        }
-        self.spare.is_present.clear();
-        self.spare.is_present.extend(self.bodies.iter().map(|b| b.is_present));
-        self.columns.fold(&mut world.guides);
-        // As far ahead as the fastest guide allows.
-        let most = self.most_leeway(world) / (0.5 * found.free.sqrt()).max(f32::MIN_POSITIVE);
-        let steps = most.min((left + 1) as f32).max(1.0);
-        self.body_travel = body;
-        self.body_margin = 1.1 * body * steps;
-        self.search(world, steps)?;
-        if std::mem::take(&mut self.is_first_search) && self.sleeps() {
-            self.let_sleep(world, step);
-        }
-        Ok(())
-    }
-
-    /// Finds anew what the guides that left their leeway may touch, if they are few: what the others may touch still holds.
-    fn mend(&mut self, world: &World, left: u32) -> bool {
-        let Spare {
-            u32: who, pairs, some, ..
-        } = &mut self.spare;
-        let (steps, margin) = ((left + 1) as f32, LEEWAY * self.largest);
-        self.columns.look_again(steps, margin, who);
-        if who.len() > MOST_MENDED {
-            return false;
-        }
-        let geometry = Geometry::new(world);
-        pairs.clear();
-        for &i in who.iter() {
-            let found = self
-                .nearby
-                .find_again(i as usize, &world.guides, &self.columns, geometry.periods.as_vec3());
-            pairs.extend(found.flat_map(|j| [[i, j], [j, i]]));
-        }
-        pairs.sort_unstable();
-        for of_chunk in pairs.chunk_by(|a, b| a[0] as usize / CHUNK == b[0] as usize / CHUNK) {
-            let c = of_chunk[0][0] as usize / CHUNK;
-            some.clear();
-            some.extend_from_slice(of_chunk);
-            self.candidates[c].insert(c, some, &geometry);
-            self.contacts.rows[c].reserve(&self.candidates[c]);
-        }
-        let (margin, rules) = (self.body_margin, Rules::new(&self.settings, 1.0, 1.0));
-        let who = std::mem::take(&mut self.spare.u32);
-        let (scene, parts) = self.split(world, rules);
-        for i in who.iter().map(|&i| i as usize) {
-            scene.find_near_again(i, &mut parts.near[i / CHUNK], parts.columns, margin);
-        }
-        self.spare.u32 = who;
-        true
-    }
-
-    /// The most that a guide may go before the next search [m]: a period must be four times as long as it is then felt.
-    fn most_leeway(&self, world: &World) -> f32 {
-        let shortest = world.periodic.iter().flatten().map(|[low, high]| high - low);
-        let shortest = shortest.fold(f64::INFINITY, f64::min) as f32;
-        let felt = (1.0 + SLACK + LEEWAY) * self.largest;
-        (MOST_LEEWAY * self.largest).min(0.24 * shortest - felt).max(0.0)
-    }
-
-    /// Finds what may touch in the next `steps` steps if guides go on as they do.
-    fn search(&mut self, world: &World, steps: f32) -> Result<(), AdvanceError> {
-        self.columns.look_ahead(steps, LEEWAY * self.largest);
-        self.nearby
-            .find(&world.guides, &self.columns, SLOW_LEEWAY * self.largest)
-            .map_err(search_error)?;
-        self.clock.enter("candidates");
-        let geometry = Geometry::new(world);
-        std::mem::swap(&mut self.candidates, &mut self.old_candidates);
-        let remembered = self
-            .old_candidates
-            .iter()
-            .map(|chunk| chunk.first.len().saturating_sub(1))
-            .sum();
-        self.spare.new.clear();
-        self.spare.new.resize(remembered, NEW);
-        for (i, &old) in (0..).zip(&self.old) {
-            if let Some(new) = self.spare.new.get_mut(old as usize) {
-                *new = i;
-            }
-        }
-        let past = self.settings.remembers().then_some(Past {
-            candidates: &self.old_candidates,
-            old: &self.old,
-            new: &self.spare.new,
-            slept: if self.is_first_search {
-                &self.sleep.slept
-            } else {
-                &self.sleep.asleep
-            },
-        });
-        candidates::build(&mut self.candidates, &self.nearby, &geometry, past);
-        self.contacts.resize(world.guides.len().div_ceil(CHUNK));
-        for (rows, candidates) in self.contacts.rows.iter_mut().zip(&self.candidates) {
-            rows.reserve(candidates);
-        }
-        self.clock.enter("near bodies");
-        self.columns.gone.fill(0.0);
-        let (margin, rules) = (self.body_margin, Rules::new(&self.settings, 1.0, 1.0));
-        let (scene, parts) = self.split(world, rules);
-        scene.find_near(parts.near, parts.columns, margin);
-        Ok(())
-    }
-
     /// Bodies go where they are told, or where guides and gravity push them.
     pub(crate) fn move_bodies(&mut self, world: &mut World, step: f64) -> Result<(), AdvanceError> {
         self.impulses.clear();
@@ -537,12 +400,5 @@ fn wrap(world: &mut World) {
                 guides.offset[i][axis] = (image - f64::from(image as f32)) as f32;
             }
         }
-    }
-}
-
-fn search_error(error: barchan_neighbors::Error) -> AdvanceError {
-    AdvanceError::Scene {
-        what: format!("guides cannot be searched: {error}"),
-        advice: "check periodic ranges, radii and positions".to_owned(),
     }
 }

@@ -10,9 +10,10 @@ mod frame;
 mod laws;
 mod rest;
 mod rigid;
+mod search;
 mod settings;
 mod step;
 
 pub use rigid::{FreeBodies, RigidMotion};
-pub use settings::{FrictionMode, PbdSettings, STEP, SettingsError, Splitting};
+pub use settings::{FrictionMode, PbdSettings, STEP, SettingsError, Splitting, natural_step};
 pub use step::PbdSolver;

@@ -4,6 +4,8 @@ use barchan_world::{AdvanceReport, Bodies, Motion, World};
 use glam::{DVec3, Vec3};
 
 use crate::PbdSolver;
+use crate::cpu::halo;
+use crate::cpu::memory::NEW;
 
 /// Times in a frame at which a scripted body is looked at, to see whether it moves [-].
 const MOVING_PROBES: u32 = 8;
@@ -61,7 +63,14 @@ impl PbdSolver {
     pub(crate) fn let_sleep(&mut self, world: &mut World, step: f64) {
         self.sleep.slept.clear();
         self.sleep.slept.extend_from_slice(&self.sleep.asleep);
-        self.sleep.decide(&self.candidates, &self.near);
+        // Only whoever may sleep is asked: a loss wakes.
+        let (sleep, nearby) = (&self.sleep, &self.nearby);
+        let is_kept = |i: u32, j: u32| {
+            !(sleep.may_sleep(i) || sleep.may_sleep(j))
+                || nearby.of(i as usize).iter().any(|others| others.contains(&j))
+        };
+        let lost = halo::lost(&self.old_candidates, &self.spare.new, is_kept, NEW);
+        self.sleep.decide(&self.nearby, &self.near, &lost);
         let gravity = world.gravity.as_vec3();
         for (i, velocity) in world.guides.velocity.iter_mut().enumerate() {
             match (self.sleep.slept[i], self.sleep.asleep[i]) {

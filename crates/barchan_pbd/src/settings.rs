@@ -18,6 +18,15 @@ pub struct SettingsError {
 /// size.
 pub const STEP: f64 = 0.0465;
 
+/// Step where neither the settings, nor guides and gravity, say one [s].
+const LONGEST_STEP: f64 = 1.0 / 480.0;
+
+/// Longest time step [s] of guides whose √(d/g) is `fall_time` [s] where none is given.
+pub fn natural_step(fall_time: f64) -> f64 {
+    let step = STEP * fall_time;
+    if step.is_normal() { step } else { LONGEST_STEP }
+}
+
 /// Settings of the solver. The defaults are meant to be left alone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PbdSettings {
@@ -37,7 +46,7 @@ pub struct PbdSettings {
     pub memory: bool,
     /// Masses fall off with height at this rate [1/m]; 0 turns it off. It steadies stacks and breaks Newton's third law.
     pub mass_scaling: f32,
-    /// Longest way of a guide relative to guides and bodies in a step, of the smallest diameter [-].
+    /// Longest way of a guide or body in a step, of the smallest diameter [-].
     pub cfl: f32,
     /// How far corrections go beyond what is safe for any arrangement of contacts [-]: n contacts of a guide count as
     /// 1 + (n - 1) / relaxation. More than 1 is faster, and calm in packings up to about 3; a single pass takes no more than 1.5.

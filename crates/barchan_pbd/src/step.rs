@@ -7,10 +7,11 @@ use rayon::prelude::*;
 use crate::cpu::bodies::{BodyStep, Load};
 use crate::cpu::candidates::{Candidates, PairFriction};
 use crate::cpu::guides::{self, Columns, Extremes};
+use crate::cpu::halo::Imports;
 use crate::cpu::near::Near;
 use crate::cpu::nearby::Nearby;
 use crate::cpu::rules::Rules;
-use crate::cpu::scene::{Before, Contacts, Scene};
+use crate::cpu::scene::{Before, Chunks, Contacts, Scene};
 use crate::cpu::sleep::Sleep;
 use crate::cpu::surface::Surface;
 use crate::cpu::walls::Walls;
@@ -28,6 +29,7 @@ pub struct PbdSolver {
     pub(crate) nearby: Nearby,
     /// Guides and bodies that may touch before the next search.
     pub(crate) candidates: Vec<Candidates>,
+    pub(crate) imports: Imports,
     pub(crate) near: Vec<Vec<Near>>,
     pub(crate) contacts: Contacts,
     /// The candidates of the last search, and the walls of the last step, to remember from.
@@ -70,6 +72,7 @@ impl PbdSolver {
             columns: Columns::default(),
             nearby: Nearby::default(),
             candidates: Vec::new(),
+            imports: Imports::default(),
             near: Vec::new(),
             contacts: Contacts::default(),
             old_candidates: Vec::new(),
@@ -148,13 +151,7 @@ impl PbdSolver {
         std::mem::swap(&mut self.contacts.walls, &mut self.old_walls);
         self.contacts.resize(world.guides.len().div_ceil(CHUNK));
         let (scene, parts) = self.split(world, rules);
-        scene.contact(
-            parts.columns,
-            parts.contacts,
-            parts.candidates,
-            parts.near,
-            parts.before,
-        );
+        scene.contact(parts.columns, parts.contacts, parts.chunks, parts.near, parts.before);
         if self.bodies.iter().any(|b| b.is_dynamic) {
             self.sum_loads();
         }
@@ -168,13 +165,13 @@ impl PbdSolver {
         let passes = self.settings.stabilisation;
         for pass in 0..passes.max(1) {
             let (scene, parts) = self.split(world, rules);
-            scene.push(parts.columns, parts.contacts, pass == 0);
+            scene.push(parts.columns, parts.contacts, parts.chunks, pass == 0);
         }
         if passes == 0 {
             self.columns.pushed.fill(Vec4::ZERO);
         } else if !rules.inherits {
             let (scene, parts) = self.split(world, rules);
-            scene.shift_gaps(parts.columns, parts.contacts);
+            scene.shift_gaps(parts.columns, parts.contacts, parts.chunks);
         }
     }
 
@@ -182,7 +179,7 @@ impl PbdSolver {
     fn solve(&mut self, world: &World, rules: Rules, is_last: bool) {
         let loads = is_last || self.bodies.iter().any(|b| b.is_dynamic);
         let (scene, parts) = self.split(world, rules);
-        scene.solve(parts.columns, parts.contacts, loads);
+        scene.solve(parts.columns, parts.contacts, parts.chunks, loads);
         if loads {
             self.sum_loads();
         }
@@ -238,7 +235,10 @@ impl PbdSolver {
         let parts = Parts {
             columns: &mut self.columns,
             contacts: &mut self.contacts,
-            candidates: &self.candidates,
+            chunks: Chunks {
+                candidates: &self.candidates,
+                imports: &self.imports,
+            },
             near: &mut self.near,
             before: Before {
                 walls: &self.old_walls,
@@ -253,7 +253,7 @@ impl PbdSolver {
 pub(crate) struct Parts<'a> {
     pub columns: &'a mut Columns,
     contacts: &'a mut Contacts,
-    candidates: &'a [Candidates],
+    chunks: Chunks<'a>,
     pub near: &'a mut [Vec<Near>],
     before: Before<'a>,
 }

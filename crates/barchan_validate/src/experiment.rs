@@ -45,6 +45,8 @@ pub struct Experiment {
     pub source: String,
     /// How it is done and measured: a name of the table of protocols.
     pub protocol: String,
+    /// Guides times steps of a run, about: an expression. The longest run begins first.
+    pub cost: String,
     /// The scene, with `$(expressions)`.
     pub scene: String,
     /// What the expressions are made of.
@@ -160,6 +162,8 @@ pub enum Change {
     Mirror,
     /// Guides are numbered in another order.
     Permute,
+    /// Everything moves on with the same velocity.
+    Boost,
     /// Steps are half as long.
     HalfStep,
     /// Passes are twice as many.
@@ -171,6 +175,7 @@ const CHANGES: &[(&str, Change)] = &[
     ("rotate", Change::Rotate),
     ("mirror", Change::Mirror),
     ("permute", Change::Permute),
+    ("boost", Change::Boost),
     ("half step", Change::HalfStep),
     ("twice the iterations", Change::TwiceTheIterations),
 ];
@@ -229,6 +234,7 @@ fn experiment(file: &str, table: &DeTable) -> Result<Experiment, String> {
         about: text(table, "about")?,
         source: text(table, "source")?,
         protocol: text(table, "protocol")?,
+        cost: optional(table, "cost").unwrap_or_else(|| "0".to_owned()),
         scene: text(table, "scene")?,
         parameters: parameters(table)?,
         checks: list("check")?.into_iter().map(check).collect::<Result<_, _>>()?,

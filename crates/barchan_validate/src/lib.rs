@@ -14,11 +14,15 @@ mod report;
 mod row;
 mod run;
 mod stage;
+mod store;
+mod task;
+mod work;
 
 pub use error::ValidateError;
 pub use judge::{Band, Verdict};
 pub use plan::{Options, cases};
 pub use report::{Report, short};
 pub use row::{Kind, Row};
-pub use run::{Progress, validate};
+pub use run::{Progress, Results, runs, validate};
 pub use stage::{Observation, Stage};
+pub use task::fingerprint;

@@ -1,5 +1,6 @@
 //! What is to be run.
 
+use barchan::natural_step;
 use barchan::scene::{Document, Scene, parse_scene};
 
 use crate::ValidateError;
@@ -17,6 +18,14 @@ pub struct Options {
     pub set: Vec<String>,
     /// One seed, smallest sizes, one negative control.
     pub quick: bool,
+    /// No more seeds than this, if it is said.
+    pub seeds: Option<u64>,
+    /// Runs side by side, each on a thread of its own; one after the other on all threads if less than two.
+    pub jobs: usize,
+    /// Run nothing: judge what there is, whichever build it is of.
+    pub join: bool,
+    /// What the program is known by: results of another build are not gone on from.
+    pub build: String,
 }
 
 /// Names of all cases and what each shows.
@@ -69,7 +78,7 @@ pub(crate) fn jobs<'e>(experiment: &'e Experiment, options: &Options) -> Vec<Job
         experiment,
         variant,
         role,
-        seeds: if options.quick { 1 } else { variant.seeds },
+        seeds: (if options.quick { 1 } else { variant.seeds }).min(options.seeds.unwrap_or(u64::MAX)),
     };
     let laws = experiment.variants.iter().map(|v| job(v, Role::Law));
     let controls = experiment
@@ -137,7 +146,7 @@ impl Job<'_> {
             document = document.with(parameters.fill(&own).map_err(expression)?);
         }
         Ok(Some(Plan {
-            document: finer(document, change)?,
+            document: finer(document, &parameters, change)?,
             parameters,
             change,
         }))
@@ -149,18 +158,25 @@ pub(crate) fn scene(document: &Document) -> Result<Scene, ValidateError> {
     Ok(parse_scene(document).map_err(ValidateError::Scene)?.0)
 }
 
-/// The document with steps half as long, or passes twice as many, as it says.
-fn finer(document: Document, change: Option<Change>) -> Result<Document, ValidateError> {
+/// The document with steps half as long, or passes twice as many, as it says or its solver takes.
+fn finer(document: Document, parameters: &Parameters, change: Option<Change>) -> Result<Document, ValidateError> {
     let scene = scene(&document)?;
     let (kind, settings) = (&scene.solver, &scene.solver_settings);
     Ok(match change {
         Some(Change::HalfStep) => match (settings.number("substeps"), settings.number("step")) {
             (Some(n), _) => document.with(format!("solver.{kind}.substeps={}", 2.0 * n)),
-            (None, Some(step)) => document.with(format!("solver.{kind}.step={:?}", 0.5 * step)),
-            (None, None) => match settings.number("steps_per_contact") {
-                Some(n) => document.with(format!("solver.{kind}.steps_per_contact={}", 2.0 * n)),
-                None => document,
-            },
+            (None, None) if settings.number("steps_per_contact").is_some() => {
+                let steps = 2.0 * settings.number("steps_per_contact").unwrap_or(1.0);
+                document.with(format!("solver.{kind}.steps_per_contact={steps}"))
+            }
+            (None, step) => {
+                // Where no guides are, there is no diameter.
+                let d = parameters.value("d").unwrap_or(0.0);
+                let step = step.or_else(|| natural_step(kind, d, scene.gravity.length()));
+                step.map_or(document.clone(), |s| {
+                    document.with(format!("solver.{kind}.step={:?}", 0.5 * s))
+                })
+            }
         },
         Some(Change::TwiceTheIterations) => match settings.count("iterations") {
             Some(n) => document.with(format!("solver.{kind}.iterations={}", 2 * n)),
@@ -231,6 +247,22 @@ mod tests {
             }
             assert!(if quick { controls == 1 } else { controls >= 8 }, "{controls} controls");
         }
+    }
+
+    #[test]
+    fn half_a_step_is_half_of_what_the_solver_takes() {
+        let all = experiments().unwrap();
+        let fall = all.iter().find(|e| e.file == "momentum_fall").unwrap();
+        let options = Options::default();
+        let jobs = jobs(fall, &options);
+        let steps = |job: &Job| {
+            let plan = job.plan(&options).unwrap().unwrap();
+            let mut simulation = barchan::Simulation::new(&scene(&plan.document).unwrap()).unwrap();
+            simulation.advance().unwrap();
+            simulation.report().steps
+        };
+        let twin = jobs.iter().find(|job| matches!(job.role, Role::Twin(_))).unwrap();
+        assert_eq!(steps(twin), 2 * steps(&jobs[0]));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Runs experiments and judges them.
 
-use std::time::Instant;
-
-use barchan::SimulationError;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::ValidateError;
 use crate::experiment::{Check, Experiment, Twin, Variant};
@@ -10,19 +10,40 @@ use crate::expression::Parameters;
 use crate::judge::Band;
 use crate::measures::{line, mean};
 use crate::plan::{Job, Options, Role, chosen, jobs, scene};
-use crate::protocols::{Broken, protocol};
 use crate::row::{Kind, Row};
-use crate::stage::{Observation, Stage};
+use crate::stage::Observation;
+use crate::store::Store;
+use crate::task::{Finished, Task};
+use crate::work::work;
 
 /// What is being done.
 #[derive(Clone, Debug)]
 pub struct Progress<'a> {
-    /// Runs that are done.
+    /// Runs that have begun, this one not among them.
     pub done: usize,
     /// Runs that there are.
     pub all: usize,
-    /// What runs now.
+    /// What begins now.
     pub what: &'a str,
+}
+
+/// What came of the experiments.
+#[derive(Clone, Debug)]
+pub struct Results {
+    /// The rows, in the order of the table.
+    pub rows: Vec<Row>,
+    /// Seconds that all runs took together, on whatever machine.
+    pub seconds: f64,
+    /// Runs that were asked for and are not there.
+    pub missing: usize,
+}
+
+/// A job with the runs of its seeds, by their numbers.
+struct Group<'e> {
+    job: Job<'e>,
+    parameters: Parameters,
+    solver: String,
+    tasks: Vec<usize>,
 }
 
 /// What the runs of a job showed.
@@ -33,94 +54,175 @@ struct Runs {
     seconds: f64,
 }
 
-/// Runs the experiments that `options` name. `tell` hears of each run, `give` gets each row as soon as it is known.
-pub fn validate(
-    options: &Options,
-    tell: &mut dyn FnMut(Progress),
-    give: &mut dyn FnMut(&Row),
-) -> Result<Vec<Row>, ValidateError> {
+/// A run that `options` ask for: what it is called, and guides times steps, about.
+pub fn runs(options: &Options) -> Result<Vec<(String, f64)>, ValidateError> {
     let experiments = chosen(options)?;
-    let jobs: Vec<Vec<Job>> = experiments.iter().map(|e| jobs(e, options)).collect();
-    let all: u64 = jobs.iter().flatten().map(|job| job.seeds).sum();
-    let mut done = 0;
-    let mut rows: Vec<Row> = Vec::new();
-    for (experiment, jobs) in experiments.iter().zip(jobs) {
-        let begin = rows.len();
-        let mut laws: Vec<(&Variant, Runs)> = Vec::new();
-        for job in jobs {
-            let runs = work(&job, options, &mut |what| {
-                tell(Progress {
-                    done,
-                    all: all as usize,
-                    what,
-                });
-                done += 1;
-            })?;
-            let Some(runs) = runs else { continue };
-            let new = match &job.role {
-                Role::Law => law_rows(&job, &runs, options.quick)?,
-                Role::Control(rejects) => control_row(&job, &runs, rejects)?,
-                Role::Twin(twin) => twin_row(&job, &runs, twin, &laws)?,
-            };
-            new.iter().for_each(&mut *give);
-            rows.extend(new);
-            if let Role::Law = job.role {
-                laws.push((job.variant, runs));
-            }
-        }
-        let fits = fit_rows(experiment, options, &laws, &rows[begin..])?;
-        fits.iter().for_each(&mut *give);
-        rows.extend(fits);
-    }
-    Ok(rows)
+    let (_, tasks) = planned(&experiments, options)?;
+    Ok(tasks.into_iter().map(|task| (task.what, task.cost)).collect())
 }
 
-/// Does a job for each of its seeds; nothing where the solver lacks a setting that it needs.
-fn work(job: &Job, options: &Options, tell: &mut dyn FnMut(&str)) -> Result<Option<Runs>, ValidateError> {
-    let Some(plan) = job.plan(options)? else {
-        return Ok(None);
-    };
-    let experiment = job.experiment;
-    let run = protocol(&experiment.protocol).ok_or_else(|| ValidateError::Experiment {
-        file: experiment.file.clone(),
-        reason: format!("there is no protocol `{}`", experiment.protocol),
-    })?;
-    let start = Instant::now();
-    let what = format!("{} {}", experiment.case, job.variant.name);
-    let (mut seen, mut solver) = (Vec::new(), String::new());
-    for seed in 1..=job.seeds {
-        tell(&what);
-        let scene = scene(&plan.document.clone().with(format!("seed={seed}")))?;
-        solver.clone_from(&scene.solver);
-        let result = Stage::new(scene, plan.parameters.clone(), plan.change)
-            .map_err(Broken::from)
-            .and_then(|mut stage| run(&mut stage));
-        seen.push(match result {
-            Ok(observation) => observation,
-            Err(Broken::Expression(source)) => {
-                return Err(ValidateError::Expression {
-                    file: experiment.file.clone(),
-                    source,
-                });
+/// The jobs of each experiment, and the runs that they need.
+fn planned<'e>(
+    experiments: &'e [Experiment],
+    options: &Options,
+) -> Result<(Vec<Vec<Group<'e>>>, Vec<Task>), ValidateError> {
+    let (mut groups, mut tasks): (Vec<Vec<Group>>, Vec<Task>) = (Vec::new(), Vec::new());
+    let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+    for experiment in experiments {
+        let mut own = Vec::new();
+        for job in jobs(experiment, options) {
+            // A setting that the solver lacks.
+            let Some(plan) = job.plan(options)? else { continue };
+            let mut group = Group {
+                solver: scene(&plan.document)?.solver,
+                parameters: plan.parameters.clone(),
+                tasks: Vec::new(),
+                job,
+            };
+            for seed in 1..=group.job.seeds {
+                let task = Task::new(&group.job, &plan, seed)?;
+                // Two experiments may look at the same run.
+                let number = *numbers.entry(task.key.clone()).or_insert(tasks.len());
+                group.tasks.push(number);
+                if number == tasks.len() {
+                    tasks.push(task);
+                }
             }
-            // A solver that gives up misses; the others go on.
-            Err(Broken::Simulation(SimulationError::Advance(error))) => Observation {
-                notes: vec![format!("broke off: {error}")],
-                broken: true,
-                ..Observation::default()
-            },
-            Err(Broken::Simulation(source)) => {
-                let source = Box::new(source);
-                return Err(ValidateError::Simulation { what, source });
-            }
-        });
+            own.push(group);
+        }
+        groups.push(own);
     }
-    Ok(Some(Runs {
-        parameters: plan.parameters,
-        solver,
-        seen,
-        seconds: start.elapsed().as_secs_f64(),
-    }))
+    Ok((groups, tasks))
+}
+
+/// Runs the experiments that `options` name. `tell` hears of each run, `give` gets each row as soon as it is known, in the order of
+/// the table. What `dir` holds of earlier runs is not run again; what is run now is kept there.
+pub fn validate(
+    options: &Options,
+    dir: &Path,
+    tell: &(dyn Fn(Progress) + Sync),
+    give: &mut dyn FnMut(&Row),
+) -> Result<Results, ValidateError> {
+    let experiments = chosen(options)?;
+    let store = Store::new(dir, &options.build, options.join)?;
+    let (groups, tasks) = planned(&experiments, options)?;
+    let mut finished: Vec<Option<Finished>> = tasks.iter().map(|task| store.get(task)).collect();
+    let known = finished.iter().flatten().count();
+    let left: Vec<(usize, &Task)> = tasks
+        .iter()
+        .enumerate()
+        .filter(|(number, _)| !options.join && finished[*number].is_none())
+        .collect();
+    let mut table = Table::new(&experiments, &groups, options);
+    table.go_on(&finished, false, give)?;
+    let begun = AtomicUsize::new(known);
+    let begin = |task: &Task| {
+        tell(Progress {
+            done: begun.fetch_add(1, Ordering::Relaxed),
+            all: tasks.len(),
+            what: &task.what,
+        });
+    };
+    work(&left, options.jobs, &begin, &mut |number, result| {
+        store.put(&tasks[number], &result)?;
+        finished[number] = Some(result);
+        table.go_on(&finished, false, give)
+    })?;
+    table.go_on(&finished, true, give)?;
+    Ok(Results {
+        rows: table.rows,
+        seconds: finished.iter().flatten().map(|f| f.seconds).sum(),
+        missing: finished.iter().filter(|f| f.is_none()).count(),
+    })
+}
+
+/// The table as far as it is known.
+struct Table<'a> {
+    experiments: &'a [Experiment],
+    groups: &'a [Vec<Group<'a>>],
+    options: &'a Options,
+    rows: Vec<Row>,
+    /// The job that is next: experiment and place in it.
+    next: [usize; 2],
+    /// First row of the experiment, and what its laws showed.
+    begin: usize,
+    laws: Vec<(&'a Variant, Runs)>,
+}
+
+impl<'a> Table<'a> {
+    fn new(experiments: &'a [Experiment], groups: &'a [Vec<Group<'a>>], options: &'a Options) -> Self {
+        Self {
+            experiments,
+            groups,
+            options,
+            rows: Vec::new(),
+            next: [0, 0],
+            begin: 0,
+            laws: Vec::new(),
+        }
+    }
+
+    /// Judges jobs in order, up to the first of which a run is missing; all that there is if this `is_all`.
+    fn go_on(
+        &mut self,
+        finished: &[Option<Finished>],
+        is_all: bool,
+        give: &mut dyn FnMut(&Row),
+    ) -> Result<(), ValidateError> {
+        while let Some(groups) = self.groups.get(self.next[0]) {
+            let known = self.rows.len();
+            if let Some(group) = groups.get(self.next[1]) {
+                let there: Vec<&Finished> = group.tasks.iter().filter_map(|&n| finished[n].as_ref()).collect();
+                if there.len() < group.tasks.len() && !is_all {
+                    return Ok(());
+                }
+                self.next[1] += 1;
+                if !there.is_empty() {
+                    self.judge(group, &there)?;
+                }
+            } else {
+                let experiment = &self.experiments[self.next[0]];
+                let fits = fit_rows(experiment, self.options, &self.laws, &self.rows[self.begin..])?;
+                self.rows.extend(fits);
+                self.laws.clear();
+                self.begin = self.rows.len();
+                self.next = [self.next[0] + 1, 0];
+            }
+            self.rows[known..].iter().for_each(&mut *give);
+        }
+        Ok(())
+    }
+
+    fn judge(&mut self, group: &Group<'a>, there: &[&Finished]) -> Result<(), ValidateError> {
+        let job = &group.job;
+        let runs = Runs {
+            parameters: group.parameters.clone(),
+            solver: group.solver.clone(),
+            seen: there.iter().map(|f| f.seen.clone()).collect(),
+            seconds: there.iter().map(|f| f.seconds).sum(),
+        };
+        let mut rows = match &job.role {
+            Role::Law => law_rows(job, &runs, self.options.quick)?,
+            Role::Control(rejects) => control_row(job, &runs, rejects)?,
+            Role::Twin(twin) => twin_row(job, &runs, twin, &self.laws)?,
+        };
+        if there.len() < group.tasks.len() {
+            let note = format!("{} of {} seeds", there.len(), group.tasks.len());
+            for row in &mut rows {
+                let before = std::mem::take(&mut row.note);
+                row.note = if before.is_empty() {
+                    note.clone()
+                } else {
+                    format!("{note}; {before}")
+                };
+            }
+        }
+        self.rows.extend(rows);
+        if let Role::Law = job.role {
+            self.laws.push((job.variant, runs));
+        }
+        Ok(())
+    }
 }
 
 impl Job<'_> {
@@ -218,8 +320,10 @@ fn twin_row(job: &Job, runs: &Runs, twin: &Twin, laws: &[(&Variant, Runs)]) -> R
         file: job.experiment.file.clone(),
         reason,
     };
-    let base = laws.iter().find(|law| law.0.name == twin.of);
-    let (_, base) = base.ok_or_else(|| wrong(format!("there is no variant `{}`", twin.of)))?;
+    // Joined parts may lack what this is compared with.
+    let Some((_, base)) = laws.iter().find(|law| law.0.name == twin.of) else {
+        return Ok(Vec::new());
+    };
     let within = runs.parameters.value(&twin.within).map_err(|e| wrong(e.to_string()))?;
     let expected = mean(&base.values(&twin.quantity));
     let band = Band {

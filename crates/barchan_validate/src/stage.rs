@@ -1,12 +1,13 @@
 //! An experiment's scene, simulated.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use barchan::geometry::Shape;
 use barchan::geometry::random::Stream;
 use barchan::geometry::shapes::Transformed;
 use barchan::scene::{FillSource, JointPlace, JointType, Scene};
-use barchan::world::{Body, Column, Mass};
+use barchan::world::{Body, Column, Mass, Motion};
 use barchan::{Simulation, SimulationError};
 use glam::{DQuat, DVec3};
 
@@ -17,11 +18,14 @@ use crate::measures::{Momenta, Rest, RestBand, carried};
 /// A kilometre and more than 1000 diameters, in no direction that a grid knows [m].
 const SHIFT: DVec3 = DVec3::new(812.3, -571.9, 119.7);
 
+/// What a boosted scene moves with [m/s], along the ground.
+const BOOST: DVec3 = DVec3::new(0.61, -0.37, 0.0);
+
 /// What an experiment showed.
 #[derive(Clone, Debug, Default)]
 pub struct Observation {
     /// Quantities by name. One that is missing was not measured, one that is NaN could not be right.
-    pub values: Vec<(&'static str, f64)>,
+    pub values: Vec<(Cow<'static, str>, f64)>,
     /// What a reader should know.
     pub notes: Vec<String>,
     /// Number of guides at the end.
@@ -37,6 +41,11 @@ impl Observation {
     }
 }
 
+/// Quantities by name, as observations keep them.
+pub(crate) fn values<const N: usize>(named: [(&'static str, f64); N]) -> Vec<(Cow<'static, str>, f64)> {
+    named.into_iter().map(|(name, value)| (name.into(), value)).collect()
+}
+
 /// A running experiment. Places and velocities are told in the frame of the scene as it is written, wherever a twin put it.
 pub struct Stage {
     simulation: Simulation,
@@ -44,6 +53,7 @@ pub struct Stage {
     parameters: Parameters,
     rotation: DQuat,
     shift: DVec3,
+    drift: DVec3,
 }
 
 impl Stage {
@@ -65,14 +75,20 @@ impl Stage {
         match change {
             Some(Change::Mirror) => mirror(&mut simulation),
             Some(Change::Permute) => permute(&mut simulation),
+            Some(Change::Boost) => boost(&mut simulation),
             _ => (),
         }
+        let drift = match change {
+            Some(Change::Boost) => BOOST,
+            _ => DVec3::ZERO,
+        };
         Ok(Self {
             simulation,
             frame_duration,
             parameters,
             rotation,
             shift,
+            drift,
         })
     }
 
@@ -114,7 +130,7 @@ impl Stage {
 
     /// A place of the world [m] in the scene as it is written.
     pub fn told(&self, place: DVec3) -> DVec3 {
-        self.rotation.inverse() * (place - self.shift)
+        self.rotation.inverse() * (place - self.shift - self.drift * self.time())
     }
 
     /// Radii of guides [m].
@@ -127,7 +143,7 @@ impl Stage {
     pub fn velocities(&self) -> Vec<DVec3> {
         let back = self.rotation.inverse();
         match self.simulation.frame().guides.column("velocity") {
-            Some(Column::Vec3(velocities)) => velocities.iter().map(|v| back * v.as_dvec3()).collect(),
+            Some(Column::Vec3(velocities)) => velocities.iter().map(|v| back * (v.as_dvec3() - self.drift)).collect(),
             _ => Vec::new(),
         }
     }
@@ -261,6 +277,18 @@ fn mirror(simulation: &mut Simulation) {
         world.guides.position[i] = position;
         world.guides.offset[i] = (mirrored - world.origin - position.as_dvec3()).as_vec3();
         world.guides.velocity[i].x *= -1.0;
+    }
+}
+
+/// Lets guides and bodies move on together; a scene that is asked for this has bodies that stay.
+fn boost(simulation: &mut Simulation) {
+    let world = simulation.world_mut();
+    for velocity in &mut world.guides.velocity {
+        *velocity += BOOST.as_vec3();
+    }
+    for body in world.bodies.iter_mut() {
+        body.motion = Motion::Driven;
+        body.twist.linear = BOOST;
     }
 }
 

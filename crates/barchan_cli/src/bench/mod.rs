@@ -25,6 +25,10 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
 
+    /// Rows of pbd carry the slope of a heap that its settings give where 30° were asked for
+    #[arg(long)]
+    angles: bool,
+
     /// Print one JSON object a row
     #[arg(long)]
     json: bool,
@@ -44,7 +48,10 @@ const BENCHES: &[(&str, Bench)] = &[
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     use_threads(arguments.threads)?;
-    let mut printer = Printer { json: arguments.json };
+    let mut printer = Printer {
+        json: arguments.json,
+        angles: arguments.angles,
+    };
     for (name, measure) in BENCHES {
         if arguments.names.iter().any(|n| n == name) {
             measure(&mut printer);
@@ -61,6 +68,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// Prints rows as they come.
 pub struct Printer {
     json: bool,
+    /// Whether rows of moving sand say how steep their sand lies.
+    pub angles: bool,
 }
 
 impl Printer {

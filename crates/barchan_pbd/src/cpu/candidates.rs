@@ -6,33 +6,28 @@ use glam::{DVec3, Vec3, Vec4};
 use rayon::prelude::*;
 
 use super::CHUNK;
+use super::halo::Halo;
 use super::memory::NEW;
 use super::nearby::Nearby;
 use super::rows::Ways;
 use super::simd::{LANES, Lane, Vectors, block, minus};
 
-/// The candidates of a chunk of guides. What a candidate gives its guide, it takes from the other one: both sides keep their
-/// own count, and agree to the bit.
+/// The candidates of a chunk of guides: pairs of them with guides of higher numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Candidates {
     /// Those of the chunk's `k`-th guide are `first[k]..first[k + 1]`.
     pub first: Vec<u32>,
     pub other: Vec<u32>,
-    /// The guide itself.
+    /// Numbers of the guide and the other one in this chunk.
     pub own: Vec<u32>,
+    pub number: Vec<u32>,
     /// From the other guide's centre to the guide's at the search [m]; in the last place the sum of the radii [m].
     pub base: Vec<Vec4>,
-    /// Impulse that the guide got in the last step [kg m]; in the last place more than 0 if there was any.
+    /// Impulse that the guide got in the last step, and the other one lost [kg m].
     pub impulse: Vec<Vec4>,
-    /// Guides of the world [-]: none of those named here is beyond it.
-    guides: usize,
-    /// Whether each guide has lost a contact that it leant on.
-    lost: Vec<bool>,
-}
-
-/// An impulse, marked if there is any.
-pub(crate) fn marked(impulse: Vec3) -> Vec4 {
-    impulse.extend(if impulse == Vec3::ZERO { 0.0 } else { 1.0 })
+    /// 1 if there was any, else 0 [-].
+    pub held: Vec<f32>,
+    pub halo: Halo,
 }
 
 /// What a pair is made of.
@@ -82,8 +77,6 @@ pub(crate) struct Past<'a> {
     /// Guide `i` had the number `old[i]`, and guide `k` of then has the number `new[k]`.
     pub old: &'a [u32],
     pub new: &'a [u32],
-    /// Who slept. Awake neighbours know better what they gave a sleeper.
-    pub slept: &'a [bool],
 }
 
 /// Makes candidates of all guides that are `nearby`, with the impulses that they had.
@@ -93,15 +86,12 @@ pub(crate) fn build(all: &mut Vec<Candidates>, nearby: &Nearby, geometry: &Geome
     all.par_iter_mut().enumerate().for_each(|(c, chunk)| {
         chunk.clear();
         for i in c * CHUNK..n.min((c + 1) * CHUNK) {
-            chunk.take(i, nearby.of(i), geometry);
-            chunk.lost.push(false);
-            match past {
-                Some(past) if past.slept[i] => chunk.wake(i, past),
-                Some(past) => chunk.remember(i, past),
-                None => {}
+            chunk.take(c, i, nearby.of(i), geometry);
+            if let Some(past) = past {
+                chunk.remember(i, past);
             }
         }
-        chunk.pad(n);
+        chunk.pad();
     });
 }
 
@@ -120,16 +110,17 @@ impl Candidates {
     pub(crate) fn clear(&mut self) {
         self.first.clear();
         self.first.push(0);
-        self.other.clear();
-        self.own.clear();
-        self.lost.clear();
-        self.base.clear();
-        self.impulse.clear();
+        self.resize(0);
+        self.halo.clear();
     }
 
-    /// Guides that columns must have to be read by candidates [-].
-    pub(crate) fn guides(&self) -> usize {
-        self.guides
+    fn resize(&mut self, len: usize) {
+        self.other.resize(len, 0);
+        self.own.resize(len, 0);
+        self.number.resize(len, 0);
+        self.base.resize(len, Vec4::Z);
+        self.impulse.resize(len, Vec4::ZERO);
+        self.held.resize(len, 0.0);
     }
 
     /// Number of candidates [-], padding left out.
@@ -139,34 +130,36 @@ impl Candidates {
 
     /// Whether candidate `c` has an impulse.
     pub(crate) fn is_held(&self, c: usize) -> bool {
-        self.impulse[c].w > 0.0
+        self.held[c] > 0.0
+    }
+
+    /// Leaves an impulse with candidate `c`.
+    #[inline(always)]
+    pub(crate) fn hold(&mut self, c: usize, impulse: Vec3) {
+        self.impulse[c] = impulse.extend(0.0);
+        self.held[c] = if impulse == Vec3::ZERO { 0.0 } else { 1.0 };
     }
 
     /// Adds a block of candidates that are no contacts and have no impulse.
-    fn pad(&mut self, guides: usize) {
-        assert!(guides > 0 || self.other.is_empty());
-        assert!(
-            self.other.iter().all(|&j| (j as usize) < guides),
-            "a neighbour that is not there"
-        );
-        self.guides = guides;
-        let len = self.other.len() + LANES;
-        self.other.resize(len, 0);
-        self.own.resize(len, 0);
-        self.base.resize(len, Vec4::Z);
-        self.impulse.resize(len, Vec4::ZERO);
+    fn pad(&mut self) {
+        self.resize(self.len() + LANES);
     }
 
-    fn take<'a>(&mut self, i: usize, others: impl IntoIterator<Item = &'a [u32]>, geometry: &Geometry<'_>) {
+    /// Adds the row of guide `i` of chunk `c`.
+    fn take<'a>(&mut self, c: usize, i: usize, others: impl IntoIterator<Item = &'a [u32]>, geometry: &Geometry<'_>) {
         let radius = &geometry.guides.radius;
-        let base = |&j: &u32| geometry.between(i, j as usize).extend(radius[i] + radius[j as usize]);
-        for others in others {
-            self.other.extend_from_slice(others);
-            self.base.extend(others.iter().map(base));
+        let higher = |&&j: &&u32| j as usize > i;
+        for &j in others.into_iter().flatten().filter(higher) {
+            self.other.push(j);
+            self.number.push(self.halo.number(c, j));
+            let reach = radius[i] + radius[j as usize];
+            self.base.push(geometry.between(i, j as usize).extend(reach));
         }
-        self.own.resize(self.other.len(), i as u32);
-        self.impulse.resize(self.other.len(), Vec4::ZERO);
-        self.first.push(self.other.len() as u32);
+        let len = self.other.len();
+        self.own.resize(len, (i % CHUNK) as u32);
+        self.impulse.resize(len, Vec4::ZERO);
+        self.held.resize(len, 0.0);
+        self.first.push(len as u32);
     }
 
     /// The candidates of the last guide taken.
@@ -179,37 +172,31 @@ impl Candidates {
 
     /// Takes over the impulses that guide `i`, the last taken, had.
     fn remember(&mut self, i: usize, past: Past<'_>) {
-        let Some((before, row)) = row_of(past.candidates, past.old[i]) else {
-            return;
-        };
         let own = self.last_row();
-        for b in row.filter(|&b| before.is_held(b)) {
-            let other = past.new[before.other[b] as usize];
-            let same = self.other[own.clone()].iter().position(|&j| j == other);
-            match same {
-                Some(c) => self.impulse[own.start + c] = before.impulse[b],
-                None => *self.lost.last_mut().expect("a row was taken") = true,
+        let old = past.old[i];
+        if let Some((before, row)) = row_of(past.candidates, old) {
+            for b in row.filter(|&b| before.is_held(b)) {
+                let other = past.new[before.other[b] as usize];
+                if let Some(c) = self.other[own.clone()].iter().position(|&j| j == other) {
+                    self.hold(own.start + c, before.impulse[b].truncate());
+                }
             }
         }
-    }
-
-    /// The same for a guide that slept: what awake neighbours gave it, they know.
-    fn wake(&mut self, i: usize, past: Past<'_>) {
-        self.remember(i, past);
-        for c in self.last_row() {
-            let j = self.other[c] as usize;
-            if past.slept[j] {
+        // Pairs whose other guide had the lower number were that one's.
+        for c in own {
+            let other = past.old[self.other[c] as usize];
+            if other > old {
                 continue;
             }
-            let given = row_of(past.candidates, past.old[j]).and_then(|(before, mut row)| {
-                let b = row.find(|&b| before.other[b] == past.old[i])?;
-                Some(marked(-before.impulse[b].truncate()))
-            });
-            self.impulse[c] = given.unwrap_or(Vec4::ZERO);
+            if let Some((before, mut row)) = row_of(past.candidates, other)
+                && let Some(b) = row.find(|&b| before.other[b] == old)
+            {
+                self.hold(c, -before.impulse[b].truncate());
+            }
         }
     }
 
-    /// Adds those of `pairs`, which are of the chunk's guides and sorted, that it does not have yet.
+    /// Adds those of `pairs`, which are of the chunk's guides with higher ones and sorted, that it does not have yet.
     pub(crate) fn insert(&mut self, c: usize, pairs: &mut Vec<[u32; 2]>, geometry: &Geometry<'_>) {
         let has = |&[i, j]: &[u32; 2]| {
             let k = i as usize - c * CHUNK;
@@ -217,13 +204,9 @@ impl Candidates {
         };
         pairs.retain(|pair| !has(pair));
         pairs.dedup();
-        let len = self.other.len() + pairs.len();
-        self.other.resize(len, 0);
-        self.own.resize(len, 0);
-        self.base.resize(len, Vec4::Z);
-        self.impulse.resize(len, Vec4::ZERO);
+        let mut end = self.other.len();
+        self.resize(end + pairs.len());
         // From the last row on, each moves up by what is added before it.
-        let mut end = len - pairs.len();
         let radius = &geometry.guides.radius;
         for (before, &[i, j]) in pairs.iter().enumerate().rev() {
             let row = self.first[i as usize - c * CHUNK + 1] as usize;
@@ -231,9 +214,11 @@ impl Candidates {
             end = row;
             let (own, other, place) = (i as usize, j as usize, row + before);
             self.other[place] = j;
-            self.own[place] = i;
+            self.own[place] = i % CHUNK as u32;
+            self.number[place] = self.halo.number(c, j);
             self.base[place] = geometry.between(own, other).extend(radius[own] + radius[other]);
             self.impulse[place] = Vec4::ZERO;
+            self.held[place] = 0.0;
         }
         let mut added = 0;
         for (k, first) in self.first[1..].iter_mut().enumerate() {
@@ -248,49 +233,45 @@ impl Candidates {
         let to = range.start + by;
         self.other.copy_within(range.clone(), to);
         self.own.copy_within(range.clone(), to);
+        self.number.copy_within(range.clone(), to);
         self.base.copy_within(range.clone(), to);
-        self.impulse.copy_within(range, to);
-    }
-
-    /// Whether the chunk's `k`-th guide has lost a contact that it leant on.
-    pub(crate) fn has_lost(&self, k: usize) -> bool {
-        self.lost[k]
+        self.impulse.copy_within(range.clone(), to);
+        self.held.copy_within(range, to);
     }
 
     /// Adds a row of pairs of which nothing but the impulse is known, to remember from.
     pub(crate) fn push_row(&mut self, row: impl Iterator<Item = (u32, Vec3)>) {
         for (j, p) in row {
-            self.other.push(j);
-            self.impulse.push(marked(p));
+            let c = self.other.len();
+            self.resize(c + 1);
+            self.other[c] = j;
+            self.hold(c, p);
         }
         self.first.push(self.other.len() as u32);
     }
 
     /// Makes `active` the list of candidates that are in contact: nearer than `near` [-] times the sum of the radii now or at the
-    /// end of the free motion, or with an impulse to go on from. Those of the `k`-th guide end at `ends[k + 1]`.
+    /// end of the free motion, or with an impulse to go on from, and not both asleep. Those of the `k`-th guide end at
+    /// `ends[k + 1]`.
     #[inline(always)]
-    pub(crate) fn find_active<V: Vectors>(
-        &self,
-        ways: Ways<'_>,
-        near: f32,
-        active: &mut Vec<u32>,
-        ends: &mut Vec<u32>,
-    ) {
+    pub(crate) fn find_active<V: Vectors>(&self, ways: &Ways, near: f32, active: &mut Vec<u32>, ends: &mut Vec<u32>) {
         let len = self.len();
-        assert!(ways.at.len() == self.guides && ways.free.len() == self.guides);
+        assert!(ways.at.len() == self.halo.len() && ways.free.len() == self.halo.len());
         active.clear();
         active.resize(len + LANES, 0);
         let mut count = 0;
         for c in (0..len).step_by(LANES) {
-            let (own, other) = (block(&self.own, c), block(&self.other, c));
-            let (base, impulse) = (V::load(block(&self.base, c)), V::load(block(&self.impulse, c)));
-            // SAFETY: candidates name no guide beyond these columns.
-            let (at, free): ([Lane; 3], [Lane; 3]) = unsafe {
+            let (own, other) = (block(&self.own, c), block(&self.number, c));
+            let (base, held) = (V::load(block(&self.base, c)), block(&self.held, c));
+            // SAFETY: these are numbers of this chunk, and columns have all of them.
+            let (at, own, other): ([Lane; 3], [Lane; 4], [Lane; 4]) = unsafe {
                 (
-                    minus(&V::gather(ways.at, own), &V::gather(ways.at, other)),
-                    minus(&V::gather(ways.free, own), &V::gather(ways.free, other)),
+                    minus(&V::gather(&ways.at, own), &V::gather(&ways.at, other)),
+                    V::gather(&ways.free, own),
+                    V::gather(&ways.free, other),
                 )
             };
+            let free: [Lane; 3] = minus(&own, &other);
             let mut is_active = [0u32; LANES];
             for l in 0..LANES {
                 let (x, y, z) = (base[0][l] + at[0][l], base[1][l] + at[1][l], base[2][l] + at[2][l]);
@@ -298,7 +279,8 @@ impl Candidates {
                 let (x, y, z) = (x + free[0][l], y + free[1][l], z + free[2][l]);
                 let then = x * x + y * y + z * z;
                 let reach = near * base[3][l];
-                is_active[l] = u32::from((now.min(then) < reach * reach) | (impulse[3][l] > 0.0));
+                let touches = (now.min(then) < reach * reach) | (held[l] > 0.0);
+                is_active[l] = u32::from(touches & (own[3][l] + other[3][l] < 1.5));
             }
             let slots = active[count..].first_chunk_mut().expect("as long as candidates");
             count += V::compress(&is_active, c as u32, slots);
@@ -339,17 +321,19 @@ pub(crate) struct PairFriction<'a> {
 }
 
 impl PairFriction<'_> {
-    /// Friction of `guides` with the `other` ones.
-    #[inline(always)]
-    pub(crate) fn fill(&self, guides: &[u32; LANES], other: &[u32; LANES], r#static: &mut Lane, kinetic: &mut Lane) {
-        if let [only] = self.table {
-            r#static.fill(only.r#static);
-            kinetic.fill(only.kinetic);
-            return;
+    /// Friction of all pairs, if there is but one material.
+    pub(crate) fn uniform(&self) -> Option<[Lane; 2]> {
+        match self.table {
+            [only] => Some([[only.r#static; LANES], [only.kinetic; LANES]]),
+            _ => None,
         }
+    }
+
+    /// Friction of guides of the materials `own` with those of the materials `other`.
+    #[inline(always)]
+    pub(crate) fn fill(&self, own: &[u8; LANES], other: &[u8; LANES], [r#static, kinetic]: &mut [Lane; 2]) {
         for l in 0..LANES {
-            let row = usize::from(self.of[guides[l] as usize]) * self.materials;
-            let friction = self.table[row + usize::from(self.of[other[l] as usize])];
+            let friction = self.table[usize::from(own[l]) * self.materials + usize::from(other[l])];
             (r#static[l], kinetic[l]) = (friction.r#static, friction.kinetic);
         }
     }
@@ -364,7 +348,7 @@ mod tests {
     use barchan_world::Guide;
 
     #[test]
-    fn every_near_pair_is_found_from_both_sides_and_the_two_agree_to_the_bit() {
+    fn every_near_pair_is_found_once() {
         let mut guides = Guides::default();
         for (id, position) in (0..).zip(jittered_lattice(2000, 0.04, 0.4, 3)) {
             guides.push(Guide {
@@ -394,9 +378,10 @@ mod tests {
             for j in 0..i {
                 let reach = |k: usize| (1.0 + SLACK) * guides.radius[k] + 0.002;
                 let reach = reach(i) + reach(j);
-                let near = (guides.position[i] - guides.position[j]).length_squared() < reach * reach;
-                assert_eq!(offset(i, j).is_some(), near, "{i} {j}");
-                assert_eq!(offset(i, j), offset(j, i).map(|d| -d));
+                let between = guides.position[j] - guides.position[i];
+                let near = between.length_squared() < reach * reach;
+                assert_eq!(offset(j, i), near.then_some(between), "{i} {j}");
+                assert_eq!(offset(i, j), None);
             }
         }
     }
@@ -417,34 +402,32 @@ mod tests {
         let mut chunk = Candidates::default();
         chunk.clear();
         for (i, row) in rows.iter().enumerate() {
-            chunk.take(i, [*row], &geometry);
+            chunk.take(0, i, [*row], &geometry);
         }
-        chunk.pad(5);
-        chunk.impulse[1] = Vec4::ONE;
-        let mut pairs = vec![[1, 2], [1, 3], [1, 4], [3, 1], [4, 1], [4, 1], [4, 3]];
+        chunk.pad();
+        chunk.hold(1, Vec3::ONE);
+        let mut pairs = vec![[0, 1], [0, 3], [0, 4], [1, 4], [3, 4], [3, 4]];
         chunk.insert(0, &mut pairs, &geometry);
-        assert_eq!(chunk.first, [0, 1, 5, 6, 7, 9]);
-        assert_eq!(chunk.other[..9], [1, 0, 2, 3, 4, 1, 1, 1, 3]);
-        assert_eq!(chunk.own[..9], [0, 1, 1, 1, 1, 2, 3, 4, 4]);
-        assert_eq!(chunk.impulse[..3], [Vec4::ZERO, Vec4::ONE, Vec4::ZERO]);
+        assert_eq!(chunk.first, [0, 3, 5, 5, 6, 6]);
+        assert_eq!(chunk.other[..6], [1, 3, 4, 2, 4, 4]);
+        assert_eq!(chunk.own[..6], [0, 0, 0, 1, 1, 3]);
+        assert_eq!(chunk.number[..6], chunk.other[..6]);
+        assert_eq!(chunk.held[..6], [0.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
         for c in 0..chunk.len() {
             let (own, other) = (chunk.own[c] as usize, chunk.other[c] as usize);
             assert_eq!(chunk.base[c].truncate(), guides.position[own] - guides.position[other]);
         }
-        assert_eq!(chunk.other.len(), 9 + LANES);
+        assert_eq!(chunk.other.len(), 6 + LANES);
     }
 
     #[test]
     fn impulses_follow_their_pair_to_new_numbers() {
         let mut before = vec![Candidates::default()];
-        before[0].first.push(0);
-        before[0].push_row([(1, Vec3::X), (2, Vec3::ZERO)].into_iter());
-        before[0].push_row([(0, -Vec3::X)].into_iter());
-        before[0].push_row([(0, Vec3::ZERO)].into_iter());
-        let mut now = Candidates::default();
-        now.clear();
+        before[0].clear();
+        before[0].push_row([(1, Vec3::X), (2, Vec3::Y)].into_iter());
+        before[0].push_row([(2, Vec3::ZERO)].into_iter());
+        before[0].push_row([].into_iter());
         // Guide 0 is now called 2, guide 1 is called 0, guide 2 is called 1.
-        let old = [1, 2, 0];
         let guides = Guides {
             position: vec![Vec3::ZERO; 3],
             offset: vec![Vec3::ZERO; 3],
@@ -455,26 +438,19 @@ mod tests {
             guides: &guides,
             periods: DVec3::ZERO,
         };
-        now.take(2, [&[0, 1][..]], &geometry);
-        now.lost.push(false);
-        let mut past = Past {
+        let past = Past {
             candidates: &before,
-            old: &old,
+            old: &[1, 2, 0],
             new: &[2, 0, 1],
-            slept: &[false; 3],
         };
-        now.remember(2, past);
-        assert_eq!(now.impulse, [Vec4::new(1.0, 0.0, 0.0, 1.0), Vec4::ZERO]);
-        assert!(!now.has_lost(0));
-        // A sleeper is told by the neighbour that was awake.
-        before[0].impulse[2] = Vec4::new(-3.0, 0.0, 0.0, 1.0);
-        past = Past {
-            candidates: &before,
-            old: &old,
-            new: &[2, 0, 1],
-            slept: &[false, false, true],
-        };
-        now.wake(2, past);
-        assert_eq!(now.impulse[0], Vec4::new(3.0, 0.0, 0.0, 1.0));
+        let mut now = Candidates::default();
+        now.clear();
+        now.take(0, 0, [&[1, 2][..]], &geometry);
+        now.remember(0, past);
+        now.take(0, 1, [&[0, 2][..]], &geometry);
+        now.remember(1, past);
+        let impulses = [Vec4::ZERO, -Vec4::X, -Vec4::Y];
+        assert_eq!(now.impulse, impulses);
+        assert_eq!(now.held, [0.0, 1.0, 1.0]);
     }
 }

@@ -10,14 +10,14 @@ use super::walls::{Wall, Walls};
 /// A guide that was not there before.
 pub(crate) const NEW: u32 = u32::MAX;
 
-/// Stores the impulses of pairs, each once, a row a guide.
+/// Stores the impulses of pairs, a row a guide.
 pub(crate) fn save_pairs(all: &[Candidates], archive: &mut Archive) {
     let (mut ends, mut others, mut impulses) = (Vec::new(), Vec::new(), Vec::new());
     let guides = all
         .iter()
         .flat_map(|chunk| chunk.first.windows(2).map(move |row| (chunk, row)));
-    for (i, (chunk, row)) in (0..).zip(guides) {
-        for c in (row[0] as usize..row[1] as usize).filter(|&c| chunk.other[c] > i && chunk.is_held(c)) {
+    for (chunk, row) in guides {
+        for c in (row[0] as usize..row[1] as usize).filter(|&c| chunk.is_held(c)) {
             others.push(chunk.other[c]);
             impulses.push(chunk.impulse[c].truncate().to_array());
         }
@@ -41,20 +41,17 @@ pub(crate) fn load_pairs(guides: usize, archive: &Archive) -> Result<Vec<Candida
             prefix: "pbd.pairs".to_owned(),
         });
     }
-    let mut rows: Vec<Vec<(u32, Vec3)>> = vec![Vec::new(); guides];
     let starts = std::iter::once(0).chain(ends.iter().copied());
-    for (i, (start, &end)) in (0..).zip(starts.zip(&ends)) {
-        for p in start as usize..end as usize {
-            let impulse = Vec3::from_array(impulses[p]);
-            rows[i as usize].push((others[p], impulse));
-            rows[others[p] as usize].push((i, -impulse));
-        }
-    }
+    let rows: Vec<_> = starts
+        .zip(&ends)
+        .map(|(start, &end)| start as usize..end as usize)
+        .collect();
     let chunks = rows.chunks(CHUNK).map(|rows| {
         let mut chunk = Candidates::default();
         chunk.clear();
         for row in rows {
-            chunk.push_row(row.iter().copied());
+            let pairs = others[row.clone()].iter().zip(&impulses[row.clone()]);
+            chunk.push_row(pairs.map(|(&j, impulse)| (j, Vec3::from_array(*impulse))));
         }
         chunk
     });

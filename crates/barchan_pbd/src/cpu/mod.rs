@@ -3,9 +3,11 @@
 pub(crate) mod bodies;
 pub(crate) mod candidates;
 pub(crate) mod guides;
+pub(crate) mod halo;
 pub(crate) mod memory;
 pub(crate) mod near;
 pub(crate) mod nearby;
+pub(crate) mod row;
 pub(crate) mod rows;
 pub(crate) mod rules;
 pub(crate) mod scene;

@@ -1,5 +1,4 @@
 //! Passes over chunks of guides: contacts with guides and bodies are placed, weighed and solved, and the sums move the guides.
-#![allow(clippy::needless_range_loop, reason = "guides of several columns at once")]
 
 use barchan_world::{Friction, Guides};
 use glam::{DVec3, Vec3, Vec4};
@@ -9,10 +8,10 @@ use super::CHUNK;
 use super::bodies::{BodyStep, Load};
 use super::candidates::{Candidates, PairFriction};
 use super::guides::Columns;
+use super::halo::Imports;
 use super::near::Near;
-use super::rows::{self, Rows, Ways, lane};
+use super::rows::{self, Pass, Placing, Rows};
 use super::rules::{Rules, SLACK};
-use super::simd::{Portable, Vectors, vectorised};
 use super::surface::Surface;
 use super::walls::{Toucher, Wall, Walls, walls_of};
 use crate::Splitting;
@@ -59,6 +58,21 @@ pub(crate) struct Scene<'a> {
     pub asleep: &'a [bool],
 }
 
+/// The candidates of all chunks, and who has sums for whom.
+#[derive(Clone, Copy)]
+pub(crate) struct Chunks<'a> {
+    pub candidates: &'a [Candidates],
+    pub imports: &'a Imports,
+}
+
+/// Where guides are since the search, how far they go in this step if nothing is in the way, and how far they went in the last [m].
+#[derive(Clone, Copy)]
+struct Going<'a> {
+    at: &'a [Vec4],
+    free: &'a [Vec4],
+    gone: &'a [f32],
+}
+
 /// What was before: the walls of the last step, those of guide `i` under number `old[i]`.
 #[derive(Clone, Copy)]
 pub(crate) struct Before<'a> {
@@ -88,7 +102,7 @@ impl Scene<'_> {
         &self,
         columns: &mut Columns,
         contacts: &mut Contacts,
-        candidates: &[Candidates],
+        chunks: Chunks<'_>,
         near: &mut [Vec<Near>],
         before: Before<'_>,
     ) {
@@ -103,55 +117,52 @@ impl Scene<'_> {
             ..
         } = columns;
         let asleep = self.asleep;
-        let (ways, inverse_mass, gone) = (Ways { at, free, asleep }, &*inverse_mass, &*gone);
+        let (at, free, inverse_mass, gone) = (&at[..], &free[..], &inverse_mass[..], &gone[..]);
+        let placing = Placing {
+            at,
+            free,
+            asleep,
+            friction: self.pair_friction,
+            rules: self.rules,
+        };
+        let used = self.guides.len().div_ceil(CHUNK);
+        let found = contacts.rows[..used].par_iter_mut().zip(contacts.walls.par_iter_mut());
+        let candidates = chunks.candidates.par_iter().zip(near.par_iter_mut());
+        found
+            .zip(candidates)
+            .enumerate()
+            .for_each(|(c, ((rows, walls), (candidates, near)))| {
+                rows::place(rows, c, candidates, placing);
+                self.touch_all(c, Going { at, free, gone }, near, before, walls);
+            });
+        let (rows, walls) = (&contacts.rows, &contacts.walls);
         let weights = weight.par_chunks_mut(CHUNK).zip(share.par_chunks_mut(CHUNK));
         let columns = moved.par_chunks_mut(CHUNK).zip(weights);
-        let chunks = contacts
-            .rows
-            .par_iter_mut()
-            .zip(contacts.walls.par_iter_mut())
-            .zip(contacts.loads.par_iter_mut());
-        let chunks = chunks.zip(candidates.par_iter()).zip(near.par_iter_mut());
-        columns.zip(chunks).enumerate().for_each(
-            |(c, ((moved, (weight, share)), ((((rows, walls), loads), candidates), near)))| {
-                rows::place(rows, c, candidates, ways, self.pair_friction, self.rules);
-                self.touch_all(c, ways, gone, near, before, walls);
-                if rows.slices() == 0 {
-                    moved.fill(Vec4::ZERO);
-                    weight.fill(Weight::default());
-                    share.fill(0.0);
-                }
-                for s in 0..rows.slices() {
-                    let sums = rows.sums(s);
-                    for (l, &i) in rows.guides(s).iter().enumerate() {
-                        let (i, k) = (i as usize, i as usize - c * CHUNK);
-                        if asleep[i] {
-                            (moved[k], weight[k], share[k]) = (Vec4::ZERO, Weight::default(), 0.0);
-                            continue;
-                        }
-                        let own = walls.of(k);
-                        let number = rows.count(k) as f32 + own.len() as f32;
-                        weight[k] = self.splitting.weight(inverse_mass[i], number, self.rules.relaxation);
-                        share[k] = weight[k].share;
-                        let remembered: Vec3 = own.iter().map(|w| w.impulse).sum();
-                        moved[k] = ways.free[i] + ((lane(sums, l) + remembered) * weight[k].response).extend(0.0);
+        columns
+            .zip(contacts.loads.par_iter_mut())
+            .enumerate()
+            .for_each(|(c, ((moved, (weight, share)), loads))| {
+                let total = chunks.imports.total(c, rows);
+                for (k, moved) in moved.iter_mut().enumerate() {
+                    let i = c * CHUNK + k;
+                    if asleep[i] {
+                        (*moved, weight[k], share[k]) = (Vec4::ZERO, Weight::default(), 0.0);
+                        continue;
                     }
+                    let own = walls[c].of(k);
+                    let given = total.of(k);
+                    let number = given.w + own.len() as f32;
+                    weight[k] = self.splitting.weight(inverse_mass[i], number, self.rules.relaxation);
+                    share[k] = weight[k].share;
+                    let remembered: Vec3 = own.iter().map(|w| w.impulse).sum();
+                    *moved = free[i] + ((given.truncate() + remembered) * weight[k].response).extend(0.0);
                 }
-                self.sum_loads(c, walls, weight, loads);
-            },
-        );
+                self.sum_loads(c, &walls[c], weight, loads);
+            });
     }
 
     /// Finds the contacts of chunk `c` with bodies.
-    fn touch_all(
-        &self,
-        c: usize,
-        ways: Ways<'_>,
-        gone: &[f32],
-        near: &mut [Near],
-        before: Before<'_>,
-        walls: &mut Walls,
-    ) {
+    fn touch_all(&self, c: usize, going: Going<'_>, near: &mut [Near], before: Before<'_>, walls: &mut Walls) {
         walls.clear();
         let mut near = near.iter_mut().peekable();
         for i in c * CHUNK..self.guides.len().min((c + 1) * CHUNK) {
@@ -166,8 +177,8 @@ impl Scene<'_> {
             }
             while let Some(near) = near.next_if(|near| near.guide as usize == i) {
                 let b = near.body as usize;
-                near.clear -= gone[i] + self.travels[b];
-                let felt = (1.0 + 2.0 * SLACK) * self.guides.radius[i] + ways.free[i].length();
+                near.clear -= going.gone[i] + self.travels[b];
+                let felt = (1.0 + 2.0 * SLACK) * self.guides.radius[i] + going.free[i].length();
                 if near.clear > felt {
                     continue;
                 }
@@ -176,7 +187,7 @@ impl Scene<'_> {
                 } else {
                     &[]
                 };
-                near.clear = self.touch(i, b, ways, walls_before, &mut walls.all);
+                near.clear = self.touch(i, b, going, walls_before, &mut walls.all);
             }
             walls.first.push(walls.all.len() as u32);
         }
@@ -184,8 +195,8 @@ impl Scene<'_> {
 
     /// Adds the planes of body `b` that guide `i` may touch in this step. Gives what its centre is surely away from the body at
     /// the start of the step [m].
-    fn touch(&self, i: usize, b: usize, ways: Ways<'_>, before: &[Wall], walls: &mut Vec<Wall>) -> f32 {
-        let (at, free) = (ways.at[i], ways.free[i]);
+    fn touch(&self, i: usize, b: usize, going: Going<'_>, before: &[Wall], walls: &mut Vec<Wall>) -> f32 {
+        let (at, free) = (going.at[i], going.free[i]);
         let body = &self.bodies[b];
         let place = self.place(i, at);
         let from = body.local_from(place);
@@ -207,8 +218,18 @@ impl Scene<'_> {
         then as f32 - free.length() - self.travels[b]
     }
 
+    /// A pass over the contacts between guides, whose sums are left in `rows`.
+    fn run(&self, rows: &mut [Rows], chunks: Chunks<'_>, pass: Pass<'_>) {
+        let used = self.guides.len().div_ceil(CHUNK);
+        let rows = rows[..used]
+            .par_iter_mut()
+            .zip(chunks.candidates.par_iter())
+            .enumerate();
+        rows.for_each(|(c, (rows, candidates))| rows::run(rows, c, &candidates.halo, pass));
+    }
+
     /// Gives contacts their stiffness, then one pass of the stabilisation: the sum of what pushes each guide.
-    pub(crate) fn push(&self, columns: &mut Columns, contacts: &mut Contacts, is_first: bool) {
+    pub(crate) fn push(&self, columns: &mut Columns, contacts: &mut Contacts, chunks: Chunks<'_>, is_first: bool) {
         let Columns {
             pushed,
             next,
@@ -216,31 +237,44 @@ impl Scene<'_> {
             share,
             ..
         } = columns;
-        let (weight, share, pushed_before) = (&*weight, &*share, &*pushed);
-        let chunks = contacts.rows.par_iter_mut().zip(contacts.walls.par_iter_mut());
-        let chunks = next.par_chunks_mut(CHUNK).zip(chunks).enumerate();
-        chunks.for_each(|(c, (next, (rows, walls)))| {
-            push_chunk(next, rows, walls, c, weight, share, pushed_before, is_first);
+        let (weight, before) = (&*weight, &*pushed);
+        let pass = match is_first {
+            true => Pass::Stiffen(share),
+            false => Pass::Push(before),
+        };
+        self.run(&mut contacts.rows, chunks, pass);
+        let rows = &contacts.rows;
+        let walls = next.par_chunks_mut(CHUNK).zip(contacts.walls.par_iter_mut());
+        walls.enumerate().for_each(|(c, (next, walls))| {
+            let total = chunks.imports.total(c, rows);
+            for (k, next) in next.iter_mut().enumerate() {
+                let i = c * CHUNK + k;
+                if weight[i].response == 0.0 {
+                    *next = Vec4::ZERO;
+                    continue;
+                }
+                let mut sum = total.of(k).truncate();
+                for wall in walls.of_mut(k) {
+                    wall.stabilise(before[i].truncate(), weight[i]);
+                    sum += wall.normal * wall.push;
+                }
+                *next = (sum * weight[i].response).extend(0.0);
+            }
         });
         std::mem::swap(pushed, next);
     }
 
     /// Lets the gaps know how the stabilisation moved guides.
-    pub(crate) fn shift_gaps(&self, columns: &Columns, contacts: &mut Contacts) {
+    pub(crate) fn shift_gaps(&self, columns: &Columns, contacts: &mut Contacts, chunks: Chunks<'_>) {
         let pushed = &columns.pushed;
-        let chunks = contacts.rows.par_iter_mut().zip(contacts.walls.par_iter_mut());
-        chunks.for_each(|(rows, walls)| {
-            for s in 0..rows.slices() {
-                rows.shift_gaps::<Portable>(s, pushed);
-            }
-            for wall in &mut walls.all {
-                wall.shift(pushed[wall.guide as usize].truncate());
-            }
-        });
+        self.run(&mut contacts.rows, chunks, Pass::Shift(pushed));
+        for wall in contacts.walls.iter_mut().flat_map(|walls| &mut walls.all) {
+            wall.shift(pushed[wall.guide as usize].truncate());
+        }
     }
 
     /// One pass over all contacts, then the sum of all impulses on each guide. `loads`: and on each body.
-    pub(crate) fn solve(&self, columns: &mut Columns, contacts: &mut Contacts, loads: bool) {
+    pub(crate) fn solve(&self, columns: &mut Columns, contacts: &mut Contacts, chunks: Chunks<'_>, loads: bool) {
         let Columns {
             moved,
             next,
@@ -249,16 +283,28 @@ impl Scene<'_> {
             ..
         } = columns;
         let (free, weight, before) = (&*free, &*weight, &*moved);
-        let chunks = contacts
-            .rows
-            .par_iter_mut()
-            .zip(contacts.walls.par_iter_mut())
-            .zip(contacts.loads.par_iter_mut());
+        self.run(&mut contacts.rows, chunks, Pass::Solve(before, self.rules.friction));
+        let rows = &contacts.rows;
+        let bodies = contacts.walls.par_iter_mut().zip(contacts.loads.par_iter_mut());
         next.par_chunks_mut(CHUNK)
-            .zip(chunks)
+            .zip(bodies)
             .enumerate()
-            .for_each(|(c, (next, ((rows, walls), of_bodies)))| {
-                solve_chunk(next, rows, walls, c, self, before, free, weight);
+            .for_each(|(c, (next, (walls, of_bodies)))| {
+                let total = chunks.imports.total(c, rows);
+                for (k, next) in next.iter_mut().enumerate() {
+                    let i = c * CHUNK + k;
+                    if weight[i].response == 0.0 {
+                        *next = Vec4::ZERO;
+                        continue;
+                    }
+                    let mut sum = total.of(k).truncate();
+                    for wall in walls.of_mut(k) {
+                        let body = &self.bodies[wall.body as usize];
+                        wall.solve(before[i].truncate(), weight[i], body, self.rules);
+                        sum += wall.impulse;
+                    }
+                    *next = free[i] + (sum * weight[i].response).extend(0.0);
+                }
                 if loads {
                     self.sum_loads(c, walls, &weight[c * CHUNK..], of_bodies);
                 }
@@ -276,102 +322,6 @@ impl Scene<'_> {
                 self.momentum_factor(i, weight[i - c * CHUNK]),
                 &mut loads[wall.body as usize],
             );
-        }
-    }
-}
-
-vectorised! {
-    fn push_chunk(
-        next: &mut [Vec4],
-        rows: &mut Rows,
-        walls: &mut Walls,
-        c: usize,
-        weight: &[Weight],
-        share: &[f32],
-        pushed: &[Vec4],
-        is_first: bool,
-    ) = push_chunk_with
-}
-
-#[inline(always)]
-#[allow(clippy::too_many_arguments, reason = "columns of one loop")]
-fn push_chunk_with<V: Vectors>(
-    next: &mut [Vec4],
-    rows: &mut Rows,
-    walls: &mut Walls,
-    c: usize,
-    weight: &[Weight],
-    share: &[f32],
-    pushed: &[Vec4],
-    is_first: bool,
-) {
-    if rows.slices() == 0 {
-        next.fill(Vec4::ZERO);
-    }
-    for s in 0..rows.slices() {
-        let sums = match is_first {
-            true => rows.stiffen::<V>(s, share),
-            false => rows.push_again::<V>(s, pushed),
-        };
-        for (l, &i) in rows.guides(s).iter().enumerate() {
-            let (i, k) = (i as usize, i as usize - c * CHUNK);
-            let mut sum = lane(&sums, l);
-            if weight[i].response == 0.0 {
-                next[k] = Vec4::ZERO;
-                continue;
-            }
-            for wall in walls.of_mut(k) {
-                wall.stabilise(pushed[i].truncate(), weight[i]);
-                sum += wall.normal * wall.push;
-            }
-            next[k] = (sum * weight[i].response).extend(0.0);
-        }
-    }
-}
-
-vectorised! {
-    fn solve_chunk(
-        next: &mut [Vec4],
-        rows: &mut Rows,
-        walls: &mut Walls,
-        c: usize,
-        scene: &Scene<'_>,
-        moved: &[Vec4],
-        free: &[Vec4],
-        weight: &[Weight],
-    ) = solve_chunk_with
-}
-
-#[inline(always)]
-#[allow(clippy::too_many_arguments, reason = "columns of one loop")]
-fn solve_chunk_with<V: Vectors>(
-    next: &mut [Vec4],
-    rows: &mut Rows,
-    walls: &mut Walls,
-    c: usize,
-    scene: &Scene<'_>,
-    moved: &[Vec4],
-    free: &[Vec4],
-    weight: &[Weight],
-) {
-    if rows.slices() == 0 {
-        next.fill(Vec4::ZERO);
-    }
-    for s in 0..rows.slices() {
-        let sums = rows.solve::<V>(s, moved, scene.rules.friction);
-        for (l, &i) in rows.guides(s).iter().enumerate() {
-            let (i, k) = (i as usize, i as usize - c * CHUNK);
-            let mut sum = lane(&sums, l);
-            if weight[i].response == 0.0 {
-                next[k] = Vec4::ZERO;
-                continue;
-            }
-            for wall in walls.of_mut(k) {
-                let body = &scene.bodies[wall.body as usize];
-                wall.solve(moved[i].truncate(), weight[i], body, scene.rules);
-                sum += wall.impulse;
-            }
-            next[k] = free[i] + (sum * weight[i].response).extend(0.0);
         }
     }
 }

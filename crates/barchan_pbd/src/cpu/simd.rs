@@ -25,6 +25,12 @@ pub(crate) trait Vectors {
     /// The same for vectors side by side.
     fn load(vectors: &[Vec4; LANES]) -> [Lane; 4];
 
+    /// Takes a vector a lane, given as columns, from those of `sums` at the places `index`, lane after lane: places may be the same.
+    ///
+    /// # Safety
+    /// Every place is inside the column.
+    unsafe fn take(sums: &mut [Vec4], index: &[u32; LANES], vectors: &[Lane; 4]);
+
     /// Writes `first + l` to the front of `out` for each lane `l` whose flag is not 0. Gives their number.
     fn compress(flags: &[u32; LANES], first: u32, out: &mut [u32; LANES]) -> usize;
 }
@@ -58,6 +64,13 @@ impl Vectors for Portable {
             (columns[0][l], columns[1][l], columns[2][l], columns[3][l]) = (*v).into();
         }
         columns
+    }
+
+    #[inline(always)]
+    unsafe fn take(sums: &mut [Vec4], index: &[u32; LANES], [x, y, z, w]: &[Lane; 4]) {
+        for l in 0..LANES {
+            sums[index[l] as usize] -= Vec4::new(x[l], y[l], z[l], w[l]);
+        }
     }
 
     #[inline(always)]
@@ -148,6 +161,39 @@ mod avx512 {
                     places[l] = vectors.as_ptr().add(l).cast();
                 }
                 columns(&places)
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn take(sums: &mut [Vec4], index: &[u32; LANES], vectors: &[Lane; 4]) {
+            // SAFETY: the type is only used where AVX-512 is; every place is inside the column, as promised.
+            unsafe {
+                let [x, y, z, w] = std::mem::transmute::<[Lane; 4], [__m512; 4]>(*vectors);
+                let (xy, zw) = (_mm512_unpacklo_ps(x, y), _mm512_unpacklo_ps(z, w));
+                let (high_xy, high_zw) = (_mm512_unpackhi_ps(x, y), _mm512_unpackhi_ps(z, w));
+                // Vector 4 q + k is quarter q of the k-th of these.
+                let every_fourth = [
+                    _mm512_shuffle_ps::<0b01_00_01_00>(xy, zw),
+                    _mm512_shuffle_ps::<0b11_10_11_10>(xy, zw),
+                    _mm512_shuffle_ps::<0b01_00_01_00>(high_xy, high_zw),
+                    _mm512_shuffle_ps::<0b11_10_11_10>(high_xy, high_zw),
+                ];
+                let places = sums.as_mut_ptr();
+                macro_rules! quarter {
+                    ($q:literal) => {
+                        for (k, v) in every_fourth.iter().enumerate() {
+                            let l = 4 * $q + k;
+                            debug_assert!((index[l] as usize) < sums.len());
+                            let place: *mut f32 = places.add(index[l] as usize).cast();
+                            let part = _mm512_extractf32x4_ps::<$q>(*v);
+                            _mm_storeu_ps(place, _mm_sub_ps(_mm_loadu_ps(place), part));
+                        }
+                    };
+                }
+                quarter!(0);
+                quarter!(1);
+                quarter!(2);
+                quarter!(3);
             }
         }
 
@@ -254,6 +300,25 @@ mod tests {
                 assert_eq!(out[1][axis][l], 4.0 * l as f32 + axis as f32);
             }
         }
+    }
+
+    fn taken<V: Vectors>(sums: &mut [Vec4], index: &[u32; LANES], vectors: &[Lane; 4]) {
+        // SAFETY: the test gives places inside.
+        unsafe { V::take(sums, index, vectors) }
+    }
+    vectorised! { fn taken_here(sums: &mut [Vec4], index: &[u32; LANES], vectors: &[Lane; 4]) = taken }
+
+    #[test]
+    fn vectors_are_taken_from_their_places_even_if_some_are_the_same() {
+        let index = std::array::from_fn(|l| (5 * l as u32) % 7);
+        let vectors: [Lane; 4] = std::array::from_fn(|axis| std::array::from_fn(|l| (1 + l + 16 * axis) as f32));
+        let mut sums = [Vec4::ONE; 7];
+        let mut expected = sums;
+        taken_here(&mut sums, &index, &vectors);
+        for l in 0..LANES {
+            expected[index[l] as usize] -= Vec4::from_array(vectors.map(|v| v[l]));
+        }
+        assert_eq!(sums, expected);
     }
 
     fn compressed<V: Vectors>(flags: &[u32; LANES], out: &mut [u32; LANES], count: &mut usize) {

@@ -7,10 +7,9 @@
 use barchan_world::{Archive, ArchiveError, Guides};
 use rayon::prelude::*;
 
-use super::CHUNK;
-use super::candidates::Candidates;
 use super::guides::Columns;
 use super::near::Near;
+use super::nearby::Nearby;
 
 /// A guide is calm below this speed, of √(g d) [-].
 const CALM_SPEED: f32 = 3e-3;
@@ -57,28 +56,24 @@ impl Sleep {
         self.asleep.fill(false);
     }
 
-    /// Decides who sleeps in this frame.
-    pub(crate) fn decide(&mut self, candidates: &[Candidates], near: &[Vec<Near>]) {
+    /// Decides who sleeps in this frame: not those who lost a contact that they leant on.
+    pub(crate) fn decide(&mut self, nearby: &Nearby, near: &[Vec<Near>], lost: &[u32]) {
         for near in near.iter().flatten().filter(|near| self.moving[near.body as usize]) {
             self.calm[near.guide as usize] = 0.0;
         }
-        for (c, chunk) in candidates.iter().enumerate() {
-            for k in (0..chunk.first.len().saturating_sub(1)).filter(|&k| chunk.has_lost(k)) {
-                self.calm[c * CHUNK + k] = 0.0;
-            }
+        for &i in lost {
+            self.calm[i as usize] = 0.0;
         }
         let calm = &self.calm;
-        self.asleep
-            .par_chunks_mut(CHUNK)
-            .zip(candidates.par_iter())
-            .enumerate()
-            .for_each(|(c, (asleep, chunk))| {
-                for (k, asleep) in asleep.iter_mut().enumerate() {
-                    let row = &chunk.other[chunk.first[k] as usize..chunk.first[k + 1] as usize];
-                    *asleep =
-                        Self::is_calm(calm[c * CHUNK + k]) && row.iter().all(|&j| Self::is_calm(calm[j as usize]));
-                }
-            });
+        let is_calm = |i: usize| Self::is_calm(calm[i]);
+        self.asleep.par_iter_mut().enumerate().for_each(|(i, asleep)| {
+            *asleep = is_calm(i) && nearby.of(i).into_iter().flatten().all(|&j| is_calm(j as usize));
+        });
+    }
+
+    /// Whether guide `i` may sleep as far as it knows.
+    pub(crate) fn may_sleep(&self, i: u32) -> bool {
+        self.calm.get(i as usize).is_some_and(|&calm| Self::is_calm(calm))
     }
 
     /// Whether all sleep, and nothing moves that could wake them.

@@ -5,19 +5,19 @@ use glam::DVec2;
 use super::Broken;
 use crate::expression::GRAVITY;
 use crate::measures::{HeightMap, Rest, RestBand, front, quantile};
-use crate::stage::{Observation, Stage};
+use crate::stage::{Observation, Stage, values};
 
-/// From the moment the wall is gone until rest: run-out and height over the column's radius `r0` [m], and when the front had gone
+/// What stands above `h0` [m] is taken off the settled column. From the moment the wall is gone until rest: run-out and height over the column's radius `r0` [m], and when the front had gone
 /// 98 % of its way, in √(h0/g).
 pub(super) fn column(stage: &mut Stage) -> Result<Observation, Broken> {
     let (d, r0, h0) = (stage.value("d")?, stage.value("r0")?, stage.value("h0")?);
     let fall = (h0 / GRAVITY).sqrt();
     let limit = 12.0 * fall + 3.0;
+    stage.remove(|place| place.z > h0 - 0.5 * d);
     let mut seen = Observation {
         guides: stage.guides(),
         ..Observation::default()
     };
-    // What is left of the packing's and the settling's height before the wall goes.
     let mut tops: Vec<f64> = stage.places().iter().map(|p| p.z).collect();
     let top = quantile(&mut tops, 0.99) + 0.5 * d;
     let map = |stage: &Stage| {
@@ -44,11 +44,11 @@ pub(super) fn column(stage: &mut Stage) -> Result<Observation, Broken> {
         .filter(|(p, _)| p.length() < 3.0 * d)
         .map(|(_, height)| height);
     let height = quantile(&mut inner.collect::<Vec<_>>(), 0.5);
-    seen.values = vec![
+    seen.values = values([
         ("run-out", (reach - r0) / r0),
         ("final height", height / r0),
         ("stop time", arrived.map_or(f64::NAN, |f| f[0] / fall)),
         ("height before", top / h0),
-    ];
+    ]);
     Ok(seen)
 }

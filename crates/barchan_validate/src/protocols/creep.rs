@@ -4,7 +4,7 @@ use glam::DVec3;
 
 use super::{Broken, heap::pour};
 use crate::measures::{HeightMap, front, mean, slope};
-use crate::stage::{Observation, Stage};
+use crate::stage::{Observation, Stage, values};
 
 /// What is watched of a heap.
 struct Look {
@@ -62,7 +62,7 @@ pub(super) fn creep(stage: &mut Stage) -> Result<Observation, Broken> {
     let still = ways.iter().filter(|way| **way < 0.1).count() as f64 / ways.len() as f64;
     seen.guides = stage.guides();
     let carried = stage.carried(0.2)?;
-    seen.values = vec![
+    seen.values = values([
         ("still", 100.0 * still),
         ("centre of mass drop", (before.middle - after.middle) / d),
         ("apex loss", 100.0 * (before.apex - after.apex) / before.apex),
@@ -70,6 +70,6 @@ pub(super) fn creep(stage: &mut Stage) -> Result<Observation, Broken> {
         ("angle change", (after.angle - before.angle).abs()),
         ("mean speed", speed / frames / (9.81 * d).sqrt()),
         ("floor force", carried),
-    ];
+    ]);
     Ok(seen)
 }

@@ -2,7 +2,7 @@
 
 use super::Broken;
 use crate::measures::discharge;
-use crate::stage::{Observation, Stage};
+use crate::stage::{Observation, Stage, values};
 
 /// Until nothing has come out for half a second, no longer than until `limit` [s]. Guides above z = 0 are inside.
 pub(super) fn run_out(stage: &mut Stage) -> Result<Observation, Broken> {
@@ -34,12 +34,12 @@ pub(super) fn run_out(stage: &mut Stage) -> Result<Observation, Broken> {
     remaining.truncate(end.map_or(remaining.len(), |end| end + 1));
     let Some(found) = discharge(&remaining) else {
         seen.notes.push("nothing came out".to_owned());
-        seen.values = vec![("rate", 0.0), ("head", f64::NAN)];
+        seen.values = values([("rate", 0.0), ("head", f64::NAN)]);
         return Ok(seen);
     };
-    seen.values = vec![("rate", found.rate * mass), ("head", found.head)];
+    seen.values = values([("rate", found.rate * mass), ("head", found.head)]);
     match found.variation {
-        Some(variation) => seen.values.push(("variation", variation)),
+        Some(variation) => seen.values.push(("variation".into(), variation)),
         None => seen.notes.push("too few guides for the rate's scatter".to_owned()),
     }
     Ok(seen)

@@ -4,7 +4,7 @@ use glam::DVec3;
 
 use super::Broken;
 use crate::expression::GRAVITY;
-use crate::stage::{Observation, Stage};
+use crate::stage::{Observation, Stage, values};
 
 /// Two clouds of guides meet without gravity; errors of what must stay, over `duration` [s].
 pub(super) fn cloud(stage: &mut Stage) -> Result<Observation, Broken> {
@@ -20,12 +20,12 @@ pub(super) fn cloud(stage: &mut Stage) -> Result<Observation, Broken> {
         last = now.energy;
     }
     Ok(Observation {
-        values: vec![
+        values: values([
             ("momentum error", linear),
             ("angular momentum error", angular),
             ("energy gain", 100.0 * gain),
             ("energy left", 100.0 * last / first.energy),
-        ],
+        ]),
         guides: stage.guides(),
         ..Observation::default()
     })
@@ -48,7 +48,7 @@ pub(super) fn fall(stage: &mut Stage) -> Result<Observation, Broken> {
     let fallen = start - height(stage);
     let error = (fallen - 0.5 * GRAVITY * time * time).abs();
     Ok(Observation {
-        values: vec![("error", error / (0.5 * GRAVITY * squares))],
+        values: values([("error", error / (0.5 * GRAVITY * squares))]),
         guides: stage.guides(),
         ..Observation::default()
     })
@@ -77,14 +77,14 @@ pub(super) fn flip(stage: &mut Stage) -> Result<Observation, Broken> {
     }
     let mut seen = Observation::default();
     if flips.len() < 6 {
-        seen.values.push(("flip interval", f64::NAN));
+        seen.values.push(("flip interval".into(), f64::NAN));
         seen.notes.push(format!("{} flips in 40 s", flips.len()));
         return Ok(seen);
     }
-    seen.values = vec![
+    seen.values = values([
         ("flip interval", (flips[5] - flips[0]) / 5.0),
         ("first flip", flips[0]),
         ("energy lost", 100.0 * (1.0 - energy(last) / first)),
-    ];
+    ]);
     Ok(seen)
 }

@@ -1,8 +1,8 @@
 //! Sand is poured and comes to rest as a heap.
 
 use super::Broken;
-use crate::measures::{flank_along_x, slope};
-use crate::stage::{Observation, Stage};
+use crate::measures::{Slope, flank_along_x, slope};
+use crate::stage::{Observation, Stage, values};
 
 /// Pours for `pour` [s] and waits for rest, no longer than until `limit` [s].
 pub(super) fn pour(stage: &mut Stage) -> Result<Option<f64>, Broken> {
@@ -13,7 +13,7 @@ pub(super) fn pour(stage: &mut Stage) -> Result<Option<f64>, Broken> {
     Ok(stage.until_rest(stage.value("d")?, stage.value("limit")?)?)
 }
 
-/// Pours a heap and measures its slope.
+/// Pours a heap and measures its slope; where the experiment says `dig`, digs its foot away and measures again.
 pub(super) fn heap(stage: &mut Stage) -> Result<Observation, Broken> {
     let d = stage.value("d")?;
     let limit = stage.value("limit")?;
@@ -30,11 +30,11 @@ pub(super) fn heap(stage: &mut Stage) -> Result<Observation, Broken> {
     }
     let Some(slope) = slope(&stage.places(), &stage.radii(), d) else {
         // Sand that runs away level has no slope.
-        seen.values.push(("angle", 0.0));
+        seen.values.push(("angle".into(), 0.0));
         seen.notes.push("no heap".to_owned());
         return Ok(seen);
     };
-    seen.values = vec![
+    seen.values = values([
         ("angle", slope.angle.to_degrees()),
         ("straightness", slope.r2),
         ("half-height angle", slope.half_height.to_degrees()),
@@ -43,25 +43,21 @@ pub(super) fn heap(stage: &mut Stage) -> Result<Observation, Broken> {
         ("height", slope.height / d),
         ("base", slope.radius / d),
         ("rest", rest.unwrap_or(f64::NAN)),
-    ];
+    ]);
     seen.notes.extend(slope.too_small(d));
     if slope.r2 < 0.97 {
         let half = slope.half_height.to_degrees();
         seen.notes
             .push(format!("curved flank: R² {:.3}, {half:.1}° at half height", slope.r2));
     }
+    if stage.value("dig")? > 0.0 {
+        dig(stage, d, &slope, &mut seen)?;
+    }
     Ok(seen)
 }
 
-/// Pours a heap, digs its foot away on one side up to half of its radius, waits for rest again, and measures that side.
-pub(super) fn dig(stage: &mut Stage) -> Result<Observation, Broken> {
-    let d = stage.value("d")?;
-    let mut seen = Observation::default();
-    pour(stage)?;
-    let Some(before) = slope(&stage.places(), &stage.radii(), d) else {
-        seen.notes.push("no heap".to_owned());
-        return Ok(seen);
-    };
+/// Digs the foot of a heap of slope `before` away on one side up to half of its radius, waits for rest again, and measures that side.
+fn dig(stage: &mut Stage, d: f64, before: &Slope, seen: &mut Observation) -> Result<(), Broken> {
     let cut = before.centre.x + 0.5 * before.radius;
     stage.remove(|place| place.x > cut);
     let limit = stage.time() + 10.0;
@@ -69,7 +65,7 @@ pub(super) fn dig(stage: &mut Stage) -> Result<Observation, Broken> {
         seen.notes.push("not at rest 10 s after digging".to_owned());
     }
     let angle = flank_along_x(&stage.places(), &stage.radii(), d, before.centre, before.height);
-    seen.guides = stage.guides();
-    seen.values = vec![("angle after digging", angle.map_or(f64::NAN, f64::to_degrees))];
-    Ok(seen)
+    let angle = angle.map_or(f64::NAN, f64::to_degrees);
+    seen.values.push(("angle after digging".into(), angle));
+    Ok(())
 }

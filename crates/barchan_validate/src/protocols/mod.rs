@@ -32,7 +32,6 @@ const PROTOCOLS: &[(&str, Protocol)] = &[
     ("stick", slide::stick),
     ("tilt", slide::tilt),
     ("heap", heap::heap),
-    ("dig", heap::dig),
     ("creep", creep::creep),
     ("truck", truck::truck),
     ("column", column::column),

@@ -2,7 +2,7 @@
 
 use super::{Broken, heap::pour};
 use crate::measures::{coordination, fractions, quantile};
-use crate::stage::{Observation, Stage};
+use crate::stage::{Observation, Stage, values};
 
 /// Distance of the probe from floor and surface, in diameters [-].
 const MARGIN: f64 = 5.0;
@@ -31,12 +31,12 @@ pub(super) fn packing(stage: &mut Stage) -> Result<Observation, Broken> {
     let fraction = layers.iter().sum::<f64>() / LAYERS as f64;
     let uneven = layers.iter().map(|f| (f / fraction - 1.0).abs()).fold(0.0, f64::max);
     let within = |p: glam::DVec3| p.z > probe[0] && p.z < probe[1];
-    seen.values = vec![
+    seen.values = values([
         ("fraction", fraction),
         ("densest layer", layers.iter().copied().fold(0.0, f64::max)),
         ("unevenness", 100.0 * uneven),
         ("contacts", coordination(&places, &radii, 0.0, &within)),
         ("floor force", stage.carried(0.2)?),
-    ];
+    ]);
     Ok(seen)
 }

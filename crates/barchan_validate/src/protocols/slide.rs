@@ -4,7 +4,7 @@ use glam::DVec3;
 
 use super::Broken;
 use crate::measures::line;
-use crate::stage::{Observation, Stage};
+use crate::stage::{Observation, Stage, values};
 
 /// Where what slides is [m]: the body `block` or, without one, the middle of all guides.
 fn place(stage: &Stage) -> DVec3 {
@@ -27,7 +27,7 @@ pub(super) fn slide(stage: &mut Stage) -> Result<Observation, Broken> {
     }
     let acceleration = line(&ways).map_or(f64::NAN, |line| 2.0 * line.slope);
     Ok(Observation {
-        values: vec![("acceleration", acceleration)],
+        values: values([("acceleration", acceleration)]),
         guides: stage.guides(),
         ..Observation::default()
     })
@@ -44,7 +44,7 @@ pub(super) fn stick(stage: &mut Stage) -> Result<Observation, Broken> {
         stage.advance()?;
     }
     Ok(Observation {
-        values: vec![("creep", (place(stage) - start).length() / (d * duration))],
+        values: values([("creep", (place(stage) - start).length() / (d * duration))]),
         guides: stage.guides(),
         ..Observation::default()
     })
@@ -64,11 +64,11 @@ pub(super) fn tilt(stage: &mut Stage) -> Result<Observation, Broken> {
         let up = stage.body("slab").pose.rotation * DVec3::Z;
         let angle = up.z.clamp(-1.0, 1.0).acos().to_degrees();
         if (on_slab(stage) - start).truncate().length() > 0.25 * d {
-            seen.values.push(("critical angle", angle));
+            seen.values.push(("critical angle".into(), angle));
             return Ok(seen);
         }
     }
-    seen.values.push(("critical angle", f64::NAN));
+    seen.values.push(("critical angle".into(), f64::NAN));
     seen.notes.push("never slid".to_owned());
     Ok(seen)
 }

@@ -4,7 +4,7 @@ use glam::DVec3;
 
 use super::Broken;
 use crate::measures::{mean, quantile};
-use crate::stage::{Observation, Stage};
+use crate::stage::{Observation, Stage, values};
 
 /// Waits for rest, then drives the body `box` for `duration` [s] with `acceleration` [m/s²] along x; tells how far guides creep in
 /// it, in diameters.
@@ -37,6 +37,6 @@ pub(super) fn truck(stage: &mut Stage) -> Result<Observation, Broken> {
     let after = in_box(stage);
     let pairs = before.iter().zip(&after).filter_map(|(a, b)| Some(((*a)?, (*b)?)));
     let mut ways: Vec<f64> = pairs.map(|(a, b)| a.distance(b) / d).collect();
-    seen.values = vec![("creep", mean(&ways)), ("creep of 99 %", quantile(&mut ways, 0.99))];
+    seen.values = values([("creep", mean(&ways)), ("creep of 99 %", quantile(&mut ways, 0.99))]);
     Ok(seen)
 }

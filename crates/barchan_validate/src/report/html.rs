@@ -28,9 +28,9 @@ pub(super) fn page(report: &Report, experiments: &[Experiment], drawings: &[Draw
         ("set", set.to_owned()),
         ("version", format!("barchan {}", env!("CARGO_PKG_VERSION"))),
         ("machine", escape(&machine::machine())),
-        ("threads", report.threads.to_string()),
+        ("threads a run", report.threads.to_string()),
         ("date", machine::today()),
-        ("duration", format!("{:.0} s", report.seconds)),
+        ("duration", format!("{:.0} s, all runs together", report.seconds)),
     ];
     page += "<dl>";
     for (name, value) in facts {

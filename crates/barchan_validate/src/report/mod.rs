@@ -30,9 +30,9 @@ pub struct Report<'a> {
     pub rows: &'a [Row],
     /// The command line.
     pub command: String,
-    /// Seconds that all took.
+    /// Seconds that all runs took together.
     pub seconds: f64,
-    /// Threads that were used.
+    /// Threads that a run had.
     pub threads: usize,
 }
 

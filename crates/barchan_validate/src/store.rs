@@ -1,0 +1,59 @@
+//! Finished runs in a folder, so that what was broken off goes on, and what ran elsewhere counts.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use barchan::io::write_atomically;
+use serde_json::{Value, json};
+
+use crate::ValidateError;
+use crate::task::{Finished, Task};
+
+/// A folder with a file a finished run, called by what makes the run different from all others.
+pub(crate) struct Store {
+    folder: PathBuf,
+    build: String,
+    /// Whether results of other builds count.
+    any_build: bool,
+}
+
+impl Store {
+    /// The store of a report's folder `dir`, for results of `build`.
+    pub fn new(dir: &Path, build: &str, any_build: bool) -> Result<Self, ValidateError> {
+        let folder = dir.join("runs");
+        std::fs::create_dir_all(&folder).map_err(|reason| failed(&folder, reason))?;
+        Ok(Self {
+            folder,
+            build: build.to_owned(),
+            any_build,
+        })
+    }
+
+    fn path(&self, task: &Task) -> PathBuf {
+        self.folder.join(format!("{}.json", task.key))
+    }
+
+    /// What `task` showed, if that is known.
+    pub fn get(&self, task: &Task) -> Option<Finished> {
+        let text = std::fs::read(self.path(task)).ok()?;
+        let value: Value = serde_json::from_slice(&text).ok()?;
+        let counts = self.any_build || value["build"] == json!(self.build);
+        counts.then(|| Finished::read(&value)).flatten()
+    }
+
+    /// Keeps what `task` showed.
+    pub fn put(&self, task: &Task, finished: &Finished) -> Result<(), ValidateError> {
+        let mut value = finished.json();
+        value["run"] = json!(task.what);
+        value["build"] = json!(self.build);
+        let path = self.path(task);
+        write_atomically(&path, |out| writeln!(out, "{value}")).map_err(|error| failed(&path, error.reason))
+    }
+}
+
+fn failed(path: &Path, reason: std::io::Error) -> ValidateError {
+    ValidateError::Write {
+        path: path.display().to_string(),
+        reason,
+    }
+}

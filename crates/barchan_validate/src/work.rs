@@ -1,0 +1,59 @@
+//! Many runs, side by side.
+
+use std::sync::Mutex;
+use std::sync::mpsc::channel;
+
+use rayon::ThreadPoolBuilder;
+
+use crate::ValidateError;
+use crate::task::{Finished, Task};
+
+/// Runs `tasks` and gives each as soon as it is done, by its number. One after the other all threads work on each; several `jobs` side by
+/// side have a thread each and take the longest runs first. `begin` hears of each run before it starts.
+pub(crate) fn work(
+    tasks: &[(usize, &Task)],
+    jobs: usize,
+    begin: &(dyn Fn(&Task) + Sync),
+    done: &mut dyn FnMut(usize, Finished) -> Result<(), ValidateError>,
+) -> Result<(), ValidateError> {
+    if jobs < 2 {
+        return tasks.iter().try_for_each(|(number, task)| {
+            begin(task);
+            done(*number, task.run()?)
+        });
+    }
+    // Taken from the end.
+    let mut queue: Vec<(usize, &Task)> = tasks.iter().rev().copied().collect();
+    queue.sort_by(|a, b| a.1.cost.total_cmp(&b.1.cost));
+    let queue = Mutex::new(queue);
+    let (give, take) = channel();
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.min(tasks.len()) {
+            let (give, queue) = (give.clone(), &queue);
+            scope.spawn(move || {
+                let pool = ThreadPoolBuilder::new().num_threads(1).build();
+                while let Some((number, task)) = next(queue) {
+                    begin(task);
+                    let result = match &pool {
+                        Ok(pool) => pool.install(|| task.run()),
+                        Err(_) => task.run(),
+                    };
+                    // Nobody listens any more once a run could not be made.
+                    if give.send((number, result)).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(give);
+        let result = take.iter().try_for_each(|(number, result)| done(number, result?));
+        if result.is_err() {
+            queue.lock().map(|mut queue| queue.clear()).ok();
+        }
+        result
+    })
+}
+
+fn next<'t>(queue: &Mutex<Vec<(usize, &'t Task)>>) -> Option<(usize, &'t Task)> {
+    queue.lock().ok()?.pop()
+}
