@@ -11,7 +11,7 @@ use crate::cpu::order;
 use crate::cpu::rows::Row;
 use crate::cpu::rules::Rules;
 use crate::cpu::surface::{Placed, Surface};
-use crate::state::State;
+use crate::state::{State, is_identity};
 
 /// Cells of the curve that orders spheres, of the largest radius [-].
 const CELL: f64 = 2.0;
@@ -52,7 +52,9 @@ impl DemSolver {
             false => order::sort(grains.par_iter().map(|grain| grain.position), side, keyed),
         }
         let order: Vec<u32> = keyed.iter().map(|k| k.1).collect();
-        world.guides.gather(&order);
+        if !is_identity(&order) {
+            world.guides.gather(&order);
+        }
         match self.settings.clumps.is_empty() {
             true => self.state.gather(&order),
             false => self.state.gather_grains(&order, world, &self.settings.clumps),

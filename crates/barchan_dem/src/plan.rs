@@ -89,7 +89,9 @@ impl DemSolver {
         let spheres = || self.state.rows[..self.state.spheres()].iter();
         let speed = |i: usize| self.state.guide(i).1.length();
         let guides = (0..world.guides.len()).map(speed).fold(0.0, f64::max);
-        let fastest = spheres()
+        // Spheres of clumps may be faster than their centres.
+        let members = spheres().filter(|_| !self.state.grains.is_empty());
+        let fastest = members
             .map(|row| DVec3::from_array(row.velocity).length())
             .fold(guides, f64::max);
         if !fastest.is_finite() || (0..world.guides.len()).any(|i| !speed(i).is_finite()) {

@@ -78,37 +78,47 @@ impl State {
     /// Takes over the world's guides: those it knows go on as they were, unless somebody moved them.
     pub(crate) fn follow(&mut self, world: &World) {
         self.old = self.find_old(world);
-        let (rows, motions, pushes) = (&self.rows, &self.motions, &self.pushes);
-        let sphere = |i: usize| {
+        let count = world.guides.len();
+        let (rows, motions) = (&self.rows, &self.motions);
+        let is_kept = |i: usize| {
             let old = self.old[i] as usize;
-            let fresh = fresh(world, i);
-            match rows.get(old).filter(|_| old < motions.len()) {
-                Some(row) if is_published(world, i, row.place(), motions[old].velocity) => {
-                    let kept = Row {
-                        position: row.position,
-                        ..fresh.0
-                    };
-                    (kept, motions[old], pushes[old])
-                }
-                Some(_) => (
-                    fresh.0,
-                    Motion {
-                        spin: motions[old].spin,
-                        ..fresh.1
-                    },
-                    fresh.2,
-                ),
-                None => fresh,
-            }
+            old < motions.len() && is_published(world, i, rows[old].place(), motions[old].velocity)
         };
-        let all: Vec<_> = (0..world.guides.len()).map(sphere).collect();
-        self.rows.clear();
-        self.rows.extend(all.iter().map(|s| s.0));
-        self.rows.push(Row::FAR);
-        self.motions.clear();
-        self.motions.extend(all.iter().map(|s| s.1));
-        self.pushes.clear();
-        self.pushes.extend(all.iter().map(|s| s.2));
+        // Most frames change nothing, and need no copy.
+        let is_same = motions.len() == count && (0..count).all(|i| self.old[i] as usize == i && is_kept(i));
+        if !is_same {
+            let kept: Vec<bool> = (0..count).map(is_kept).collect();
+            let old = |i: usize| self.old[i] as usize;
+            self.pushes = (0..count)
+                .map(|i| {
+                    if kept[i] {
+                        self.pushes[old(i)]
+                    } else {
+                        fresh(world, i).2
+                    }
+                })
+                .collect();
+            let row = |i: usize| {
+                let fresh = fresh(world, i).0;
+                match kept[i] {
+                    true => Row {
+                        position: rows[old(i)].position,
+                        ..fresh
+                    },
+                    false => fresh,
+                }
+            };
+            let rows = (0..count).map(row).chain([Row::FAR]).collect();
+            let motion = |i: usize| match kept[i] {
+                true => motions[old(i)],
+                false => Motion {
+                    spin: motions.get(old(i)).map_or(DVec3::ZERO, |known| known.spin),
+                    ..fresh(world, i).1
+                },
+            };
+            self.motions = (0..count).map(motion).collect();
+            self.rows = rows;
+        }
         for (id, spin) in self.asked.drain(..) {
             if let Some(i) = self.ids.iter().position(|&known| known == id) {
                 self.motions[i].spin = spin;
@@ -119,11 +129,13 @@ impl State {
     /// Puts sphere `order[k]` at place `k`.
     pub(crate) fn gather(&mut self, order: &[u32]) {
         let pick = |k: &u32| *k as usize;
-        self.ids = order.iter().map(|k| self.ids[pick(k)]).collect();
-        self.old = order.iter().map(|k| self.old[pick(k)]).collect();
-        self.rows = order.iter().map(|k| self.rows[pick(k)]).chain([Row::FAR]).collect();
-        self.motions = order.iter().map(|k| self.motions[pick(k)]).collect();
-        self.pushes = order.iter().map(|k| self.pushes[pick(k)]).collect();
+        if !is_identity(order) {
+            self.ids = order.iter().map(|k| self.ids[pick(k)]).collect();
+            self.old = order.iter().map(|k| self.old[pick(k)]).collect();
+            self.rows = order.iter().map(|k| self.rows[pick(k)]).chain([Row::FAR]).collect();
+            self.motions = order.iter().map(|k| self.motions[pick(k)]).collect();
+            self.pushes = order.iter().map(|k| self.pushes[pick(k)]).collect();
+        }
         self.ways.clear();
         self.ways.resize(order.len(), 0.0);
         // Less than nothing: the first step searches.
@@ -205,6 +217,11 @@ impl State {
         state.rows.push(Row::FAR);
         Ok(state)
     }
+}
+
+/// Whether an order changes nothing.
+pub(crate) fn is_identity(order: &[u32]) -> bool {
+    (0..).zip(order).all(|(place, &k): (u32, _)| place == k)
 }
 
 /// A guide as the world has it, falling freely.

@@ -55,13 +55,17 @@ impl Chunk {
         self.history.clear();
         self.first.push(0);
         let inside = self.start as u32..(self.start + self.len) as u32;
+        let is_own = |i: u32, j: u32| {
+            let same_grain = || !grain_of.is_empty() && grain_of[i as usize] == grain_of[j as usize];
+            !inside.contains(&j) || j > i && !same_grain()
+        };
+        let count = |i: u32| lists.of(i as usize).iter().filter(|&&j| is_own(i, j)).count();
+        let pairs = inside.clone().map(count).sum::<usize>().next_multiple_of(LANES);
+        self.own.reserve_exact(pairs);
+        self.other.reserve_exact(pairs);
+        self.history.reserve_exact(pairs);
         for i in inside.clone() {
-            for &j in lists.of(i as usize) {
-                if inside.contains(&j)
-                    && (j < i || !grain_of.is_empty() && grain_of[i as usize] == grain_of[j as usize])
-                {
-                    continue;
-                }
+            for &j in lists.of(i as usize).iter().filter(|&&j| is_own(i, j)) {
                 self.own.push(i);
                 self.other.push(j);
                 self.history.push(past.pair(old[i as usize], old[j as usize]));
