@@ -65,7 +65,14 @@ impl DemSolver {
         self.lists
             .find_contacts(&self.grid, &spare.reaches, rule)
             .map_err(search_error)?;
-        contacts::rebuild(&mut self.chunks, &self.lists, &self.past, old, grain_of);
+        contacts::rebuild(
+            &mut self.chunks,
+            &self.lists,
+            &self.past,
+            old,
+            grain_of,
+            self.rules.rolls,
+        );
         let farthest = self.travels.iter().copied().fold(0.0, f64::max);
         self.body_margin = HASTE * HORIZON * farthest;
         self.body_travel = 0.0;

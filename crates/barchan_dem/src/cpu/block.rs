@@ -34,6 +34,8 @@ pub(crate) struct Block {
     pub rolling: Lane,
     pub spring: [Lane; 3],
     pub sliding: Lane,
+    /// Spring of rolling [rad].
+    pub rolled: [Lane; 3],
     /// Force on the first [N].
     pub force: [Lane; 3],
     /// Torque of rolling on the first [N m].
@@ -59,6 +61,7 @@ impl Block {
             rolling: none,
             spring: [none; 3],
             sliding: none,
+            rolled: [none; 3],
             force: [none; 3],
             moment: [none; 3],
         }
@@ -96,6 +99,21 @@ impl Block {
         ]
     }
 
+    /// Takes what lane `l` remembers of its rolling.
+    #[inline(always)]
+    pub(crate) fn recall_rolling(&mut self, l: usize, rolled: &History) {
+        for axis in 0..3 {
+            self.rolled[axis][l] = f64::from(rolled[axis]);
+        }
+    }
+
+    /// What lane `l` remembers of its rolling.
+    #[inline(always)]
+    pub(crate) fn rolling_memory(&self, l: usize) -> History {
+        let rolled = &self.rolled;
+        [rolled[0][l] as f32, rolled[1][l] as f32, rolled[2][l] as f32, 0.0]
+    }
+
     /// Finds the forces.
     #[inline(always)]
     pub(crate) fn solve(&mut self, rules: &Rules) {
@@ -122,7 +140,7 @@ impl Block {
             ShearLaw::Capped => self.rub(ShearLaw::Capped, rules, &pressing),
         }
         if rules.rolls {
-            self.roll(rules, &pressing);
+            self.roll(rules.step, &pressing, &stiffness);
         }
     }
 
@@ -214,17 +232,50 @@ impl Block {
         }
     }
 
+    /// Torque of the spring of rolling, in the tangent plane, by the same rule as the tangential force.
     #[inline(always)]
-    fn roll(&mut self, rules: &Rules, pressing: &Lane) {
+    fn roll(&mut self, step: f64, pressing: &Lane, shear_stiffness: &Lane) {
+        let half = 0.5 * step;
         for l in 0..LANES {
-            let spin = [self.spin[0][l], self.spin[1][l], self.spin[2][l]];
-            let speed = (spin[0] * spin[0] + spin[1] * spin[1] + spin[2] * spin[2]).sqrt();
-            let viscosity = rules.rolling_viscosity(self.mass[l], self.radius[l]);
-            let size = rolling::torque(self.rolling[l], self.radius[l], pressing[l], viscosity, speed);
-            let per_speed = size / speed.max(f64::MIN_POSITIVE);
+            let n = [self.normal[0][l], self.normal[1][l], self.normal[2][l]];
+            let spin = flat([self.spin[0][l], self.spin[1][l], self.spin[2][l]], n);
+            let was = [self.rolled[0][l], self.rolled[1][l], self.rolled[2][l]];
+            let is = flat(was, n);
+            let turned = if dot(is, is) > 0.0 {
+                (dot(was, was) / dot(is, is)).sqrt()
+            } else {
+                1.0
+            };
+            let touches = self.overlap[l] > 0.0;
+            let stiffness = rolling::stiffness(shear_stiffness[l], self.radius[l]);
+            let damping = rolling::damping(self.ratio[l], stiffness, self.mass[l], self.radius[l]);
+            let mut angle = [0.0; 3];
+            let mut trial = [0.0; 3];
             for axis in 0..3 {
-                self.moment[axis][l] = -per_speed * spin[axis];
+                angle[axis] = turned * is[axis] + half * spin[axis];
+                trial[axis] = stiffness * angle[axis] + damping * spin[axis];
+            }
+            let size = dot(trial, trial).sqrt();
+            let (share, gives_way) = rolling::give_way(size, self.rolling[l], self.radius[l], pressing[l]);
+            let compliance = 1.0 / stiffness.max(f64::MIN_POSITIVE);
+            for axis in 0..3 {
+                let torque = share * trial[axis];
+                let cut = if gives_way { torque * compliance } else { angle[axis] };
+                self.rolled[axis][l] = if touches { cut + half * spin[axis] } else { 0.0 };
+                self.moment[axis][l] = if touches { -torque } else { 0.0 };
             }
         }
     }
+}
+
+#[inline(always)]
+fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+/// What of `v` is in the plane across `n`.
+#[inline(always)]
+fn flat(v: [f64; 3], n: [f64; 3]) -> [f64; 3] {
+    let along = dot(v, n);
+    [v[0] - along * n[0], v[1] - along * n[1], v[2] - along * n[2]]
 }

@@ -27,6 +27,8 @@ pub(crate) struct Chunk {
     pub own: Vec<u32>,
     pub other: Vec<u32>,
     pub history: Vec<History>,
+    /// The same for rolling, where anything resists it.
+    pub rolled: Vec<History>,
     /// The row with which pairs are padded: the last there is.
     pub nobody: u32,
     /// Bodies that its spheres may touch, in the spheres' order.
@@ -48,11 +50,13 @@ impl Chunk {
         self.first.last().map_or(0, |&end| end as usize)
     }
 
-    fn rebuild(&mut self, lists: &Lists, past: &Past, old: &[u32], grain_of: &[u32], nobody: u32) {
+    fn rebuild(&mut self, lists: &Lists, past: &Past, old: &[u32], grain_of: &[u32], rolls: bool) {
+        let nobody = old.len() as u32;
         self.first.clear();
         self.own.clear();
         self.other.clear();
         self.history.clear();
+        self.rolled.clear();
         self.first.push(0);
         let inside = self.start as u32..(self.start + self.len) as u32;
         let is_own = |i: u32, j: u32| {
@@ -68,7 +72,11 @@ impl Chunk {
             for &j in lists.of(i as usize).iter().filter(|&&j| is_own(i, j)) {
                 self.own.push(i);
                 self.other.push(j);
-                self.history.push(past.pair(old[i as usize], old[j as usize]));
+                let (history, rolled) = past.pair(old[i as usize], old[j as usize]);
+                self.history.push(history);
+                if rolls {
+                    self.rolled.push(rolled);
+                }
             }
             self.first.push(self.own.len() as u32);
         }
@@ -78,6 +86,7 @@ impl Chunk {
         self.own.resize(padded, self.start as u32);
         self.other.resize(padded, nobody);
         self.history.resize(padded, [0.0; 4]);
+        self.rolled.resize(if rolls { padded } else { 0 }, [0.0; 4]);
     }
 }
 
@@ -114,9 +123,8 @@ pub(crate) fn divide(chunks: &mut Vec<Chunk>, count: usize, first: &[u32], bodie
 }
 
 /// Fills all chunks with the pairs of `lists`; sphere `i` has number `old[i]` in what is remembered. Spheres of one grain are no pair.
-pub(crate) fn rebuild(chunks: &mut [Chunk], lists: &Lists, past: &Past, old: &[u32], grain_of: &[u32]) {
-    let nobody = old.len() as u32;
+pub(crate) fn rebuild(chunks: &mut [Chunk], lists: &Lists, past: &Past, old: &[u32], grain_of: &[u32], rolls: bool) {
     chunks
         .par_iter_mut()
-        .for_each(|chunk| chunk.rebuild(lists, past, old, grain_of, nobody));
+        .for_each(|chunk| chunk.rebuild(lists, past, old, grain_of, rolls));
 }

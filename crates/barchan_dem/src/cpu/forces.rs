@@ -31,7 +31,7 @@ fn push_pairs<V: Vectors>(chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], 
     let is_periodic = rules.periods.iter().any(|&period| period > 0.0);
     let mut deepest = [0.0f64; LANES];
     let pairs = chunk.own.chunks_exact(LANES).zip(chunk.other.chunks_exact(LANES));
-    for ((own, other), history) in pairs.zip(chunk.history.chunks_exact_mut(LANES)) {
+    for (k, ((own, other), history)) in pairs.zip(chunk.history.chunks_exact_mut(LANES)).enumerate() {
         let own: &[u32; LANES] = own.try_into().expect("a whole block");
         let other: &[u32; LANES] = other.try_into().expect("a whole block");
         // SAFETY: pairs name no sphere beyond `nobody`, which is the last row.
@@ -46,6 +46,9 @@ fn push_pairs<V: Vectors>(chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], 
             is_periodic.then_some(&rules.periods),
         ) {
             history.fill([0.0; 4]);
+            if rules.rolls {
+                chunk.rolled[k * LANES..][..LANES].fill([0.0; 4]);
+            }
             continue;
         }
         if rules.pairs.len() > 1 {
@@ -57,9 +60,17 @@ fn push_pairs<V: Vectors>(chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], 
         for l in 0..LANES {
             block.recall(l, &history[l]);
         }
+        if rules.rolls {
+            let rolled = &chunk.rolled[k * LANES..][..LANES];
+            (0..LANES).for_each(|l| block.recall_rolling(l, &rolled[l]));
+        }
         block.solve(rules);
         for l in 0..LANES {
             history[l] = block.memory(l);
+        }
+        if rules.rolls {
+            let rolled = &mut chunk.rolled[k * LANES..][..LANES];
+            (0..LANES).for_each(|l| rolled[l] = block.rolling_memory(l));
         }
         let mut torque = [[0.0; LANES]; 3];
         let (n, f) = (&block.normal, &block.force);

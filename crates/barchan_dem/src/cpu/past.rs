@@ -17,6 +17,8 @@ pub(crate) struct Past {
     first: Vec<u32>,
     other: Vec<u32>,
     history: Vec<History>,
+    /// Of rolling; empty where nothing resists it.
+    rolled: Vec<History>,
     /// Contacts with bodies of sphere `i` begin at `first_wall[i]`.
     first_wall: Vec<u32>,
     walls: Vec<Wall>,
@@ -30,6 +32,7 @@ pub(crate) struct Wall {
     /// Outward normal of the body there [-].
     pub normal: [f32; 3],
     pub history: History,
+    pub rolled: History,
 }
 
 impl Past {
@@ -38,6 +41,7 @@ impl Past {
         self.first.clear();
         self.other.clear();
         self.history.clear();
+        self.rolled.clear();
         self.first_wall.clear();
         self.walls.clear();
         self.first.push(0);
@@ -47,9 +51,12 @@ impl Past {
             for k in 0..chunk.len {
                 let own = (chunk.start + k) as u32;
                 for c in chunk.first[k] as usize..chunk.first[k + 1] as usize {
-                    if chunk.other[c] > own && chunk.history[c] != [0.0; 4] {
+                    let rolled = chunk.rolled.get(c).copied();
+                    let nothing = chunk.history[c] == [0.0; 4] && rolled.is_none_or(|rolled| rolled == [0.0; 4]);
+                    if chunk.other[c] > own && !nothing {
                         self.other.push(chunk.other[c]);
                         self.history.push(chunk.history[c]);
+                        self.rolled.extend(rolled);
                     }
                 }
                 while let Some(touch) = touches.next_if(|touch| touch.sphere as usize == k) {
@@ -66,21 +73,23 @@ impl Past {
         self.other.len()
     }
 
-    /// What sphere `a` remembers of sphere `b`: nothing, or the spring as `a` sees it.
-    pub(crate) fn pair(&self, a: u32, b: u32) -> History {
+    /// What sphere `a` remembers of sphere `b`, of sliding and of rolling: nothing, or the springs as `a` sees them.
+    pub(crate) fn pair(&self, a: u32, b: u32) -> (History, History) {
+        const NOTHING: (History, History) = ([0.0; 4], [0.0; 4]);
         let (low, high) = (a.min(b), a.max(b));
         if high == NEW || low as usize + 1 >= self.first.len() {
-            return [0.0; 4];
+            return NOTHING;
         }
         let row = self.first[low as usize] as usize..self.first[low as usize + 1] as usize;
         let Some(c) = self.other[row.clone()].iter().position(|&j| j == high) else {
-            return [0.0; 4];
+            return NOTHING;
         };
-        let [x, y, z, sliding] = self.history[row.start + c];
-        match a < b {
-            true => [x, y, z, sliding],
-            false => [-x, -y, -z, sliding],
-        }
+        let seen = |[x, y, z, w]: History| match a < b {
+            true => [x, y, z, w],
+            false => [-x, -y, -z, w],
+        };
+        let rolled = self.rolled.get(row.start + c).copied().unwrap_or_default();
+        (seen(self.history[row.start + c]), seen(rolled))
     }
 
     /// What sphere `a` remembers of bodies.
@@ -106,6 +115,7 @@ impl Past {
         archive.put("dem.pairs.first", &self.first);
         archive.put("dem.pairs.other", &self.other);
         archive.put("dem.pairs.history", &self.history);
+        archive.put("dem.pairs.rolled", &self.rolled);
         archive.put("dem.walls.first", &self.first_wall);
         archive.put("dem.walls", &self.walls);
     }
@@ -116,6 +126,7 @@ impl Past {
             first: archive.get("dem.pairs.first")?,
             other: archive.get("dem.pairs.other")?,
             history: archive.get("dem.pairs.history")?,
+            rolled: archive.get("dem.pairs.rolled")?,
             first_wall: archive.get("dem.walls.first")?,
             walls: archive.get("dem.walls")?,
         };

@@ -52,9 +52,6 @@ pub(crate) struct Rules {
 /// Viscous shear without a bound of its own, of the reduced mass over the step [-]: no overshoot below 0.29, less where a sphere has
 /// several contacts.
 const SHEAR_VISCOSITY: f64 = 0.1;
-/// Viscous rolling likewise, of the reduced inertia over the step [-].
-const ROLLING_VISCOSITY: f64 = 0.1;
-
 impl Rules {
     /// The rules of a world.
     pub(crate) fn new(settings: &DemSettings, world: &World, damping: &mut Dampings) -> Self {
@@ -102,12 +99,6 @@ impl Rules {
             true => self.viscosity,
             false => SHEAR_VISCOSITY * mass / self.step,
         }
-    }
-
-    /// Viscosity [N m s] of rolling at a contact of reduced mass [kg] and radius [m].
-    #[inline(always)]
-    pub(crate) fn rolling_viscosity(&self, mass: f64, radius: f64) -> f64 {
-        ROLLING_VISCOSITY * 0.4 * mass * radius * radius / self.step
     }
 
     /// A contact of this pairing.

@@ -26,6 +26,7 @@ pub(crate) struct Touch {
     /// [m].
     pub overlap: f64,
     pub history: History,
+    pub rolled: History,
 }
 
 impl Touch {
@@ -34,6 +35,7 @@ impl Touch {
             body: self.body,
             normal: self.normal.as_vec3().to_array(),
             history: self.history,
+            rolled: self.rolled,
         }
     }
 
@@ -44,6 +46,7 @@ impl Touch {
             normal: glam::Vec3::from_array(wall.normal).as_dvec3(),
             overlap: 0.0,
             history: wall.history,
+            rolled: wall.rolled,
         }
     }
 }
@@ -90,6 +93,7 @@ impl Chunk {
                     normal,
                     overlap,
                     history: same.map_or([0.0; 4], |old| old.history),
+                    rolled: same.map_or([0.0; 4], |old| old.rolled),
                 });
             });
             near.clear = clear.min(f64::from(f32::MAX)) as f32 - 1e-6 * clear.abs() as f32;
@@ -129,10 +133,12 @@ impl Chunk {
                 let pairing = touch.body as usize * rules.materials + row.material as usize;
                 block.pair(l, &rules.bodies[pairing]);
                 block.recall(l, &touch.history);
+                block.recall_rolling(l, &touch.rolled);
             }
             block.solve(rules);
             for (l, touch) in eight.iter_mut().enumerate() {
                 touch.history = block.memory(l);
+                touch.rolled = block.rolling_memory(l);
                 let force = DVec3::new(block.force[0][l], block.force[1][l], block.force[2][l]);
                 let moment = match rules.rolls {
                     true => DVec3::new(block.moment[0][l], block.moment[1][l], block.moment[2][l]),
