@@ -1,15 +1,16 @@
-//! How fast spheres settled in a box are moved: `cargo run --release -p barchan_dem --example bed -- 20000 0.25`.
+//! How fast spheres settled in a box are moved: `cargo run --release -p barchan_dem --example bed -- 20000 0.25`, then if wanted frames of
+//! settling, threads, frames measured, and 1 for tetrahedra of four spheres instead.
 
 #[path = "../tests/support/mod.rs"]
 mod support;
 
 use std::time::Instant;
 
-use barchan_dem::DemSettings;
+use barchan_dem::{Clump, DemSettings};
 use barchan_geometry::random::Stream;
 use barchan_world::Solver;
 use glam::DVec3;
-use support::{add, plane, run, solver, world};
+use support::{add, plane, run, world};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -36,21 +37,31 @@ fn main() {
         let place = (cell + 0.5) * 0.0102 + 5e-4 * Stream::new(1, k as u64).unit_cube();
         add(&mut world, place, DVec3::ZERO, 0.005);
     }
-    let mut settle = solver(&world, DemSettings::default());
-    rayon::scope(|_| run(&mut settle, &mut world, 1.0 / 60.0, settling));
-    let settings = DemSettings {
-        step: Some(1e-5),
-        ..DemSettings::default()
-    };
-    let mut solver = solver(&world, settings);
+    let (measured, clumped) = (next(8.0) as u32, next(0.0) > 0.0);
+    let mut settings = DemSettings::default();
+    let mut spheres = count;
+    if clumped {
+        let clump = Clump::tetrahedron(1.4).expect("a clump");
+        spheres *= clump.members().len();
+        world.guides.radius.fill((0.005 / clump.extent()) as f32);
+        settings.clumps.push(clump);
+        settings.clumped.push((0..u32::MAX, 0));
+    }
+    let mut solver = support::solver(&world, settings.clone());
+    rayon::scope(|_| run(&mut solver, &mut world, 1.0 / 60.0, settling));
+    // Clumps go on as they lie, in the steps of their own.
+    if !clumped {
+        settings.step = Some(1e-5);
+        solver = support::solver(&world, settings);
+    }
     let mut best = f64::INFINITY;
-    for _ in 0..next(8.0) as u32 {
+    for _ in 0..measured {
         let start = Instant::now();
-        let report = rayon::scope(|_| solver.advance(&mut world, 1e-3)).expect("stable");
+        let report = rayon::scope(|_| solver.advance(&mut world, if clumped { 5e-3 } else { 1e-3 })).expect("stable");
         best = best.min(start.elapsed().as_secs_f64() / f64::from(report.steps));
         println!(
             "{:.2} M/s  {:?} {:.4?}",
-            1e-6 * count as f64 / best,
+            1e-6 * spheres as f64 / best,
             report.extras,
             report.stages
         );

@@ -8,6 +8,9 @@ use crate::MassProperties;
 /// Columns along each axis when the union of spheres is measured [-].
 const COLUMNS: u32 = 256;
 
+/// Moments of inertia that differ by less, of their mean [-], are the same.
+const ROUND: f64 = 1e-3;
+
 /// A group of spheres that is no grain.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 #[non_exhaustive]
@@ -45,8 +48,10 @@ pub struct Member {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clump {
     members: Vec<Member>,
-    /// About the centre of mass, of the mass [m²].
+    /// About the centre of mass, of the mass [m²], and its inverse.
     inertia: DMat3,
+    inverse: DMat3,
+    is_round: bool,
     extent: f64,
 }
 
@@ -88,9 +93,16 @@ impl Clump {
         };
         let members: Vec<Member> = spheres.iter().map(member).collect();
         let extent = members.iter().map(|m| m.offset.length() + m.radius).fold(0.0, f64::max);
+        let measured = whole.inertia * (scale * scale / whole.volume);
+        let mean = (measured.x_axis.x + measured.y_axis.y + measured.z_axis.z) / 3.0;
+        let uneven = (measured - DMat3::IDENTITY * mean).to_cols_array();
+        let is_round = uneven.iter().all(|part| part.abs() < ROUND * mean);
+        let inertia = if is_round { DMat3::IDENTITY * mean } else { measured };
         Ok(Self {
             members,
-            inertia: whole.inertia * (scale * scale / whole.volume),
+            inertia,
+            inverse: inertia.inverse(),
+            is_round,
             extent,
         })
     }
@@ -103,6 +115,16 @@ impl Clump {
     /// Inertia about the centre of mass, of the mass [m²], for a volume of 4/3 π m³.
     pub fn inertia(&self) -> DMat3 {
         self.inertia
+    }
+
+    /// Inverse of [`inertia`](Self::inertia) [1/m²].
+    pub fn inverse_inertia(&self) -> DMat3 {
+        self.inverse
+    }
+
+    /// Whether it turns as easily about any axis, as tetrahedra and cubes do: then nothing makes it tumble.
+    pub fn is_round(&self) -> bool {
+        self.is_round
     }
 
     /// Radius of the ball about the centre of mass that holds it [m], for a volume of 4/3 π m³.

@@ -42,6 +42,15 @@ impl Grain {
         of_mass * (self.mass * self.size * self.size)
     }
 
+    /// Inverse of the inertia in its own axes [1/(kg m²)], and whether all axes are alike.
+    fn inverse_inertia(&self, clumps: &[Clump]) -> (DMat3, bool) {
+        let scale = 1.0 / (self.mass * self.size * self.size);
+        match clumps.get(self.kind as usize) {
+            Some(clump) => (clump.inverse_inertia() * scale, clump.is_round()),
+            None => (DMat3::IDENTITY * (2.5 * scale), true),
+        }
+    }
+
     /// Number of its spheres.
     pub(crate) fn count(&self, clumps: &[Clump]) -> usize {
         clumps.get(self.kind as usize).map_or(1, |clump| clump.members().len())
@@ -49,7 +58,7 @@ impl Grain {
 
     /// Angular velocity [rad/s].
     pub(crate) fn spin(&self, clumps: &[Clump]) -> DVec3 {
-        angular_velocity(self.rotation, self.inertia(clumps).inverse(), self.momentum)
+        angular_velocity(self.rotation, self.inverse_inertia(clumps), self.momentum)
     }
 
     /// Makes it spin at `spin` [rad/s].
@@ -88,13 +97,21 @@ const CENTER: Member = Member {
     radius: 1.0,
 };
 
-/// ω = R J⁻¹ Rᵀ L [rad/s], [Bell05] section 4 (methods 6.6).
-fn angular_velocity(rotation: DQuat, inverse: DMat3, momentum: DVec3) -> DVec3 {
-    rotation * (inverse * (rotation.inverse() * momentum))
+/// ω = R J⁻¹ Rᵀ L [rad/s], [Bell05] section 4 (methods 6.6); ω = L/J where all axes are alike.
+#[inline(always)]
+fn angular_velocity(rotation: DQuat, (inverse, is_round): (DMat3, bool), momentum: DVec3) -> DVec3 {
+    match is_round {
+        true => inverse.x_axis.x * momentum,
+        false => rotation * (inverse * (rotation.inverse() * momentum)),
+    }
 }
 
-/// The rotation after `step` [s] of a body that keeps its angular momentum: q' = ½ ω q by Runge and Kutta's scheme of fourth order.
-fn turned(start: DQuat, inverse: DMat3, momentum: DVec3, step: f64) -> DQuat {
+/// The rotation after `step` [s] of a body that keeps its angular momentum: about one axis where all are alike, else q' = ½ ω q by Runge and
+/// Kutta's scheme of fourth order.
+fn turned(start: DQuat, inverse: (DMat3, bool), momentum: DVec3, step: f64) -> DQuat {
+    if inverse.1 {
+        return (DQuat::from_scaled_axis(step * angular_velocity(start, inverse, momentum)) * start).normalize();
+    }
     let rate = |q: DQuat| {
         let q = q.normalize();
         let half = 0.5 * angular_velocity(q, inverse, momentum);
@@ -164,7 +181,7 @@ pub(crate) fn advance(parts: Parts<'_>, clumps: &[Clump], step: f64) {
         grain.velocity += half * grain.acceleration;
         grain.momentum += half * grain.torque;
         grain.position += step * grain.velocity;
-        let inverse = grain.inertia(clumps).inverse();
+        let inverse = grain.inverse_inertia(clumps);
         grain.rotation = turned(grain.rotation, inverse, grain.momentum, step);
         let velocity = grain.velocity + half * grain.acceleration;
         let spin = angular_velocity(grain.rotation, inverse, grain.momentum + half * grain.torque);
