@@ -336,6 +336,6 @@ fn settle(scene: &Scene, world: &mut World) -> Result<Option<Box<dyn Solver>>, S
         body.wrench = Wrench::default();
     }
     world.guides.velocity.fill(Vec3::ZERO);
-    let goes_on = !world.bodies.iter().any(Body::is_dynamic);
+    let goes_on = solver.follows_bodies() || !world.bodies.iter().any(Body::is_dynamic);
     Ok(goes_on.then_some(solver))
 }

@@ -33,6 +33,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "barchan_dem",
+        &[
+            "barchan_neighbors",
+            "barchan_geometry",
+            "barchan_world",
+            "barchan_bodies",
+        ],
+    ),
+    (
         "barchan_refine",
         &["barchan_neighbors", "barchan_geometry", "barchan_world"],
     ),
@@ -48,6 +57,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "barchan_bodies",
             "barchan_pbd",
             "barchan_sph",
+            "barchan_dem",
             "barchan_refine",
             "barchan_scene",
             "barchan_gpu",

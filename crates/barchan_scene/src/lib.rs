@@ -57,6 +57,6 @@ pub use scene::{
     Movement, Output, Refine, Scene, parse_scene,
 };
 pub use schema::schema;
-pub use settings::{PBD, SOLVERS, Setting, Settings};
+pub use settings::{DEM, PBD, SOLVERS, Setting, Settings};
 pub use shapes::{ParsedShape, PlacedShape, parse_shape, shape_help};
 pub use tables::SCENE;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use barchan_geometry::Shape;
+use barchan_geometry::clump::Clump;
 use barchan_geometry::sample::{Packing, Particles, Radii};
 use barchan_world::{Ease, Emitter, Friction, MaterialId, Materials, Motion, Periodic, Sink};
 use glam::DVec3;
@@ -84,7 +85,7 @@ pub struct Fill {
     /// How long they settle before time 0 [s].
     pub settle: f64,
     /// The rigid group of spheres that each is, for solvers that know it.
-    pub clump: Option<String>,
+    pub clump: Option<Arc<Clump>>,
     /// Where the scene says so.
     pub place: String,
 }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::field::Kind::{Anything, Between, Count, Flag, Positive, Table, Word};
+use crate::field::Kind::{Between, Count, Flag, Positive, Table, Word};
 use crate::field::Need::{self, Optional};
 use crate::field::{Field, TableSpec, field};
 use crate::fields::{Datum, Fields};
 
 /// Every solver by name, and whether this version has it.
-pub const SOLVERS: &[(&str, bool)] = &[("pbd", true), ("sph", true), ("dem", false)];
+pub const SOLVERS: &[(&str, bool)] = &[("pbd", true), ("sph", true), ("dem", true)];
 
 const SOLVER_NAMES: &[&str] = &["pbd", "sph", "dem"];
 
@@ -20,7 +20,7 @@ pub(crate) const SOLVER: TableSpec = TableSpec {
         field("kind", Word(SOLVER_NAMES), Need::Word("pbd"), "what moves the guides"),
         field("pbd",  Table(&PBD),        Optional,          "settings of pbd"),
         field("sph",  Table(&SPH),        Optional,          "settings of sph"),
-        field("dem",  Anything,           Optional,          "settings of dem"),
+        field("dem",  Table(&DEM),        Optional,          "settings of dem"),
     ],
     exclusive: &[],
 };
@@ -67,10 +67,29 @@ pub const SPH: TableSpec = TableSpec {
     exclusive: &[["substeps", "step"]],
 };
 
+/// The settings of discrete elements, `[solver.dem]`.
+#[rustfmt::skip]
+pub const DEM: TableSpec = TableSpec {
+    name: "solver.dem",
+    fields: &[
+        field("step",              Positive,           Optional,                     "longest step [s]; a frame is cut into equal ones. By the duration of a contact if not given"),
+        field("steps_per_contact", Between(10.0, 1e4), Need::Number(20.0),           "steps in the shortest contact, where no step is given [-]"),
+        field("normal",            Word(&["linear", "hertz_constant", "hertz_tsuji", "hertz_viscoelastic"]), Need::Word("hertz_tsuji"), "what pushes grains apart"),
+        field("shear",             Word(&["viscous", "coulomb", "capped", "spring"]), Need::Word("spring"), "what resists sliding"),
+        field("reference_speed",   Positive,           Need::Number(1.0),            "speed of the impact that has the material's restitution [m/s]"),
+        field("duration",          Positive,           Optional,                     "of a contact of the linear law [s]; that of Hertz at the reference speed if not given"),
+        field("shear_viscosity",   Positive,           Optional,                     "of the laws of shear without memory [N s/m]; as much as the step allows if not given"),
+        field("body_youngs_modulus", Positive,         Optional,                     "of bodies [Pa]; that of the grain that touches them if not given"),
+        field("body_poisson_ratio",  Between(-0.99, 0.5), Need::Number(0.3),         "of bodies [-], with body_youngs_modulus"),
+    ],
+    exclusive: &[],
+};
+
 /// The table of settings of the solver called `name`.
 pub(crate) fn table_of(name: &str) -> &'static TableSpec {
     match name {
         "sph" => &SPH,
+        "dem" => &DEM,
         _ => &PBD,
     }
 }

@@ -24,7 +24,7 @@ pub(crate) const MOTIONS: &[&str] = &["fixed", "scripted", "driven", "dynamic"];
 pub(crate) const JOINTS: &[&str] = &["hinge", "ball", "rope", "fixed"];
 /// How things go from key to key.
 pub(crate) const EASES: &[&str] = &["linear", "smooth"];
-/// Rigid groups of spheres.
+/// Rigid groups of spheres that need no saying.
 pub(crate) const CLUMPS: &[&str] = &["tetrahedron", "cube"];
 /// Levers of a machine, in the order of [`Lever::ALL`](crate::Lever::ALL).
 pub(crate) const LEVERS: &[&str] = &["drive", "steer", "swing", "boom", "stick", "bucket"];
@@ -43,6 +43,7 @@ pub const SCENE: TableSpec = plain("the scene", &[
     field("solver",     Table(&SOLVER),     Optional,                         "what moves the guides"),
     field("materials",  Named(&MATERIAL),   Optional,                         "what guides are made of, by name"),
     field("pair",       List(&Table(&PAIR)),    Optional, "friction of two materials, where it is not the geometric mean"),
+    field("clumps",     Named(&CLUMP),          Optional, "rigid groups of spheres, by name"),
     field("fill",       List(&Table(&FILL)),    Optional, "guides that are there at the start"),
     field("emitter",    List(&Table(&EMITTER)), Optional, "shapes in which guides appear"),
     field("sink",       List(&Table(&SINK)),    Optional, "shapes in which guides vanish"),
@@ -77,7 +78,7 @@ const MATERIAL: TableSpec = TableSpec {
         field("angle_of_repose",  Between(1.0, 60.0),                Optional, "slope of a poured heap [deg], instead of friction"),
         field("restitution",      Between(0.0, 1.0),                 Optional, "speed after over speed before an impact [-]"),
         field("youngs_modulus",   Positive,                          Optional, "of the grains [Pa]"),
-        field("poisson_ratio",    Between(0.0, 0.5),                 Optional, "of the grains [-]"),
+        field("poisson_ratio",    Between(-0.99, 0.5),               Optional, "of the grains [-]"),
         field("rolling_friction", NotNegative,                       Optional, "resistance to rolling [-]"),
         field("cohesion",         NotNegative,                       Optional, "how much the grains stick to each other"),
         field("color",            Color,                             Optional, "in pictures: \"#rrggbb\"; that of quartz sand by default"),
@@ -114,10 +115,21 @@ const FILL: TableSpec = TableSpec {
         field("from",     Text,                        Optional,              "a file of points (ply, csv, xyz), instead of a shape"),
         field("velocity", Vector,                      Need::Vector([0.0; 3]), "at first [m/s]"),
         field("settle",   NotNegative,                 Need::Number(0.0),     "time to settle before time 0 [s]; the longest of all fills counts"),
-        field("clump",    Word(CLUMPS),                Optional,              "rigid group of spheres that each guide is"),
+        field("clump",    Text,                        Optional,              "rigid group of spheres that each guide is: tetrahedron, cube, or one of clumps; the radius is that of the sphere of equal volume"),
     ],
     exclusive: &[["shape", "from"]],
 };
+
+#[rustfmt::skip]
+const CLUMP: TableSpec = plain("a clump", &[
+    field("spheres", List(&Table(&MEMBER)), Required, "what it is made of; only their proportions count"),
+]);
+
+#[rustfmt::skip]
+const MEMBER: TableSpec = plain("a sphere of a clump", &[
+    field("at",     Vector,   Need::Vector([0.0; 3]), "where it is [m]"),
+    field("radius", Positive, Required,               "its radius [m]"),
+]);
 
 #[rustfmt::skip]
 const EMITTER: TableSpec = plain("emitter", &[

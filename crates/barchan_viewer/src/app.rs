@@ -361,9 +361,9 @@ impl ViewerApp {
 
     /// The first of `barchan-001`, `barchan-002` and so on that is not there yet.
     fn free_path(&self, ending: &str) -> PathBuf {
-        let paths = (1..).map(|number| self.folder.join(format!("barchan-{number:03}.{ending}")));
-        let taken = |path: &PathBuf| path.exists() || path.with_extension("mp4.part").exists();
-        paths.skip_while(taken).next().expect("there are enough numbers")
+        let mut paths = (1..).map(|number| self.folder.join(format!("barchan-{number:03}.{ending}")));
+        let is_free = |path: &PathBuf| !path.exists() && !path.with_extension("mp4.part").exists();
+        paths.find(is_free).expect("there are enough numbers")
     }
 }
 

@@ -164,7 +164,7 @@ impl ViewerApp {
                 false => "by keys:",
             });
             for lever in levers {
-                let [less, more] = keys_of(lever).map(|key| key.name());
+                let [less, more] = keys_of(lever).map(egui::Key::name);
                 // Zero has a sign that nobody wants to read.
                 let value = self.levers.iter().find(|l| l.0 == lever).map_or(0.0, |l| l.1) + 0.0;
                 ui.label(format!("{more} / {less}: {} {value:.1}", lever.name()));

@@ -28,9 +28,11 @@ impl ViewerApp {
         let drag = response.drag_delta();
         let by = DVec2::new(f64::from(drag.x), f64::from(drag.y));
         let works = matches!(self.hand, Hand::Tool(_)) && self.is_live();
-        if response.dragged_by(egui::PointerButton::Primary) && !works {
-            self.orbit.turn(by);
-        } else if response.dragged_by(egui::PointerButton::Secondary) && works {
+        let turning = match works {
+            true => egui::PointerButton::Secondary,
+            false => egui::PointerButton::Primary,
+        };
+        if response.dragged_by(turning) {
             self.orbit.turn(by);
         } else if response.dragged() && !response.dragged_by(egui::PointerButton::Primary) {
             self.orbit.pan(by, f64::from(size.y));

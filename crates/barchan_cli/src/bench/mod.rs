@@ -1,5 +1,6 @@
 //! `barchan bench`: how fast the parts are, on this machine, beside what others measured.
 
+mod dem;
 mod neighbors;
 mod pbd;
 mod refine;
@@ -46,6 +47,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("pbd", pbd::run),
     ("refine", refine::run),
     ("sph", sph::run),
+    ("dem", dem::run),
     ("render", render::run),
     ("view", view::run),
 ];

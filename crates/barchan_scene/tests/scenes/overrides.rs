@@ -79,7 +79,6 @@ fn one_of_two_keys_that_exclude_each_other_removes_the_other() {
 /// Override, then message and help as shown.
 #[rustfmt::skip]
 const WRONG: &[(&str, &str, &str)] = &[
-    ("solver.kind=dem", "solver `dem` is not available yet", "available: pbd, sph"),
     ("solver.kind=spg", "unknown kind `spg`", "allowed: pbd, sph, dem"),
     ("solver.pbd.substep=2", "unknown key `substep` in solver.pbd", "did you mean `substeps`?"),
     ("solvr.kind=pbd", "unknown key `solvr` in the scene", "did you mean `solver`?"),
