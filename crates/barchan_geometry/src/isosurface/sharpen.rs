@@ -13,6 +13,8 @@ const SHARP: f64 = 0.866;
 const REACH: f64 = 1.5;
 /// Farthest that it may lie off the surface, likewise [-]: where a surface is round, its tangent planes meet off it.
 const MISS: f64 = 0.02;
+/// A corner this near to the edge is moved onto it, in the triangle's longest side [-]: a point of its own would make slivers.
+const NEAR: f64 = 0.35;
 /// Weight of the triangle's middle against the planes [-]: it decides where on an edge the point lies.
 const PULL: f64 = 1e-4;
 
@@ -21,7 +23,9 @@ const PULL: f64 = 1e-4;
 /// A triangle across an edge gets a point where the planes at its corners meet, and the sides that cross the edge are turned to
 /// lie along it [Kobbelt01]. Every edge still has two triangles. A corner whose faces meet in no single triangle stays cut.
 pub fn sharpen(mesh: &mut TriMesh, shape: &dyn Shape) {
-    let normals: Vec<DVec3> = mesh.vertices.par_iter().map(|&p| shape.normal(p)).collect();
+    // None for a vertex that lies on an edge.
+    let mut normals: Vec<Option<DVec3>> = mesh.vertices.par_iter().map(|&p| Some(shape.normal(p))).collect();
+    snap(mesh, &mut normals, shape);
     let found: Vec<Option<DVec3>> = (0..mesh.triangles.len())
         .into_par_iter()
         .map(|t| feature(mesh, &normals, shape, t))
@@ -46,11 +50,32 @@ pub fn sharpen(mesh: &mut TriMesh, shape: &dyn Shape) {
         let (Some(&(one, p)), Some(&(other, q))) = (sides.get(&(a, b)), sides.get(&(b, a))) else {
             continue;
         };
-        let (at_a, at_b) = (normals[a as usize], normals[b as usize]);
+        let (Some(at_a), Some(at_b)) = (normals[a as usize], normals[b as usize]) else {
+            continue;
+        };
         let (first, second) = ([p, a, q], [q, b, p]);
         if at_a.dot(at_b) < SHARP && faces(mesh, first, at_a) && faces(mesh, second, at_b) {
             (mesh.triangles[one], mesh.triangles[other]) = (first, second);
         }
+    }
+}
+
+/// Moves vertices that are near an edge onto it.
+fn snap(mesh: &mut TriMesh, normals: &mut [Option<DVec3>], shape: &dyn Shape) {
+    let propose = |t: usize| {
+        let point = feature(mesh, normals, shape, t)?;
+        let corners = mesh.corners(t);
+        let (distance, k) = (0..3)
+            .map(|k| (corners[k].distance(point), k))
+            .min_by(|a, b| a.0.total_cmp(&b.0))?;
+        (distance < NEAR * longest(corners)).then_some((mesh.triangles[t][k], distance, point))
+    };
+    let mut moves: Vec<(u32, f64, DVec3)> = (0..mesh.triangles.len()).into_par_iter().filter_map(propose).collect();
+    moves.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    moves.dedup_by_key(|(vertex, ..)| *vertex);
+    for (vertex, _, point) in moves {
+        mesh.vertices[vertex as usize] = point;
+        normals[vertex as usize] = None;
     }
 }
 
@@ -65,9 +90,11 @@ fn longest([a, b, c]: [DVec3; 3]) -> f64 {
 }
 
 /// The point of an edge or corner that triangle `t` cuts off, if it does.
-fn feature(mesh: &TriMesh, normals: &[DVec3], shape: &dyn Shape, t: usize) -> Option<DVec3> {
-    let [a, b, c] = mesh.triangles[t].map(|v| normals[v as usize]);
-    if a.dot(b).min(b.dot(c)).min(c.dot(a)) > SHARP {
+fn feature(mesh: &TriMesh, normals: &[Option<DVec3>], shape: &dyn Shape, t: usize) -> Option<DVec3> {
+    let triangle = mesh.triangles[t];
+    let known = triangle.map(|v| normals[v as usize]);
+    let turns = |k: usize| known[k].zip(known[(k + 1) % 3]).map_or(1.0, |(a, b)| a.dot(b));
+    if turns(0).min(turns(1)).min(turns(2)) > SHARP {
         return None;
     }
     let corners = mesh.corners(t);
@@ -75,7 +102,8 @@ fn feature(mesh: &TriMesh, normals: &[DVec3], shape: &dyn Shape, t: usize) -> Op
     // Least squares of the distances from the planes: (Σ n nᵀ + ε) x = Σ n (n·p), from the middle.
     let mut matrix = DMat3::from_diagonal(DVec3::splat(PULL));
     let mut right = DVec3::ZERO;
-    for (normal, corner) in [a, b, c].into_iter().zip(corners) {
+    for (normal, corner) in known.into_iter().zip(corners) {
+        let Some(normal) = normal else { continue };
         matrix += DMat3::from_cols(normal * normal.x, normal * normal.y, normal * normal.z);
         right += normal * normal.dot(corner - middle);
     }

@@ -1,14 +1,13 @@
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
-use std::sync::Arc;
 
 use barchan_geometry::isosurface::{IsosurfaceError, isosurface, sharpen};
 use barchan_geometry::mesh::MeshSolid;
 use barchan_geometry::mesh::primitives::icosphere;
 use barchan_geometry::random::Stream;
-use barchan_geometry::shapes::{Cuboid, Cylinder, Subtract, Transformed};
+use barchan_geometry::shapes::Cylinder;
 use barchan_geometry::{Aabb, Shape, TriMesh};
-use glam::{DMat3, DQuat, DVec3};
+use glam::{DMat3, DVec3};
 
 use crate::support::{Block, Sphere, Torus, cuboid};
 
@@ -122,37 +121,8 @@ fn sharpened_blocks_and_discs_have_their_edges_and_corners() {
             .map(|v| v.distance(corner))
             .fold(f64::INFINITY, f64::min);
         // A corner whose three faces meet in no single triangle is cut by less than a voxel.
-        assert!(nearest < 0.08, "{nearest} m from the corner {corner}");
+        assert!(nearest < 0.05, "{nearest} m from the corner {corner}");
     }
-
-    // An open box as in the scenes: walls of less than two voxels, inner and outer edges.
-    let cuboid = |size: DVec3, z: f64| -> Arc<dyn Shape> {
-        let cuboid = Arc::new(Cuboid::new(size).unwrap());
-        Arc::new(Transformed::new(cuboid, DVec3::new(0.8, 0.0, z), DQuat::IDENTITY, DVec3::ONE).unwrap())
-    };
-    let parts = vec![
-        cuboid(DVec3::new(1.5, 1.0, 0.36), 0.18),
-        cuboid(DVec3::new(1.4, 0.9, 1.0), 0.5),
-    ];
-    let open = Subtract::new(parts, 0.0).unwrap();
-    let mut mesh = surface(&open, 1.5 / 48.0, 0.0);
-    sharpen(&mut mesh, &open);
-    let exact = 1.5 * 1.0 * 0.36 - 1.4 * 0.9 * 0.36;
-    // Cut corners cost two thousandths.
-    assert!((volume(&mesh) / exact - 1.0).abs() < 5e-3, "{}", volume(&mesh) / exact);
-    // Nothing is cut: all triangles lie in the surface.
-    let mut cut = 0;
-    for t in 0..mesh.triangles.len() {
-        let [a, b, c] = mesh.corners(t);
-        let middle = (a + b + c) / 3.0;
-        let longest = a.distance(b).max(b.distance(c)).max(c.distance(a));
-        cut += usize::from(open.distance(middle).abs() > 0.05 * longest);
-    }
-    assert!(
-        cut * 100 < mesh.triangles.len(),
-        "{cut} of {} triangles",
-        mesh.triangles.len()
-    );
 
     // A disc two voxels thick: its rim is where top and side meet, all around.
     let disc = Cylinder::new(1.0, 0.1).unwrap();

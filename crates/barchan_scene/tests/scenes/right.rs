@@ -50,7 +50,7 @@ const WARNED: &[(&str, &[&str])] = &[
         &["the emitter starts when the scene is over, at 1 s"]),
     ("[[body]]\nname = \"a\"\nshape = { sphere = { radius = 1 } }\n[[body]]\nname = \"b\"\nshape = { sphere = { radius = 1 } }\n[[joint]]\nbodies = [\"a\", \"b\"]\nkind = \"ball\"\nat = [0, 0, 0]\nlength = 2",
         &["this joint has no effect: none of its bodies is dynamic", "`length` has no effect on a ball joint"]),
-    ("[solver.dem]\nanything = 1", &[]),
+    ("[solver.dem]\nsteps_per_contact = 30", &[]),
 ];
 
 #[test]
