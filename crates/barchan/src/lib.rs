@@ -36,6 +36,7 @@
 //! ```
 
 mod coloring;
+pub mod interact;
 mod look;
 pub mod refining;
 mod registry;
@@ -43,6 +44,7 @@ pub mod running;
 pub mod sampling;
 mod simulation;
 mod stage;
+mod wires;
 
 pub use coloring::Coloring;
 pub use look::{FIT, Look, LookError, Show, Viewpoint, read_frame};

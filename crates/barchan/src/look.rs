@@ -98,6 +98,8 @@ pub struct Look {
     pub viewpoint: Viewpoint,
     /// What colours mean.
     pub coloring: Coloring,
+    /// Whether bodies are lines, through which one sees the sand.
+    pub wireframe: bool,
 }
 
 impl Default for Look {
@@ -107,6 +109,7 @@ impl Default for Look {
             show: Show::Finest,
             viewpoint: Viewpoint::default(),
             coloring: Coloring::Material,
+            wireframe: false,
         }
     }
 }
@@ -179,6 +182,27 @@ impl Stage {
         Ok(image)
     }
 
+    /// Where a picture is seen from at `time` [s], if its width / height is `aspect`: position [m], target [m], vertical field of view [rad].
+    pub fn view(&self, viewpoint: &Viewpoint, time: f64, aspect: f32) -> Result<(DVec3, DVec3, f64), LookError> {
+        let bounds = self.bounds(&[]);
+        let origin = origin(&bounds);
+        let camera = self.camera(viewpoint, time, &bounds, origin, aspect)?;
+        Ok((
+            camera.position.as_dvec3() + origin,
+            camera.target.as_dvec3() + origin,
+            f64::from(camera.vertical_fov),
+        ))
+    }
+
+    /// The columns of a frame that colours may mean, `speed` first.
+    pub fn columns(frame: &Frame, show: Show) -> Vec<String> {
+        let names = |table: &Table| coloring::names(table).map(str::to_owned).collect();
+        match (&frame.grains, show) {
+            (Some(grains), Show::Finest | Show::Compare) => names(grains),
+            _ => names(&frame.guides),
+        }
+    }
+
     /// The range of a column in a frame, as a bar would show it if nobody said otherwise.
     pub fn range(frame: &Frame, show: Show, column: &str) -> Result<[f32; 2], LookError> {
         let (particles, table) = match (&frame.grains, show) {
@@ -241,7 +265,11 @@ impl Stage {
                 radii: Radii::Each(radii),
                 colors,
             },
-            meshes: self.meshes(&frame.bodies, origin),
+            meshes: if look.wireframe {
+                Vec::new()
+            } else {
+                self.meshes(&frame.bodies, origin)
+            },
             ground: self.plan.ground.map(|height| (height - origin.z) as f32),
             camera: self.camera(
                 &look.viewpoint,
@@ -252,7 +280,11 @@ impl Stage {
             )?,
             sun: barchan_render::Sun::default(),
         };
-        Ok((renderer.render(&picture, width, height)?, legend))
+        let mut image = renderer.render(&picture, width, height)?;
+        if look.wireframe {
+            self.draw_wires(&mut image, &frame.bodies, origin, &picture.camera)?;
+        }
+        Ok((image, legend))
     }
 
     /// What the stage has at time 0; what there is now if it has nothing.
@@ -267,6 +299,12 @@ impl Stage {
         let color = |color: &Option<[u8; 3]>| color.map_or(SAND, linear);
         let colors: Vec<_> = self.plan.materials.iter().map(color).collect();
         if colors.is_empty() { vec![SAND] } else { colors }
+    }
+
+    /// Colour of a body's lines, sRGB: its own, bright enough to be seen before sand.
+    pub(crate) fn wire_color(&self, body: usize) -> [u8; 3] {
+        let color = self.plan.bodies[body].color.unwrap_or([0x20, 0x30, 0x48]);
+        color.map(|c| c / 2)
     }
 
     fn meshes(&self, bodies: &[BodyState], origin: DVec3) -> Vec<Mesh<'_>> {
@@ -334,7 +372,7 @@ fn no_column(frame: &Frame, particles: &'static str, table: &Table, column: &str
         particles,
         frame: frame.number,
         column: column.to_owned(),
-        present: coloring::names(table),
+        present: coloring::names(table).collect::<Vec<_>>().join(", "),
     }
 }
 
@@ -345,7 +383,7 @@ fn origin(bounds: &Aabb) -> DVec3 {
     if far { bounds.center() } else { DVec3::ZERO }
 }
 
-fn pose(state: &BodyState, origin: DVec3) -> Affine3A {
+pub(crate) fn pose(state: &BodyState, origin: DVec3) -> Affine3A {
     let pose = DAffine3::from_rotation_translation(DQuat::from_array(state.rotation), state.position - origin);
     Affine3A::from_mat4(DMat4::from(pose).as_mat4())
 }

@@ -1,9 +1,11 @@
 //! Every solver by name: the one place where solvers and scenes meet.
 
 use barchan_bodies::Dynamics;
-use barchan_pbd::{FrictionMode, PbdSettings, PbdSolver, Splitting};
+use barchan_dem::{Contact, DemSettings, DemSolver, NormalLaw, ShearLaw};
+use barchan_pbd::{FrictionMode, PbdSettings, PbdSolver, Rigid, Splitting};
 use barchan_refine::{GrainRefiner, Mode, RefineError, RefineSettings, Seeding, Source};
-use barchan_scene::{Fill, FillSource, Refine, Scene, Settings};
+use barchan_scene::{ContactProperties, Fill, FillSource, Refine, Scene, Settings};
+use barchan_sph::{Pressure, SphSettings, SphSolver, Yield};
 use barchan_world::{Solver, World};
 use thiserror::Error;
 
@@ -30,7 +32,7 @@ pub enum SolverError {
 type Build = fn(&Scene, &World) -> Result<Box<dyn Solver>, SolverError>;
 
 /// Every solver. A new one is a crate and a line here.
-const SOLVERS: &[(&str, Build)] = &[("pbd", pbd)];
+const SOLVERS: &[(&str, Build)] = &[("pbd", pbd), ("sph", sph), ("dem", dem)];
 
 fn names() -> String {
     SOLVERS.iter().map(|s| s.0).collect::<Vec<_>>().join(", ")
@@ -54,7 +56,10 @@ pub fn natural_step(solver: &str, diameter: f64, gravity: f64) -> Option<f64> {
 fn pbd(scene: &Scene, world: &World) -> Result<Box<dyn Solver>, SolverError> {
     let refused = |reason: String| SolverError::Refused { name: "pbd", reason };
     let settings = pbd_settings(&scene.solver_settings, scene.frame_rate);
-    let bodies = Dynamics::new(world).map_err(|error| refused(error.to_string()))?;
+    let mut bodies = Dynamics::new(world).map_err(|error| refused(error.to_string()))?;
+    if settings.rigid == Rigid::ShapeMatching {
+        bodies = bodies.shape_matched();
+    }
     let solver = PbdSolver::new(settings, Box::new(bodies)).map_err(|error| refused(error.to_string()))?;
     Ok(Box::new(solver))
 }
@@ -83,8 +88,102 @@ fn pbd_settings(given: &Settings, frame_rate: f64) -> PbdSettings {
         cfl: number("cfl", defaults.cfl),
         relaxation: number("relaxation", defaults.relaxation),
         velocity_clamp: number("velocity_clamp", defaults.velocity_clamp),
+        rigid: match given.word("rigid") {
+            Some("shape_matching") => Rigid::ShapeMatching,
+            _ => Rigid::True,
+        },
         sleeping: given.flag("sleeping").unwrap_or(defaults.sleeping),
     }
+}
+
+fn sph(scene: &Scene, world: &World) -> Result<Box<dyn Solver>, SolverError> {
+    let refused = |reason: String| SolverError::Refused { name: "sph", reason };
+    let mut settings = sph_settings(&scene.solver_settings, scene.frame_rate);
+    let cohesion = scene.contacts.iter().map(|c| c.cohesion.unwrap_or_default() as f32);
+    settings.cohesion = cohesion.collect();
+    let bodies = Dynamics::new(world).map_err(|error| refused(error.to_string()))?;
+    let solver = SphSolver::new(settings, bodies).map_err(|error| refused(error.to_string()))?;
+    Ok(Box::new(solver))
+}
+
+fn sph_settings(given: &Settings, frame_rate: f64) -> SphSettings {
+    let defaults = SphSettings::default();
+    let count = |name: &str, default: u32| given.count(name).map_or(default, |n| n as u32);
+    let number = |name: &str, default: f32| given.number(name).map_or(default, |x| x as f32);
+    let substeps = given.number("substeps").map(|n| 1.0 / (frame_rate * n));
+    let convention = given
+        .word("yield")
+        .and_then(|word| Yield::ALL.iter().find(|y| y.0 == word));
+    SphSettings {
+        step: substeps.or(given.number("step")).or(defaults.step),
+        support: number("support", defaults.support),
+        pressure: match given.word("pressure") {
+            Some("pcisph") => Pressure::Pcisph,
+            _ => Pressure::Iisph,
+        },
+        density_error: number("density_error", defaults.density_error),
+        iterations: [
+            count("min_iterations", defaults.iterations[0]),
+            count("max_iterations", defaults.iterations[1]),
+        ],
+        friction_iterations: count("friction_iterations", defaults.friction_iterations),
+        convention: convention.map_or(defaults.convention, |y| y.1),
+        cfl: number("cfl", defaults.cfl),
+        cohesion: defaults.cohesion,
+    }
+}
+
+fn dem(scene: &Scene, world: &World) -> Result<Box<dyn Solver>, SolverError> {
+    let refused = |reason: String| SolverError::Refused { name: "dem", reason };
+    let bodies = Dynamics::new(world).map_err(|error| refused(error.to_string()))?;
+    let solver =
+        DemSolver::new(dem_settings(scene, world), bodies, world).map_err(|error| refused(error.to_string()))?;
+    Ok(Box::new(solver))
+}
+
+fn dem_settings(scene: &Scene, world: &World) -> DemSettings {
+    let given = &scene.solver_settings;
+    let defaults = DemSettings::default();
+    let number = |name: &str, default: f64| given.number(name).unwrap_or(default);
+    let contact = |said: &ContactProperties| {
+        let usual = Contact::default();
+        Contact {
+            youngs_modulus: said.youngs_modulus.unwrap_or(usual.youngs_modulus),
+            poisson_ratio: said.poisson_ratio.unwrap_or(usual.poisson_ratio),
+            restitution: said.restitution.unwrap_or(usual.restitution),
+            rolling_friction: said.rolling_friction.unwrap_or(usual.rolling_friction),
+        }
+    };
+    let young = given.number("body_youngs_modulus");
+    let (mut clumps, mut clumped) = (Vec::new(), Vec::new());
+    let starts = [0].into_iter().chain(world.fill_ends.iter().copied());
+    for (fill, (start, end)) in scene.fills.iter().zip(starts.zip(world.fill_ends.iter().copied())) {
+        if let Some(clump) = &fill.clump {
+            clumped.push((start..end, clumps.len()));
+            clumps.push((**clump).clone());
+        }
+    }
+    DemSettings {
+        step: given.number("step"),
+        steps_per_contact: number("steps_per_contact", defaults.steps_per_contact),
+        normal: named(given, "normal", NormalLaw::ALL),
+        shear: named(given, "shear", ShearLaw::ALL),
+        reference_speed: number("reference_speed", defaults.reference_speed),
+        duration: given.number("duration"),
+        shear_viscosity: given.number("shear_viscosity"),
+        contacts: scene.contacts.iter().map(contact).collect(),
+        bodies: young.map(|young| [young, number("body_poisson_ratio", 0.3)]),
+        clumps,
+        clumped,
+    }
+}
+
+/// What the word `name` means, or the default.
+fn named<T: Copy + Default>(given: &Settings, name: &str, all: &[(&str, T)]) -> T {
+    let word = given.word(name);
+    all.iter()
+        .find(|entry| Some(entry.0) == word)
+        .map_or(T::default(), |entry| entry.1)
 }
 
 /// How `scene` wants its grains.

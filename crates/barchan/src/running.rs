@@ -125,7 +125,7 @@ pub fn run(scene: &Scene, options: &RunOptions, watch: &mut dyn FnMut(Progress) 
     }
     Ok(RunReport {
         frame: simulation.frame_number(),
-        frames,
+        frames: frames.max(simulation.frame_number()),
         simulation: simulating,
         output: writer.finish()?,
     })

@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use barchan_refine::{GrainRefiner, RefineError};
-use barchan_scene::{Scene, SceneError};
+use barchan_refine::{GrainRefiner, RefineError, Source};
+use barchan_scene::{Refine, Scene, SceneError, Setting};
 use barchan_world::{
-    AdvanceError, AdvanceReport, Archive, ArchiveError, BodyState, Column, ColumnRef, Frame, Motion, RefineReport,
-    Refiner, Solver, Stats, Table, Twist, World, Wrench,
+    AdvanceError, AdvanceReport, Archive, ArchiveError, Body, BodyState, Column, ColumnRef, Frame, Motion,
+    RefineReport, Refiner, Solver, Stats, Table, Twist, World, Wrench,
 };
 use glam::{DVec3, Vec3};
 use thiserror::Error;
@@ -50,12 +50,25 @@ pub struct Simulation {
     guide_ms: f64,
     refine_report: RefineReport,
     grain_ms: f64,
+    /// The scene whose solver goes on after a frame in which nobody sleeps.
+    waking: Option<Box<Scene>>,
 }
 
 impl Simulation {
     /// Builds the scene's world, solver and grains; fills that settle do so now.
     pub fn new(scene: &Scene) -> Result<Self, SimulationError> {
+        let world = scene.build()?;
+        Self::settled(scene, world)
+    }
+
+    /// The same, but `prepare` may change the world that was built, and say so in the scene, before anything else sees it.
+    pub fn prepared(scene: &mut Scene, prepare: impl FnOnce(&mut Scene, &mut World)) -> Result<Self, SimulationError> {
         let mut world = scene.build()?;
+        prepare(scene, &mut world);
+        Self::settled(scene, world)
+    }
+
+    fn settled(scene: &Scene, mut world: World) -> Result<Self, SimulationError> {
         let solver = settle(scene, &mut world)?;
         world.place_scripted_bodies(0.0);
         let refiner = registry::refiner(scene, &world).map_err(Box::new)?;
@@ -96,7 +109,36 @@ impl Simulation {
             guide_ms: 0.0,
             refine_report: RefineReport::default(),
             grain_ms: 0.0,
+            waking: None,
         })
+    }
+
+    /// Goes on with the solver's settings of `scene`, which must have the same bodies, and with what was changed of the world's
+    /// materials: guides at rest wake, contacts keep what they carry.
+    pub fn retune(&mut self, scene: &Scene) -> Result<(), SimulationError> {
+        let mut awake = scene.clone();
+        awake.solver_settings.set("sleeping", Setting::Flag(false));
+        self.exchange_solver(&awake)?;
+        self.waking = Some(Box::new(scene.clone()));
+        Ok(())
+    }
+
+    fn exchange_solver(&mut self, scene: &Scene) -> Result<(), SimulationError> {
+        let mut archive = Archive::default();
+        self.solver.save(&mut archive);
+        let mut solver = registry::solver(scene, &self.world)?;
+        solver.load(&self.world, &archive)?;
+        self.solver = solver;
+        Ok(())
+    }
+
+    /// Seeds other grains in what the guides cover now, or none.
+    pub fn refine_anew(&mut self, refine: Option<&Refine>, seed: u64) -> Result<(), SimulationError> {
+        let all = Source::Guides(0..self.world.next_id);
+        let seeded = |refine| GrainRefiner::new(registry::refine_settings(refine, seed), &self.world, &[all]);
+        self.refiner = refine.map(seeded).transpose().map_err(Box::new)?;
+        self.grain_ms = 0.0;
+        Ok(())
     }
 
     /// Frames since the start.
@@ -128,6 +170,9 @@ impl Simulation {
         let (solver, world) = (&mut self.solver, &mut self.world);
         self.report = rayon::scope(|_| solver.advance(world, next - now))?;
         self.world.time = next;
+        if let Some(scene) = self.waking.take() {
+            self.exchange_solver(&scene)?;
+        }
         self.guide_ms = 1e3 * start.elapsed().as_secs_f64();
         self.frame += 1;
         measure_velocities(&self.world, &self.starts, next - now, &mut self.velocities);
@@ -291,6 +336,6 @@ fn settle(scene: &Scene, world: &mut World) -> Result<Option<Box<dyn Solver>>, S
         body.wrench = Wrench::default();
     }
     world.guides.velocity.fill(Vec3::ZERO);
-    let goes_on = !world.bodies.iter().any(|body| body.is_dynamic());
+    let goes_on = solver.follows_bodies() || !world.bodies.iter().any(Body::is_dynamic);
     Ok(goes_on.then_some(solver))
 }

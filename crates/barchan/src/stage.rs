@@ -2,7 +2,7 @@
 //! can be drawn without its scene.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use barchan_geometry::mesh::{self, MeshError, write_ply};
 use barchan_geometry::{Aabb, TriMesh};
@@ -12,6 +12,8 @@ use barchan_world::{Body, Ease, World};
 use glam::{DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+
+use crate::wires::{self, Edge};
 
 /// A stage that could not be read.
 #[derive(Debug, Error)]
@@ -45,6 +47,8 @@ pub(crate) struct Surface {
     pub mesh: Arc<TriMesh>,
     /// The mesh's vertices in single precision [m].
     pub vertices: Vec<Vec3>,
+    /// Found when they are first asked for.
+    edges: OnceLock<Vec<Edge>>,
 }
 
 /// What is written as `stage.json`.
@@ -91,7 +95,13 @@ impl Surface {
         Self {
             vertices: mesh.vertices.iter().map(|v| v.as_vec3()).collect(),
             mesh,
+            edges: OnceLock::new(),
         }
+    }
+
+    /// The edges of its triangles.
+    pub fn edges(&self) -> &[Edge] {
+        self.edges.get_or_init(|| wires::edges(&self.mesh, &self.vertices))
     }
 }
 

@@ -24,6 +24,24 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "barchan_sph",
+        &[
+            "barchan_neighbors",
+            "barchan_geometry",
+            "barchan_world",
+            "barchan_bodies",
+        ],
+    ),
+    (
+        "barchan_dem",
+        &[
+            "barchan_neighbors",
+            "barchan_geometry",
+            "barchan_world",
+            "barchan_bodies",
+        ],
+    ),
+    (
         "barchan_refine",
         &["barchan_neighbors", "barchan_geometry", "barchan_world"],
     ),
@@ -38,6 +56,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "barchan_world",
             "barchan_bodies",
             "barchan_pbd",
+            "barchan_sph",
+            "barchan_dem",
             "barchan_refine",
             "barchan_scene",
             "barchan_gpu",
@@ -46,7 +66,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("barchan_validate", &["barchan"]),
-    ("barchan_cli", &["barchan", "barchan_validate"]),
+    ("barchan_viewer", &["barchan"]),
+    ("barchan_cli", &["barchan", "barchan_validate", "barchan_viewer"]),
 ];
 
 fn root() -> PathBuf {

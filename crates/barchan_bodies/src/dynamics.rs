@@ -1,6 +1,7 @@
 //! The step, and what is kept between steps.
 
 use barchan_world::{AdvanceError, Archive, ArchiveError, Bodies, Body, Motion, Pose, Twist, World, Wrench};
+use glam::DVec3;
 use rapier3d_f64::math::Pose as Frame;
 use rapier3d_f64::prelude::{
     ActiveHooks, CoefficientCombineRule, ColliderBuilder, FrictionModel, ImpulseJointHandle, IntegrationParameters,
@@ -8,12 +9,16 @@ use rapier3d_f64::prelude::{
 };
 
 use crate::friction::ContactFriction;
+use crate::matching::matched_motion;
 use crate::mobility::inertia;
 use crate::motion::{carried, free_motion, twist_between};
 use crate::{BodiesError, Mobility, collider, joint};
 
 /// What the checkpoint calls the state of rapier.
 const ENTRY: &str = "bodies.rapier";
+
+/// How a body moves in a step of a given length [s] under gravity [m/s²] if nothing holds it.
+type FreeMotion = fn(&Body, DVec3, f64) -> (Pose, Twist);
 
 /// Moves the bodies of a world.
 ///
@@ -26,6 +31,8 @@ pub struct Dynamics {
     bodies: Vec<RigidBodyHandle>,
     joints: Vec<ImpulseJointHandle>,
     friction: ContactFriction,
+    /// How bodies move that nothing holds.
+    motion: FreeMotion,
     /// Where each body goes if nothing holds it.
     free: Vec<(Pose, Twist)>,
     /// Which bodies rapier holds.
@@ -50,7 +57,8 @@ impl Dynamics {
                 .density(0.0)
                 .friction(f64::from(body.friction.kinetic))
                 .friction_combine_rule(CoefficientCombineRule::GeometricMean)
-                .restitution(0.0);
+                .restitution(body.restitution)
+                .restitution_combine_rule(CoefficientCombineRule::Max);
             if body.friction.r#static != body.friction.kinetic {
                 collider = collider.active_hooks(ActiveHooks::MODIFY_SOLVER_CONTACTS);
             }
@@ -66,11 +74,18 @@ impl Dynamics {
         Ok(Self {
             rapier,
             friction: ContactFriction::of(&world.bodies),
+            motion: free_motion,
             free: Vec::with_capacity(bodies.len()),
             held: Vec::with_capacity(bodies.len()),
             bodies,
             joints,
         })
+    }
+
+    /// The same, with bodies that nothing holds moved by [`matched_motion`].
+    pub fn shape_matched(mut self) -> Self {
+        self.motion = matched_motion;
+        self
     }
 
     /// Moves the bodies by `dt` [s] from the world's time, which stays.
@@ -113,7 +128,7 @@ impl Dynamics {
                     let next = world.bodies.scripted_pose(k, world.time + dt);
                     (next, twist_between(body, &body.pose, &next, dt))
                 }
-                Motion::Dynamic if body.is_present(world.time) => free_motion(body, world.gravity, dt),
+                Motion::Dynamic if body.is_present(world.time) => (self.motion)(body, world.gravity, dt),
                 Motion::Dynamic => (body.pose, body.twist),
             }));
     }
@@ -256,6 +271,9 @@ fn set_parameters(rapier: &mut PhysicsWorld, world: &World) {
     let dynamic = world.bodies.iter().filter(|body| body.is_dynamic());
     parameters.length_unit = dynamic.map(size).fold(1.0, f64::min).max(1e-3);
     parameters.normalized_max_linear_velocity = f64::MAX;
+    // Rapier would keep a contact's normal until its bodies have turned by 0.2 rad: a block on a slab that tilts slowly, stuck up
+    // to 10° beyond the friction angle (0.36.1).
+    parameters.contact_recycling = false;
     // One friction a patch: rapier's friction a point loses 6 % of what it should hold on a sliding box (0.36.1).
     parameters.friction_model = FrictionModel::Simplified;
 }

@@ -11,10 +11,12 @@ mod dynamics;
 mod error;
 mod friction;
 mod joint;
+mod matching;
 mod mobility;
 mod motion;
 
 pub use dynamics::Dynamics;
 pub use error::BodiesError;
+pub use matching::{fit, matched_motion, rotation_of};
 pub use mobility::Mobility;
 pub use motion::{carried, free_motion, twist_between};

@@ -47,7 +47,7 @@ pub fn twist_between(body: &Body, from: &Pose, to: &Pose, dt: f64) -> Twist {
 }
 
 /// The pose of a frame turned by `rotation` whose point `local` [m] is at `center` [m].
-fn placed(local: DVec3, center: DVec3, rotation: DQuat) -> Pose {
+pub(crate) fn placed(local: DVec3, center: DVec3, rotation: DQuat) -> Pose {
     Pose {
         position: center - rotation * local,
         rotation,

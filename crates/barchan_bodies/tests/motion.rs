@@ -2,7 +2,7 @@
 
 mod common;
 
-use barchan_bodies::{Dynamics, Mobility, carried, free_motion, twist_between};
+use barchan_bodies::{Dynamics, Mobility, carried, free_motion, matched_motion, twist_between};
 use barchan_world::{Ease, Key, Keys, Motion, Pose, Turn, Wrench};
 use common::*;
 use glam::{DQuat, DVec3};
@@ -185,4 +185,48 @@ fn a_free_body_goes_where_it_was_predicted_to_go() {
     let mut dynamics = Dynamics::new(&world).unwrap();
     dynamics.step(&mut world, &[Wrench::default()], 0.01).unwrap();
     assert_eq!((world.bodies[0].pose, world.bodies[0].twist), predicted);
+}
+
+#[test]
+fn shape_matching_flies_as_steps_do_and_damps_spin_as_chords_do() {
+    let mut body = ball("ball", 0.1, DVec3::Z);
+    body.twist.linear = DVec3::new(1.0, 0.0, 2.0);
+    body.twist.angular = DVec3::new(0.0, 0.0, 10.0);
+    let mut world = world(GRAVITY, vec![body]);
+    let mut dynamics = Dynamics::new(&world).unwrap().shape_matched();
+    let dt = 5e-3;
+    let mut turn = 10.0 * dt;
+    for _ in 0..200 {
+        step(&mut dynamics, &mut world, dt);
+        // A point goes on by its last chord: 2 exp(iθ) - 1 = exp(iθ) (2 - exp(-iθ)).
+        turn = (turn.sin() / (2.0 - turn.cos())).atan();
+        let found = world.bodies[0].twist.angular;
+        assert!(
+            (found - DVec3::Z * (turn / dt)).length() < 1e-6,
+            "{found}, not {}",
+            turn / dt
+        );
+    }
+    let t = world.time;
+    let expected = DVec3::Z + DVec3::new(1.0, 0.0, 2.0) * t + 0.5 * GRAVITY * t * (t + dt);
+    assert!((world.bodies[0].center() - expected).length() < 1e-9);
+}
+
+#[test]
+fn shape_matching_tumbles_as_a_rigid_body_as_steps_get_short() {
+    let error = |dt: f64| {
+        let mut body = cuboid("box", Motion::Dynamic, DVec3::new(0.1, 0.2, 0.3), DVec3::ZERO);
+        body.twist.angular = DVec3::new(1.0, 2.0, 0.5);
+        let mut matched = body.clone();
+        for _ in 0..(1.0 / dt) as usize {
+            (body.pose, body.twist) = free_motion(&body, DVec3::ZERO, dt);
+            (matched.pose, matched.twist) = matched_motion(&matched, DVec3::ZERO, dt);
+        }
+        matched.pose.rotation.angle_between(body.pose.rotation)
+    };
+    let (coarse, fine) = (error(2e-3), error(1e-3));
+    assert!(
+        coarse < 0.05 && (1.7..2.3).contains(&(coarse / fine)),
+        "{coarse} {fine}"
+    );
 }

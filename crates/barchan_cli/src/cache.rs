@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use barchan::geometry::Aabb;
-use barchan::io::{Cache, CacheError, EXPORTERS, ExportError, export};
+use barchan::io::{Cache, CacheError, EXPORTERS, ExportError, FrameStats, export};
 use barchan::refine::measures::Quality;
 use barchan::refining::quality;
-use barchan::world::Column;
+use barchan::world::{BodyState, Column};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use serde_json::json;
@@ -20,6 +20,10 @@ pub struct InfoArguments {
     /// The cache's folder
     dir: PathBuf,
 
+    /// Show this frame; the last one if not given
+    #[arg(long, value_name = "N")]
+    frame: Option<u64>,
+
     /// Print one JSON object a frame
     #[arg(long)]
     json: bool,
@@ -29,17 +33,29 @@ pub fn info(arguments: &InfoArguments) -> Result<(), Failure> {
     let cache = Cache::open(&arguments.dir).map_err(wrong_cache)?;
     let stats = cache.stats().map_err(wrong_cache)?;
     let run = &cache.manifest().run;
+    if let Some(frame) = arguments.frame
+        && stats.iter().all(|line| line.frame != frame)
+    {
+        let held = stats.first().zip(stats.last());
+        let held = held.map_or("none".to_owned(), |(a, b)| format!("{} to {}", a.frame, b.frame));
+        return Err(Failure::input(format!(
+            "there is no frame {frame}; frames there are: {held}"
+        )));
+    }
+    let shown = |line: &FrameStats| arguments.frame.is_none_or(|frame| frame == line.frame);
     if arguments.json {
-        for (k, line) in stats.iter().enumerate() {
+        for line in stats.iter().filter(|line| shown(line)) {
             let s = &line.stats;
-            let is_last = k + 1 == stats.len() && s.grains > 0;
+            let bodies = bodies(&cache, line.frame)?;
+            let bodies: Vec<_> = bodies.iter().map(body_row).collect();
+            let is_last = Some(line.frame) == stats.last().map(|last| last.frame) && s.grains > 0;
             let quality = is_last.then(|| quality(&cache, line.frame)).transpose();
             let quality = quality.map_err(|error| Failure::input(error.to_string()))?.flatten();
             let row = json!({
                 "frame": line.frame, "time": line.time, "steps": s.steps, "guides": s.guides, "grains": s.grains,
                 "mass": s.mass, "kinetic_energy": s.kinetic_energy, "potential_energy": s.potential_energy,
                 "momentum": s.momentum.to_array(), "max_speed": s.max_speed, "max_overlap": s.max_overlap,
-                "guide_ms": s.guide_ms, "grain_ms": s.grain_ms, "removed_mass": s.removed_mass,
+                "guide_ms": s.guide_ms, "grain_ms": s.grain_ms, "removed_mass": s.removed_mass, "bodies": bodies,
                 "grain_quality": quality.as_ref().map(quality_fields),
             });
             println!("{row}");
@@ -51,15 +67,18 @@ pub fn info(arguments: &InfoArguments) -> Result<(), Failure> {
         "scene {name}, solver {}, {} frames a second, version {}",
         run.solver, run.frame_rate, run.version
     );
-    let Some(last) = stats.last() else {
+    let Some(last) = stats.iter().rfind(|line| shown(line)) else {
         println!("no frames yet");
         return Ok(());
     };
-    let (first, s) = (&stats[0], &last.stats);
+    let (first, end, s) = (&stats[0], &stats[stats.len() - 1], &last.stats);
     println!(
         "frames {} to {}, times {:.3} to {:.3} s",
-        first.frame, last.frame, first.time, last.time
+        first.frame, end.frame, first.time, end.time
     );
+    if last.frame != end.frame {
+        println!("frame {}, time {:.3} s", last.frame, last.time);
+    }
     println!(
         "guides {}, grains {}, mass {:.6} kg (removed {:.6} kg)",
         s.guides, s.grains, s.mass, s.removed_mass
@@ -92,7 +111,37 @@ pub fn info(arguments: &InfoArguments) -> Result<(), Failure> {
         let bounds = Aabb::of_points(positions.iter().map(|p| p.as_dvec3()));
         println!("bounds {:.4} to {:.4}", bounds.min, bounds.max);
     }
+    let bodies = bodies(&cache, last.frame)?;
+    if !bodies.is_empty() {
+        println!(
+            "bodies: where they are [m], what guides push them with [N] and turn them with [N m], means over the frame"
+        );
+    }
+    let width = bodies.iter().map(|body| body.name.chars().count()).max().unwrap_or(0);
+    for body in &bodies {
+        let BodyState { name, position, .. } = body;
+        println!(
+            "  {name:width$}  at {position:.4}, force {:.2}, torque {:.2}",
+            body.force, body.torque
+        );
+    }
     Ok(())
+}
+
+/// The bodies of a frame; none where the cache keeps none.
+fn bodies(cache: &Cache, frame: u64) -> Result<Vec<BodyState>, Failure> {
+    match cache.read_bodies(frame) {
+        Err(CacheError::NoFrame { .. }) => Ok(Vec::new()),
+        read => read.map_err(wrong_cache),
+    }
+}
+
+fn body_row(body: &BodyState) -> serde_json::Value {
+    json!({
+        "name": body.name, "position": body.position.to_array(), "rotation": body.rotation,
+        "linear_velocity": body.linear_velocity.to_array(), "angular_velocity": body.angular_velocity.to_array(),
+        "force": body.force.to_array(), "torque": body.torque.to_array(),
+    })
 }
 
 /// How good the last frame's grains are.

@@ -1,14 +1,16 @@
-//! `barchan` alone: the hourglass from its scene to a picture and a movie, in a new folder.
+//! `barchan` alone: the hourglass from its scene to a picture and a movie, in a new folder, then the window if there is a display.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use barchan::render::{Engine, Renderer};
 use barchan::{Look, Stage};
+use barchan_viewer::has_display;
 
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::render::{Reel, SceneSource, Source, failure, write_png};
+use crate::view;
 
 const SCENE: &str = "hourglass";
 /// Simulated frames after the first: four seconds.
@@ -58,7 +60,10 @@ pub fn run() -> Result<(), Failure> {
         renderer.name(),
         start.elapsed().as_secs_f64()
     );
-    println!("next: barchan run excavator -o digging; barchan render digging");
+    println!("next: barchan run excavator -o digging; barchan render digging; barchan view excavator");
+    if has_display() {
+        view::show(SCENE, &[], Engine::Auto)?;
+    }
     Ok(())
 }
 

@@ -13,6 +13,7 @@ mod run;
 mod sample;
 mod scene;
 mod validate;
+mod view;
 
 use std::process::ExitCode;
 
@@ -34,6 +35,8 @@ enum Command {
     Run(run::Arguments),
     /// Draw a cache or a scene as a picture, pictures or a movie
     Render(render::Arguments),
+    /// Open a window: a scene simulated live, or a cache played
+    View(view::Arguments),
     /// Make grains for a cache that has guides only, or for files of another program
     Refine(refine::Arguments),
     /// Turn a mesh file or a shape into particles
@@ -62,6 +65,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Render(arguments) => render::run(&arguments),
         Command::Refine(arguments) => refine::run(&arguments),
+        Command::View(arguments) => view::run(&arguments),
         Command::Sample(arguments) => sample::run(&arguments),
         Command::Export(arguments) => cache::run_export(&arguments),
         Command::Info(arguments) => cache::info(&arguments),
@@ -90,11 +94,16 @@ fn finish(done: Result<(), Failure>) -> ExitCode {
     }
 }
 
+/// Threads beyond any machine.
+const MOST_THREADS: usize = 1024;
+
 /// Limits the threads that all parallel work uses.
 fn use_threads(threads: Option<usize>) -> Result<(), Failure> {
     let Some(threads) = threads else { return Ok(()) };
-    if threads == 0 {
-        return Err(Failure::input("--threads must be at least 1"));
+    if !(1..=MOST_THREADS).contains(&threads) {
+        return Err(Failure::input(format!(
+            "--threads must be 1 to {MOST_THREADS}, got {threads}"
+        )));
     }
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads)

@@ -202,3 +202,19 @@ fn wrong_input_is_refused_with_exit_code_two() {
         assert!(said.contains(part), "{words:?}: {said}");
     }
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn without_a_display_the_window_names_what_needs_none() {
+    let folder = folder_with_scene();
+    let output = Command::new(env!("CARGO_BIN_EXE_barchan"))
+        .current_dir(folder.path())
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY")
+        .args(["view", "drop.toml"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("no display") && said.contains("barchan render"), "{said}");
+}

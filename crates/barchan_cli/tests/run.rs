@@ -194,6 +194,16 @@ fn numbers_may_begin_elsewhere_and_the_ledger_closes() {
     }
     let (code, said) = finish(folder.path(), &["info", "shot"]);
     assert_eq!(code, 0, "{said}");
+    assert!(said.contains("ball") && said.contains("force ["), "{said}");
+    let (code, said) = finish(folder.path(), &["info", "shot", "--frame", "1004", "--json"]);
+    assert_eq!(code, 0, "{said}");
+    let row: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(
+        (&row["frame"], &row["bodies"][1]["name"]),
+        (&1004.into(), &"ball".into())
+    );
+    let (code, said) = finish(folder.path(), &["info", "shot", "--frame", "7"]);
+    assert!(code == 2 && said.contains("1001 to 1006"), "{said}");
     let (code, said) = finish(folder.path(), &["render", "shot", "-o", "p.png", "--size", "160x90"]);
     assert_eq!(code, 0, "{said}");
     assert!(fs::read(folder.path().join("p.png")).unwrap().starts_with(b"\x89PNG"));

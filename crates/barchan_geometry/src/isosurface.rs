@@ -1,6 +1,7 @@
 //! Triangle meshes of the surfaces of equal distance.
 
 mod collapse;
+mod sharpen;
 mod tetrahedra;
 
 use std::collections::{BTreeMap, HashMap};
@@ -11,6 +12,8 @@ use thiserror::Error;
 
 use crate::{Shape, TriMesh};
 use tetrahedra::{BLOCK, EdgeKey, Grid, Patch, march};
+
+pub use sharpen::sharpen;
 
 /// What a block of cells near the surface takes, in patches, the joined mesh and its clean-up [bytes]; measured 36,000.
 const BLOCK_BYTES: f64 = 40_960.0;
@@ -55,7 +58,7 @@ pub enum IsosurfaceError {
 ///
 /// The mesh is a closed manifold, whatever the shape: every edge has two triangles, one in each direction, seen
 /// counter-clockwise from where the distance is greater. Its vertices lie on the exact level (but for creases of the
-/// distance, within a voxel); features smaller than a voxel may be missed and sharp edges are cut by up to a voxel. Empty
+/// distance, within a voxel); features smaller than a voxel may be missed and sharp edges are cut by up to a voxel, which [`sharpen`] undoes. Empty
 /// if the shape or the level set is.
 pub fn isosurface(shape: &dyn Shape, voxel: f64, level: f64, memory_limit: usize) -> Result<TriMesh, IsosurfaceError> {
     if !(voxel > 0.0 && voxel.is_finite() && level.is_finite()) {

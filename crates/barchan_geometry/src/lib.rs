@@ -4,6 +4,7 @@
 //! kilometres from the origin and still be sampled with millimetre particles.
 
 mod aabb;
+pub mod clump;
 pub mod isosurface;
 pub mod mass;
 pub mod mesh;

@@ -11,6 +11,7 @@ use crate::FrictionMode;
 use crate::PbdSolver;
 use crate::cpu::CHUNK;
 use crate::cpu::bodies::{BodyStep, extent};
+use crate::cpu::images;
 use crate::cpu::memory::NEW;
 use crate::cpu::nearby::Nearby;
 use crate::cpu::rules::SLACK;
@@ -124,6 +125,7 @@ impl PbdSolver {
         self.fall_time = fall_time(world);
         self.make_grid(world)?;
         wrap(world);
+        world.wrap_bodies();
         self.sort(world)?;
         let n = world.guides.len();
         self.columns.reset(n);
@@ -222,7 +224,7 @@ impl PbdSolver {
 
     /// Makes bodies ready to be asked. Gives whether they are others than before.
     fn make_surfaces(&mut self, world: &World) -> bool {
-        let fits = self.surfaces.len() == world.bodies.len()
+        let fits = self.surfaces.len() == images::count(world)
             && self
                 .surfaces
                 .iter()
@@ -235,6 +237,9 @@ impl PbdSolver {
                 .iter()
                 .map(|body| Surface::new(body, largest, 2.0 * f64::from(SLACK)))
                 .collect();
+            let images = images::numbers(world).skip(world.bodies.len());
+            let images: Vec<Surface> = images.map(|k| self.surfaces[k].clone()).collect();
+            self.surfaces.extend(images);
         }
         let guides = guide_bounds(world);
         self.extents.clear();
@@ -246,7 +251,8 @@ impl PbdSolver {
         );
         self.body_friction.clear();
         let all = &world.materials.all;
-        for body in &world.bodies {
+        for k in images::numbers(world) {
+            let body = &world.bodies[k];
             self.body_friction
                 .extend(all.iter().map(|m| geometric_mean(m.friction, body.friction)));
         }
@@ -291,8 +297,8 @@ impl PbdSolver {
     /// Bodies go where they are told, or where guides and gravity push them.
     pub(crate) fn move_bodies(&mut self, world: &mut World, step: f64) -> Result<(), AdvanceError> {
         self.impulses.clear();
-        self.impulses
-            .extend(self.loads.iter().map(|load| load.sum * (-1.0 / step)));
+        let own = self.loads.iter().take(world.bodies.len());
+        self.impulses.extend(own.map(|load| load.sum * (-1.0 / step)));
         for (sum, impulse) in self.spare.wrenches.iter_mut().zip(&self.impulses) {
             *sum += *impulse;
         }

@@ -15,5 +15,5 @@ mod settings;
 mod step;
 
 pub use rigid::{FreeBodies, RigidMotion};
-pub use settings::{FrictionMode, PbdSettings, STEP, SettingsError, Splitting, natural_step};
+pub use settings::{FrictionMode, PbdSettings, Rigid, STEP, SettingsError, Splitting, natural_step};
 pub use step::PbdSolver;

@@ -5,6 +5,7 @@ use glam::{DVec3, Vec3};
 
 use crate::PbdSolver;
 use crate::cpu::halo;
+use crate::cpu::images;
 use crate::cpu::memory::NEW;
 
 /// Times in a frame at which a scripted body is looked at, to see whether it moves [-].
@@ -37,7 +38,7 @@ impl PbdSolver {
             is_moving || changes(body.from) || changes(body.until)
         };
         self.sleep.moving.clear();
-        self.sleep.moving.extend((0..world.bodies.len()).map(moves));
+        self.sleep.moving.extend(images::numbers(world).map(moves));
     }
 
     /// A frame in which all guides sleep and nothing moves: none of them does anything.

@@ -4,6 +4,7 @@ use barchan_world::{AdvanceError, World};
 
 use crate::PbdSolver;
 use crate::cpu::CHUNK;
+use crate::cpu::bodies::BodyStep;
 use crate::cpu::candidates::{self, Geometry, Past};
 use crate::cpu::guides::Extremes;
 use crate::cpu::memory::NEW;
@@ -29,9 +30,12 @@ impl PbdSolver {
         step: f64,
         left: u32,
     ) -> Result<(), AdvanceError> {
-        let travel = |k: usize| self.bodies[k].travel(world.bodies[k].mass_properties.center, self.extents[k]) as f32;
+        let travel = |body: &BodyStep| {
+            let k = body.of as usize;
+            body.travel(world.bodies[k].mass_properties.center, self.extents[k]) as f32
+        };
         self.travels.clear();
-        self.travels.extend((0..self.bodies.len()).map(travel));
+        self.travels.extend(self.bodies.iter().map(travel));
         let body = self.travels.iter().copied().fold(0.0, f32::max);
         self.body_travel += body;
         let is_same = self

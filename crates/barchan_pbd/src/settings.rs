@@ -55,6 +55,8 @@ pub struct PbdSettings {
     pub sleeping: bool,
     /// Fastest that a guide may leave a step, in its diameters a step [-].
     pub velocity_clamp: f32,
+    /// How guides meet dynamic bodies.
+    pub rigid: Rigid,
 }
 
 impl Default for PbdSettings {
@@ -71,6 +73,7 @@ impl Default for PbdSettings {
             relaxation: 2.5,
             velocity_clamp: 0.5,
             sleeping: true,
+            rigid: Rigid::True,
         }
     }
 }
@@ -151,6 +154,17 @@ pub enum Splitting {
     Mass,
     /// By averaging corrections, as printed. Momentum is not kept.
     Average,
+}
+
+/// What a guide meets in a dynamic body.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rigid {
+    /// The whole body, with its mass and inertia at the place of the contact.
+    #[default]
+    True,
+    /// A piece of it as large as a guide; the body is fitted to its pieces after each pass, as printed. What moves the bodies
+    /// should do so too: [`Dynamics::shape_matched`](barchan_bodies::Dynamics::shape_matched).
+    ShapeMatching,
 }
 
 #[cfg(test)]

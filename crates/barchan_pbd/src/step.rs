@@ -1,6 +1,8 @@
 //! A step, stage by stage, after Algorithm 1 of [Sommer22].
 
-use barchan_world::{AdvanceError, AdvanceReport, Archive, ArchiveError, Friction, Guides, Solver, World, Wrench};
+use barchan_world::{
+    AdvanceError, AdvanceReport, Archive, ArchiveError, Friction, Guides, SETTLED_FRACTION, Solver, World, Wrench,
+};
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
 
@@ -8,6 +10,7 @@ use crate::cpu::bodies::{BodyStep, Load};
 use crate::cpu::candidates::{Candidates, PairFriction};
 use crate::cpu::guides::{self, Columns, Extremes};
 use crate::cpu::halo::Imports;
+use crate::cpu::images;
 use crate::cpu::near::Near;
 use crate::cpu::nearby::Nearby;
 use crate::cpu::rules::Rules;
@@ -19,7 +22,10 @@ use crate::cpu::{CHUNK, memory};
 use crate::frame::{Clock, Spare};
 use crate::laws::mass;
 use crate::settings::SettingsError;
-use crate::{PbdSettings, RigidMotion};
+use crate::{PbdSettings, Rigid, RigidMotion};
+
+/// Volume that a piece of a body takes, of its radius cubed [-]: a sphere in a dense packing.
+const PIECE: f64 = 4.0 / 3.0 * std::f64::consts::PI / SETTLED_FRACTION;
 
 /// The solver.
 pub struct PbdSolver {
@@ -130,9 +136,8 @@ impl PbdSolver {
 
     /// Velocities and free ways of guides, poses of bodies at the end of the step.
     fn predict(&mut self, world: &mut World, step: f64) -> Result<Extremes, AdvanceError> {
-        self.bodies.clear();
-        self.bodies
-            .extend((0..world.bodies.len()).map(|k| BodyStep::new(world, k, step)));
+        let pieces = (self.settings.rigid == Rigid::ShapeMatching).then(|| f64::from(self.largest).powi(3) * PIECE);
+        images::place(&mut self.bodies, world, step, pieces);
         let found = guides::predict(
             &mut world.guides.velocity,
             &mut self.columns,
@@ -194,10 +199,13 @@ impl PbdSolver {
                 sum.add(load);
             }
         }
-        for (body, load) in self.bodies.iter_mut().zip(&self.loads) {
-            body.contacts = mass::shared_by(load.contacts as f32, self.settings.calm_relaxation());
+        let own = self.extents.len();
+        images::gather(&mut self.loads, &self.bodies, own);
+        for (body, load) in self.bodies[..own].iter_mut().zip(&self.loads) {
+            body.share(mass::shared_by(load.contacts as f32, self.settings.calm_relaxation()));
             body.give(load);
         }
+        images::follow(&mut self.bodies, own);
     }
 
     /// Moves guides, and leaves impulses for the next step.

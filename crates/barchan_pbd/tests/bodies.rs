@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use barchan_geometry::sdf_grid::SdfGrid;
 use barchan_geometry::shapes::{Cuboid, Sphere};
-use barchan_pbd::PbdSettings;
-use barchan_world::{Boundary, Ease, Key, Keys, Motion, Solver, Turn, World};
+use barchan_pbd::{PbdSettings, Rigid};
+use barchan_world::{Body, Boundary, Ease, Key, Keys, Motion, Solver, Turn, World};
 use glam::{DVec3, Vec3};
 use support::*;
+
+type Solid = Arc<dyn barchan_geometry::Shape>;
 
 fn straight(from: DVec3, to: DVec3, duration: f64) -> Motion {
     let key = |time, at| Key {
@@ -25,7 +27,7 @@ fn straight(from: DVec3, to: DVec3, duration: f64) -> Motion {
 }
 
 /// A wall one guide radius thick that sweeps a basin of sand at 2 m/s; how many guides it left behind.
-fn swept(boundary: impl Fn(&Arc<dyn barchan_geometry::Shape>) -> Boundary) -> (usize, World) {
+fn swept(boundary: impl Fn(&Solid) -> Boundary) -> (usize, World) {
     let radius = 0.02;
     let mut world = world(down(), friction(0.35));
     world.bodies = basin(DVec3::new(3.0, 0.3, 0.5), 0.35);
@@ -68,34 +70,32 @@ fn a_thin_wall_that_sweeps_at_two_metres_a_second_loses_nothing() {
 
 #[test]
 fn momentum_goes_over_from_guides_to_a_body_to_rounding() {
-    let mut world = world(DVec3::ZERO, friction(0.4));
-    let mut ball = body("ball", Arc::new(Sphere::new(0.1).unwrap()), Motion::Dynamic, 0.4);
-    ball.density = 800.0;
-    world.bodies.push(ball);
-    fill(
-        &mut world,
-        DVec3::new(-0.5, -0.1, -0.12),
-        DVec3::new(-0.12, 0.14, 0.12),
-        0.02,
-        0.05,
-    );
-    world
-        .guides
-        .velocity
-        .iter_mut()
-        .for_each(|v| *v = Vec3::new(1.0, 0.2, 0.0));
-    let total = |world: &World| momentum(world) + world.bodies[0].mass() * world.bodies[0].twist.linear;
-    let before = total(&world);
-    let mut solver = solver(PbdSettings::default());
-    run(&mut solver, &mut world, 30);
-    let body = &world.bodies[0];
-    assert!(body.twist.linear.x > 0.2, "{:?}", body.twist);
-    assert!(body.twist.angular.length() > 0.01, "{:?}", body.twist);
-    assert!(
-        (total(&world) - before).length() < 2e-6 * before.length(),
-        "{} {before}",
-        total(&world)
-    );
+    for rigid in [Rigid::True, Rigid::ShapeMatching] {
+        let mut world = world(DVec3::ZERO, friction(0.4));
+        let mut ball = body("ball", Arc::new(Sphere::new(0.1).unwrap()), Motion::Dynamic, 0.4);
+        ball.density = 800.0;
+        world.bodies.push(ball);
+        fill(
+            &mut world,
+            DVec3::new(-0.5, -0.1, -0.12),
+            DVec3::new(-0.12, 0.14, 0.12),
+            0.02,
+            0.05,
+        );
+        world.guides.velocity.fill(Vec3::new(1.0, 0.2, 0.0));
+        let total = |world: &World| momentum(world) + world.bodies[0].mass() * world.bodies[0].twist.linear;
+        let before = total(&world);
+        let mut solver = solver(PbdSettings {
+            rigid,
+            ..PbdSettings::default()
+        });
+        run(&mut solver, &mut world, 30);
+        let body = &world.bodies[0];
+        assert!(body.twist.linear.x > 0.2, "{rigid:?}: {:?}", body.twist);
+        assert!(body.twist.angular.length() > 0.01, "{rigid:?}: {:?}", body.twist);
+        let lost = (total(&world) - before).length() / before.length();
+        assert!(lost < 2e-6, "{rigid:?}: {lost}");
+    }
 }
 
 #[test]
@@ -222,4 +222,92 @@ fn a_world_without_guides_still_moves_its_bodies() {
     let (t, dt) = (0.1, FRAME / 8.0);
     assert!((world.bodies[1].pose.position.z + 0.5 * 9.81 * t * (t + dt)).abs() < 1e-9);
     assert!(world.bodies[1].twist.angular.distance(DVec3::X) < 1e-9);
+}
+
+/// A ball falls into a bed in a periodic box, seen from elsewhere: everything is shifted along x by `shift` and brought back.
+fn ball_in_a_periodic_bed(shift: f64, boundary: impl Fn(&Solid) -> Boundary) -> World {
+    let mut world = world(down(), friction(0.4));
+    world.periodic = [Some([0.0, 0.4]), Some([0.0, 0.4]), None];
+    fill(&mut world, DVec3::ZERO, DVec3::new(0.4, 0.4, 0.2), 0.02, 0.0);
+    for i in 0..world.guides.len() {
+        let place = world.place(i);
+        world.guides.position[i].x = (place.x + shift).rem_euclid(0.4) as f32;
+    }
+    let solid: Solid = Arc::new(Sphere::new(0.06).unwrap());
+    let mut ball = body("ball", solid.clone(), Motion::Dynamic, 0.4);
+    ball.boundary = boundary(&solid);
+    ball.density = 3000.0;
+    ball.pose.position = DVec3::new(0.2 + shift, 0.19, 0.3);
+    ball.twist.linear = DVec3::new(0.3, 0.0, -1.0);
+    world.bodies = vec![floor(0.4), ball];
+    let mut solver = solver(PbdSettings::default());
+    run(&mut solver, &mut world, 40);
+    world
+}
+
+#[test]
+fn a_ball_that_straddles_a_periodic_face_sinks_and_pushes_as_one_in_the_middle() {
+    let field = |solid: &Solid| Boundary::Exact(solid.clone());
+    let covered = |_: &Solid| Boundary::Particles {
+        positions: (0..200)
+            .map(|k| {
+                let z = 1.0 - (2.0 * k as f32 + 1.0) / 200.0;
+                let (sin, cos) = (2.399_963 * k as f32).sin_cos();
+                0.055 * Vec3::new(cos * (1.0 - z * z).sqrt(), sin * (1.0 - z * z).sqrt(), z)
+            })
+            .collect(),
+        normals: [].into(),
+        radius: 0.005,
+    };
+    let seen = |world: &World| {
+        let ball = &world.bodies[1];
+        (ball.pose.position.z, ball.twist.linear, ball.wrench.force)
+    };
+    let boundaries: [&dyn Fn(&Solid) -> Boundary; 2] = [&field, &covered];
+    for boundary in boundaries {
+        let (depth, velocity, force) = seen(&ball_in_a_periodic_bed(0.0, boundary));
+        assert!(depth < 0.3, "it hangs at {depth} m");
+        // Half of it beyond the face; all of it beyond, a period and more.
+        for shift in [0.2, 0.3, 0.6] {
+            let (there, moving, pushed) = seen(&ball_in_a_periodic_bed(shift, boundary));
+            assert!((there - depth).abs() < 1e-4, "{shift}: {there} m, not {depth} m");
+            assert!((moving - velocity).length() < 1e-2, "{shift}: {moving}, not {velocity}");
+            assert!(
+                (pushed - force).length() < 0.05 * force.length(),
+                "{shift}: {pushed}, not {force}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_floor_as_long_as_the_periodic_range_carries_as_one_without_an_end() {
+    let settled = |ground: Body| {
+        let mut world = world(down(), friction(0.4));
+        world.periodic = [Some([0.0, 0.4]), Some([0.0, 0.4]), None];
+        fill(&mut world, DVec3::ZERO, DVec3::new(0.4, 0.4, 0.2), 0.02, 0.0);
+        world.guides.velocity.fill(Vec3::new(0.7, 0.4, 0.0));
+        world.bodies = vec![ground];
+        let mut solver = solver(PbdSettings::default());
+        run(&mut solver, &mut world, 60);
+        let heights = places(&world).into_iter().map(|p| p.z);
+        let force = world.bodies[0].wrench.force.z;
+        (
+            heights.clone().fold(f64::INFINITY, f64::min),
+            heights.sum::<f64>(),
+            force,
+        )
+    };
+    let mut tile = body(
+        "tile",
+        Arc::new(Cuboid::new(DVec3::new(0.4, 0.4, 0.1)).unwrap()),
+        Motion::Fixed,
+        0.4,
+    );
+    tile.pose.position = DVec3::new(0.2, 0.2, -0.05);
+    let (lowest, sum, force) = settled(tile);
+    let (expected_lowest, expected, endless) = settled(floor(0.4));
+    assert!((lowest - expected_lowest).abs() < 1e-3, "{lowest} {expected_lowest}");
+    assert!((sum / expected - 1.0).abs() < 5e-3, "{sum} {expected}");
+    assert!((force / endless - 1.0).abs() < 0.02, "{force} {endless}");
 }

@@ -312,18 +312,26 @@ impl GrainRefiner {
         let reach = world.guides.position.iter().map(|p| p.length()).fold(0.0, f32::max);
         (0..world.bodies.len())
             .filter(present)
-            .map(|k| {
+            .flat_map(|k| {
                 let body = &world.bodies[k];
-                let start = match self.poses[k] {
+                let mut start = match self.poses[k] {
                     (pose, true) => pose,
                     (_, false) => body.pose,
                 };
-                let at = |s: f64| Pose {
-                    position: start.position.lerp(body.pose.position, s),
+                if body.is_dynamic() {
+                    // It may have been brought back into a periodic range meanwhile.
+                    start.position = world.nearest_image(start.position, body.pose.position);
+                }
+                let at = move |s: f64, shift: DVec3| Pose {
+                    position: start.position.lerp(body.pose.position, s) + shift,
                     rotation: start.rotation.slerp(body.pose.rotation, s),
                 };
                 let about = body.center().distance(world.origin) + f64::from(reach);
-                Obstacle::new(world, body, &self.clearances[k], [at(from), at(to)], 2.0 * about)
+                let places = world.shifts_of_body(body).flatten();
+                let clearance = &self.clearances[k];
+                places.map(move |shift| {
+                    Obstacle::new(world, body, clearance, [at(from, shift), at(to, shift)], 2.0 * about)
+                })
             })
             .collect()
     }

@@ -321,6 +321,7 @@ fn body(world: &mut World, shape: Arc<dyn barchan_geometry::Shape>, boundary: ba
             r#static: 0.35,
             kinetic: 0.3,
         },
+        restitution: 0.0,
         density: 1000.0,
         mass_properties: MassProperties {
             volume: 1.0,

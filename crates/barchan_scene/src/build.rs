@@ -7,7 +7,7 @@ use barchan_geometry::mass::{self, MassError};
 use barchan_geometry::sample::surface::SurfaceError;
 use barchan_geometry::sample::{Particles, SampleError, VolumeSettings, sample_volume};
 use barchan_geometry::{Aabb, Shape};
-use barchan_world::{Mass, World};
+use barchan_world::{Mass, SETTLED_FRACTION, World};
 use glam::DVec3;
 use thiserror::Error;
 
@@ -53,6 +53,18 @@ pub enum SceneError {
         /// What is wrong.
         source: SurfaceError,
     },
+    /// Guides too light or too heavy for an exact ledger.
+    #[error(
+        "{place}: the guides of this fill weigh from {lightest:e} kg to {all:e} kg in all; allowed are {LIGHTEST:e} kg to {HEAVIEST:e} kg"
+    )]
+    Weight {
+        /// Where the scene says so.
+        place: String,
+        /// The lightest of them [kg].
+        lightest: f64,
+        /// All of them together [kg].
+        all: f64,
+    },
     /// More guides than there are numbers for them.
     #[error("{place}: the fills make {count} guides, more than there are numbers for")]
     TooMany {
@@ -66,6 +78,10 @@ pub enum SceneError {
 /// Relative error accepted in the volume of what is filled [-].
 const VOLUME_TOLERANCE: f64 = 1e-3;
 
+/// Lightest guide [kg] and heaviest fill [kg] that masses are exact for.
+const LIGHTEST: f64 = 1e-16;
+const HEAVIEST: f64 = 1e12;
+
 /// Guides within this distance [m] of zero need no origin of their own: single precision resolves 2 µm there.
 const NEAR: f64 = 30.0;
 
@@ -75,7 +91,8 @@ impl Scene {
     /// Guides get the ids 0, 1, ... fill by fill. A fill of density ρ into a shape of volume V weighs ρ V, whatever the
     /// packing, shared among its guides by r³: m = ρ V r³ / Σr³ [Sommer22]. So the bulk density is right at the start in a
     /// `dense` or `lattice` packing, which settle by little, and rises by some 1.7 when a `random` one settles. Guides from a
-    /// file, and those of emitters, weigh what settled material does: m = ρ 4/3 π r³ / 0.6.
+    /// file, and those of emitters, weigh what settled material does: m = ρ 4/3 π r³ / 0.6. With the solver `dem` every guide weighs
+    /// what a grain of the `grain_density` does.
     ///
     /// A body's frame is where the outermost `at` and `rotate` of its shape put it; for scripted bodies it is where the keys
     /// say, and the shape's own `at` stays inside.
@@ -84,25 +101,36 @@ impl Scene {
         world.periodic = self.periodic;
         world.time = -self.settle();
         world.origin = self.origin();
+        if self.has_real_grains() {
+            for material in &mut world.materials.all {
+                material.density = material.grain_density * SETTLED_FRACTION;
+            }
+        }
         for (k, fill) in self.fills.iter().enumerate() {
             let particles = match &fill.source {
                 FillSource::Points(particles) => particles.clone(),
                 FillSource::Shape {
                     shape, packing, radii, ..
                 } => {
+                    // Clumps lie at random: apart as the balls around them are.
+                    let clump = fill.clump.as_ref().filter(|_| self.has_real_grains());
+                    let room = clump.map_or(1.0, |clump| clump.extent());
                     let settings = VolumeSettings {
                         packing: *packing,
-                        radii: radii.clone(),
+                        radii: radii.scaled(room),
                         seed: self.seed.wrapping_add(k as u64),
                         memory_limit: VolumeSettings::MEMORY_LIMIT,
                     };
-                    sample_volume(&**shape, &settings, &|_| {}).map_err(|source| SceneError::Fill {
-                        place: fill.place.clone(),
-                        source,
-                    })?
+                    let mut sampled =
+                        sample_volume(&**shape, &settings, &|_| {}).map_err(|source| SceneError::Fill {
+                            place: fill.place.clone(),
+                            source,
+                        })?;
+                    sampled.radii.iter_mut().for_each(|radius| *radius /= room);
+                    sampled
                 }
             };
-            add_fill(&mut world, fill, &particles)?;
+            add_fill(&mut world, fill, &particles, self.has_real_grains())?;
             world.fill_ends.push(world.next_id);
         }
         world.ledger.filled = Mass::sum(world.guides.mass.iter().copied());
@@ -110,6 +138,11 @@ impl Scene {
         world.sinks.clone_from(&self.sinks);
         self.add_bodies(&mut world)?;
         Ok(world)
+    }
+
+    /// Whether guides are grains that weigh what their volume does, not shares of a bulk.
+    fn has_real_grains(&self) -> bool {
+        self.solver == "dem"
     }
 
     /// What guides' positions are relative to [m]: zero if they are near it, else the middle of them, in whole metres.
@@ -133,7 +166,7 @@ impl Scene {
     }
 }
 
-fn add_fill(world: &mut World, fill: &Fill, particles: &Particles) -> Result<(), SceneError> {
+fn add_fill(world: &mut World, fill: &Fill, particles: &Particles, real_grains: bool) -> Result<(), SceneError> {
     let count = world.guides.len() + particles.len();
     if count >= u32::MAX as usize {
         return Err(SceneError::TooMany {
@@ -143,6 +176,7 @@ fn add_fill(world: &mut World, fill: &Fill, particles: &Particles) -> Result<(),
     }
     let per_cube = match &fill.source {
         FillSource::Points(_) => None,
+        FillSource::Shape { .. } if real_grains => None,
         FillSource::Shape { shape, volume, .. } => {
             let volume = volume.map_or_else(|| volume_of(&**shape), Ok);
             let volume = volume.map_err(|source| SceneError::Volume {
@@ -154,11 +188,21 @@ fn add_fill(world: &mut World, fill: &Fill, particles: &Particles) -> Result<(),
             Some(density * volume / cubes)
         }
     };
+    let mass_of = |world: &World, radius: f64| match per_cube {
+        Some(share) => (share * radius.powi(3)) as f32,
+        None => world.settled_mass(fill.material, radius),
+    };
+    let masses = particles.radii.iter().map(|&radius| f64::from(mass_of(world, radius)));
+    let (lightest, all) = masses.fold((f64::INFINITY, 0.0), |(least, sum), m| (m.min(least), sum + m));
+    if lightest < LIGHTEST || all > HEAVIEST {
+        return Err(SceneError::Weight {
+            place: fill.place.clone(),
+            lightest,
+            all,
+        });
+    }
     for (&place, &radius) in particles.positions.iter().zip(&particles.radii) {
-        let mass = match per_cube {
-            Some(share) => (share * radius.powi(3)) as f32,
-            None => world.settled_mass(fill.material, radius),
-        };
+        let mass = mass_of(world, radius);
         world.add_guide(place, fill.velocity, radius, mass, fill.material);
     }
     Ok(())

@@ -34,7 +34,15 @@ scenes! {
     "column": "a column of sand collapses when its wall is gone",
     "drum": "sand tumbles in a turning drum",
     "truck": "a box of sand starts, drives and stops",
+    "wet": "a dry column falls, a wet one stands",
+    "spheres": "three balls of different weight are tossed into a pool of sand",
     "silo": "sand runs out of a silo, is caught and counted",
+    "hourglass-clumps": "27,427 tetrahedra run through an hourglass",
+    "hourglass-clumps-small": "the same with fewer of them",
+    "splash-clumps": "a steel ball falls into 45,494 tetrahedra before a glass wall",
+    "splash-clumps-small": "the same with fewer of them",
+    "rings": "1000 rings of 110 spheres fall onto poles",
+    "rings-small": "the same with fewer of them",
 }
 
 /// The text of the built-in scene called `name`, for [`parse_scene`](crate::parse_scene).

@@ -1,6 +1,7 @@
 //! From the fields of a text to a scene: what no single field can know.
 
 mod bodies;
+mod controls;
 mod sources;
 
 use std::ops::Range;
@@ -12,7 +13,7 @@ use crate::Place;
 use crate::fields::{Fields, look_up};
 use crate::reader::{Reader, Value};
 use crate::scene::{Camera, CameraKey, ContactProperties, Output, Refine, Scene};
-use crate::settings::{PBD, SOLVERS, Settings};
+use crate::settings::{PBD, SOLVERS, Settings, table_of};
 use crate::shapes::unit;
 use crate::tables::SCENE;
 
@@ -42,6 +43,7 @@ pub(crate) fn scene<'d>(reader: &Reader<'d>, value: &Value<'d>) -> Option<Scene>
     );
     let bodies = check.bodies();
     let joints = check.joints(&bodies);
+    let controls = check.controls(&bodies);
     let (cameras, refine) = (check.cameras(), check.refine());
     check.some_guides();
     Some(Scene {
@@ -61,6 +63,7 @@ pub(crate) fn scene<'d>(reader: &Reader<'d>, value: &Value<'d>) -> Option<Scene>
         sinks,
         bodies,
         joints,
+        controls,
         cameras,
         refine,
         output: check.output(),
@@ -111,8 +114,8 @@ impl Check<'_, '_> {
             );
         }
         let settings = table
-            .table("pbd")
-            .map_or_else(|| Settings::defaults(&PBD), Settings::of_fields);
+            .table(kind)
+            .map_or_else(|| Settings::defaults(table_of(kind)), Settings::of_fields);
         (kind.to_owned(), settings)
     }
 
@@ -170,8 +173,8 @@ impl Check<'_, '_> {
     fn contact(&self, table: &Fields, solver: &str) -> ContactProperties {
         let number = |key: &str| {
             let value = table.number(key)?;
-            if solver == "pbd" {
-                self.warn(table.place(key), format!("`{key}` has no effect with pbd"), "");
+            if solver != "dem" && (solver, key) != ("sph", "cohesion") {
+                self.warn(table.place(key), format!("`{key}` has no effect with {solver}"), "");
             }
             Some(value)
         };

@@ -65,8 +65,6 @@ pub enum Kind {
     Pair(&'static Kind),
     /// Tables by names of the user's choice.
     Named(&'static TableSpec),
-    /// Whatever it is, it is not looked at.
-    Anything,
 }
 
 /// What if a key is missing.

@@ -45,7 +45,6 @@ pub(crate) enum Datum {
     Table(Fields),
     List(Vec<Item>),
     Named(Vec<(String, Item)>),
-    Anything,
 }
 
 macro_rules! getters {
@@ -221,7 +220,6 @@ fn read_kind<'d>(reader: &Reader<'d>, what: &'static str, kind: &'static Kind, v
             _ => reader.refuse(what, value, "a list of two"),
         },
         Kind::Named(spec) => read_named(reader, what, spec, value).map(Datum::Named),
-        Kind::Anything => Some(Datum::Anything),
     }
 }
 

@@ -53,10 +53,10 @@ pub use built_in::{BUILT_IN, BuiltIn, built_in};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use document::{Document, Place};
 pub use scene::{
-    BodyPlan, Camera, CameraKey, ContactProperties, Fill, FillSource, JointPlace, JointPlan, JointType, Output, Refine,
-    Scene, parse_scene,
+    BodyPlan, Camera, CameraKey, ContactProperties, Control, Fill, FillSource, JointPlace, JointPlan, JointType, Lever,
+    Movement, Output, Refine, Scene, parse_scene,
 };
 pub use schema::schema;
-pub use settings::{PBD, SOLVERS, Setting, Settings};
+pub use settings::{DEM, PBD, SOLVERS, Setting, Settings};
 pub use shapes::{ParsedShape, PlacedShape, parse_shape, shape_help};
 pub use tables::SCENE;

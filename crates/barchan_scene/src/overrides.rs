@@ -37,7 +37,8 @@ impl<'d> Override<'d> {
         };
         let end = begin + assignment.len();
         let written = value.map(str::trim_start).unwrap_or_default();
-        let blanks = end - written.len() - KEY.len();
+        // What has no key or no value is refused whole, wherever its value would be.
+        let blanks = (end - written.len()).saturating_sub(KEY.len());
         Self {
             key: key.trim(),
             span: begin..end,

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use barchan_geometry::Shape;
+use barchan_geometry::clump::Clump;
 use barchan_geometry::sample::{Packing, Particles, Radii};
 use barchan_world::{Ease, Emitter, Friction, MaterialId, Materials, Motion, Periodic, Sink};
 use glam::DVec3;
 
 use crate::reader::Reader;
 use crate::shapes::PlacedShape;
+use crate::tables::LEVERS;
 use crate::{Diagnostic, Diagnostics, Document, Settings, check, overrides};
 
 /// What is there, and what is to be done with it.
@@ -46,6 +48,8 @@ pub struct Scene {
     pub bodies: Vec<BodyPlan>,
     /// Their connections.
     pub joints: Vec<JointPlan>,
+    /// What a driver moves.
+    pub controls: Vec<Control>,
     /// Where to look from.
     pub cameras: Vec<Camera>,
     /// Grains, if there are to be any.
@@ -81,7 +85,7 @@ pub struct Fill {
     /// How long they settle before time 0 [s].
     pub settle: f64,
     /// The rigid group of spheres that each is, for solvers that know it.
-    pub clump: Option<String>,
+    pub clump: Option<Arc<Clump>>,
     /// Where the scene says so.
     pub place: String,
 }
@@ -117,6 +121,8 @@ pub struct BodyPlan {
     pub density: f64,
     /// Friction of its surface.
     pub friction: Friction,
+    /// Speed after over speed before an impact with another body [-].
+    pub restitution: f64,
     /// There from this time on [s].
     pub from: f64,
     /// Gone from this time on [s].
@@ -172,6 +178,70 @@ pub enum JointPlace {
     World(DVec3),
     /// At this point of each body's frame [m].
     Frames([DVec3; 2]),
+}
+
+/// A lever of a machine, by what it is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lever {
+    /// Forwards.
+    Drive,
+    /// To the left.
+    Steer,
+    /// The upper part, to the left.
+    Swing,
+    /// Up.
+    Boom,
+    /// Out.
+    Stick,
+    /// In: the bucket curls.
+    Bucket,
+}
+
+impl Lever {
+    /// Every lever.
+    pub const ALL: [Self; 6] = [
+        Self::Drive,
+        Self::Steer,
+        Self::Swing,
+        Self::Boom,
+        Self::Stick,
+        Self::Bucket,
+    ];
+
+    /// What scene files call it.
+    pub fn name(self) -> &'static str {
+        LEVERS[self as usize]
+    }
+}
+
+/// What a driver moves: a body in its parent's frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Control {
+    /// By which lever.
+    pub lever: Lever,
+    /// The body, by its place in [`Scene::bodies`].
+    pub body: usize,
+    /// How.
+    pub movement: Movement,
+    /// How fast [m/s, rad/s].
+    pub speed: f64,
+    /// Least and greatest angle of a turn [rad].
+    pub range: Option<[f64; 2]>,
+}
+
+/// How a lever moves a body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Movement {
+    /// Along an axis of the body's own frame, of unit length.
+    Move {
+        /// Which way.
+        along: DVec3,
+    },
+    /// About an axis of the body's own frame, of unit length.
+    Turn {
+        /// Which axis.
+        axis: DVec3,
+    },
 }
 
 /// Where to look from.

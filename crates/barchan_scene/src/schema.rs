@@ -69,7 +69,6 @@ fn kind(of: &Kind) -> Value {
         Kind::List(item) => json!({ "type": "array", "items": kind(item) }),
         Kind::Pair(item) => json!({ "type": "array", "items": kind(item), "minItems": 2, "maxItems": 2 }),
         Kind::Named(spec) => json!({ "type": "object", "additionalProperties": table(spec) }),
-        Kind::Anything => json!({ "type": "object" }),
     }
 }
 

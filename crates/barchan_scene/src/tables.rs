@@ -24,8 +24,10 @@ pub(crate) const MOTIONS: &[&str] = &["fixed", "scripted", "driven", "dynamic"];
 pub(crate) const JOINTS: &[&str] = &["hinge", "ball", "rope", "fixed"];
 /// How things go from key to key.
 pub(crate) const EASES: &[&str] = &["linear", "smooth"];
-/// Rigid groups of spheres.
+/// Rigid groups of spheres that need no saying.
 pub(crate) const CLUMPS: &[&str] = &["tetrahedron", "cube"];
+/// Levers of a machine, in the order of [`Lever::ALL`](crate::Lever::ALL).
+pub(crate) const LEVERS: &[&str] = &["drive", "steer", "swing", "boom", "stick", "bucket"];
 /// What a cache may keep.
 pub(crate) const CACHED: &[&str] = &["guides", "grains", "bodies"];
 
@@ -41,11 +43,13 @@ pub const SCENE: TableSpec = plain("the scene", &[
     field("solver",     Table(&SOLVER),     Optional,                         "what moves the guides"),
     field("materials",  Named(&MATERIAL),   Optional,                         "what guides are made of, by name"),
     field("pair",       List(&Table(&PAIR)),    Optional, "friction of two materials, where it is not the geometric mean"),
+    field("clumps",     Named(&CLUMP),          Optional, "rigid groups of spheres, by name"),
     field("fill",       List(&Table(&FILL)),    Optional, "guides that are there at the start"),
     field("emitter",    List(&Table(&EMITTER)), Optional, "shapes in which guides appear"),
     field("sink",       List(&Table(&SINK)),    Optional, "shapes in which guides vanish"),
     field("body",       List(&Table(&BODY)),    Optional, "rigid objects"),
     field("joint",      List(&Table(&JOINT)),   Optional, "connections of two bodies"),
+    field("control",    List(&Table(&CONTROL)), Optional, "what a driver moves in the window"),
     field("camera",     List(&Table(&CAMERA)),  Optional, "where to look from"),
     field("refine",     Table(&REFINE),     Optional,                         "grains"),
     field("output",     Table(&OUTPUT),     Optional,                         "what is kept"),
@@ -74,7 +78,7 @@ const MATERIAL: TableSpec = TableSpec {
         field("angle_of_repose",  Between(1.0, 60.0),                Optional, "slope of a poured heap [deg], instead of friction"),
         field("restitution",      Between(0.0, 1.0),                 Optional, "speed after over speed before an impact [-]"),
         field("youngs_modulus",   Positive,                          Optional, "of the grains [Pa]"),
-        field("poisson_ratio",    Between(0.0, 0.5),                 Optional, "of the grains [-]"),
+        field("poisson_ratio",    Between(-0.99, 0.5),               Optional, "of the grains [-]"),
         field("rolling_friction", NotNegative,                       Optional, "resistance to rolling [-]"),
         field("cohesion",         NotNegative,                       Optional, "how much the grains stick to each other"),
         field("color",            Color,                             Optional, "in pictures: \"#rrggbb\"; that of quartz sand by default"),
@@ -111,10 +115,21 @@ const FILL: TableSpec = TableSpec {
         field("from",     Text,                        Optional,              "a file of points (ply, csv, xyz), instead of a shape"),
         field("velocity", Vector,                      Need::Vector([0.0; 3]), "at first [m/s]"),
         field("settle",   NotNegative,                 Need::Number(0.0),     "time to settle before time 0 [s]; the longest of all fills counts"),
-        field("clump",    Word(CLUMPS),                Optional,              "rigid group of spheres that each guide is"),
+        field("clump",    Text,                        Optional,              "rigid group of spheres that each guide is: tetrahedron, cube, or one of clumps; the radius is that of the sphere of equal volume"),
     ],
     exclusive: &[["shape", "from"]],
 };
+
+#[rustfmt::skip]
+const CLUMP: TableSpec = plain("a clump", &[
+    field("spheres", List(&Table(&MEMBER)), Required, "what it is made of; only their proportions count"),
+]);
+
+#[rustfmt::skip]
+const MEMBER: TableSpec = plain("a sphere of a clump", &[
+    field("at",     Vector,   Need::Vector([0.0; 3]), "where it is [m]"),
+    field("radius", Positive, Required,               "its radius [m]"),
+]);
 
 #[rustfmt::skip]
 const EMITTER: TableSpec = plain("emitter", &[
@@ -139,6 +154,7 @@ const BODY: TableSpec = plain("body", &[
     field("motion",           Word(MOTIONS),                     Need::Word("fixed"),   "what decides where it is"),
     field("density",          Positive,                          Optional,              "of a dynamic body [kg/m³]"),
     field("friction",         NumberOr(&NotNegative, &FRICTION), Optional,              "of its surface [-]; { static = 0.35, kinetic = 0.3 } by default"),
+    field("restitution",      Between(0.0, 1.0),                 Need::Number(0.0),     "speed after over speed before an impact with another body [-]; of two the larger one counts"),
     field("parent",           Text,                              Optional,              "the body in whose frame the keys of a scripted body are given"),
     field("keys",             List(&Table(&KEY)),                Optional,              "where a scripted body is over time"),
     field("ease",             Word(EASES),                       Need::Word("linear"),  "how it goes from key to key, unless a key says otherwise"),
@@ -171,6 +187,20 @@ const JOINT: TableSpec = TableSpec {
         field("cut",     Number,         Optional, "cut from this time on [s]"),
     ],
     exclusive: &[["at", "anchors"]],
+};
+
+#[rustfmt::skip]
+const CONTROL: TableSpec = TableSpec {
+    name: "control",
+    fields: &[
+        field("lever", Word(LEVERS), Required, "what moves it: drive forwards, steer and swing to the left, boom up, stick out, bucket in"),
+        field("body",  Text,         Required, "the name of a scripted body; those whose parent it is go with it"),
+        field("move",  Direction,    Optional, "which way it goes, in its own frame"),
+        field("turn",  Direction,    Optional, "the axis that it turns about, in its own frame"),
+        field("speed", Positive,     Required, "at most [m/s] or [deg/s]"),
+        field("range", Range,        Optional, "least and greatest angle of a turn in the parent's frame [deg]"),
+    ],
+    exclusive: &[["move", "turn"], ["move", "range"]],
 };
 
 #[rustfmt::skip]

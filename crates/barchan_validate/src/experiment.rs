@@ -9,6 +9,7 @@ use crate::expression::Parameters;
 const FILES: &[(&str, &str)] = &[
     ("incline_block", include_str!("../experiments/incline_block.toml")),
     ("incline_guides", include_str!("../experiments/incline_guides.toml")),
+    ("incline_grains", include_str!("../experiments/incline_grains.toml")),
     ("incline_stuck", include_str!("../experiments/incline_stuck.toml")),
     (
         "incline_tilt_block",

@@ -165,6 +165,10 @@ fn finer(document: Document, parameters: &Parameters, change: Option<Change>) ->
     Ok(match change {
         Some(Change::HalfStep) => match (settings.number("substeps"), settings.number("step")) {
             (Some(n), _) => document.with(format!("solver.{kind}.substeps={}", 2.0 * n)),
+            (None, None) if settings.number("steps_per_contact").is_some() => {
+                let steps = 2.0 * settings.number("steps_per_contact").unwrap_or(1.0);
+                document.with(format!("solver.{kind}.steps_per_contact={steps}"))
+            }
             (None, step) => {
                 // Where no guides are, there is no diameter.
                 let d = parameters.value("d").unwrap_or(0.0);

@@ -284,7 +284,7 @@ fn boost(simulation: &mut Simulation) {
     for velocity in &mut world.guides.velocity {
         *velocity += BOOST.as_vec3();
     }
-    for body in world.bodies.iter_mut() {
+    for body in &mut world.bodies {
         body.motion = Motion::Driven;
         body.twist.linear = BOOST;
     }

@@ -113,6 +113,8 @@ pub struct Body {
     pub motion: Motion,
     /// Friction of its surface.
     pub friction: Friction,
+    /// Speed after over speed before an impact with another body [-]; of two bodies the larger one counts.
+    pub restitution: f64,
     /// Density [kg/m³].
     pub density: f64,
     /// Volume, centre and inertia of its solid, in its frame, for a density of 1 kg/m³.

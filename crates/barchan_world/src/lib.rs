@@ -11,6 +11,7 @@ mod boundary;
 mod columns;
 mod frame;
 mod guides;
+mod images;
 mod keys;
 mod ledger;
 mod material;

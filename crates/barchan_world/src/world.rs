@@ -173,7 +173,7 @@ impl World {
             }
             for _ in 0..EMITTER_TRIES {
                 let place = bounds.min + stream.unit_cube() * bounds.size();
-                if emitter.shape.distance(place) > -radius {
+                if emitter.shape.distance(place) > -radius || self.is_in_body(place, radius) {
                     continue;
                 }
                 let mut free = taken[before..]
@@ -194,6 +194,12 @@ impl World {
             break;
         }
         self.emitters[k].owed = owed;
+    }
+
+    /// Whether a guide of `radius` [m] at `place` [m] would overlap a body.
+    fn is_in_body(&self, place: DVec3, radius: f64) -> bool {
+        let mut present = self.bodies.iter().filter(|body| body.is_present(self.time));
+        present.any(|body| body.shape.distance(body.pose.local(place)) < radius)
     }
 
     /// Puts the scripted bodies where they are at `time` [s].

@@ -35,6 +35,7 @@ pub fn body(name: &str, motion: Motion, shape: Arc<dyn Shape>, surface: TriMesh)
         },
         motion,
         friction,
+        restitution: 0.0,
         density: 1000.0,
         from: f64::NEG_INFINITY,
         until: f64::INFINITY,

@@ -1,11 +1,14 @@
 //! `barchan bench`: how fast the parts are, on this machine, beside what others measured.
 
+mod dem;
 mod neighbors;
 mod pbd;
 mod refine;
 mod render;
 mod sample;
 mod scenes;
+mod sph;
+mod view;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -43,7 +46,10 @@ const BENCHES: &[(&str, Bench)] = &[
     ("sample", sample::run),
     ("pbd", pbd::run),
     ("refine", refine::run),
+    ("sph", sph::run),
+    ("dem", dem::run),
     ("render", render::run),
+    ("view", view::run),
 ];
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {

@@ -22,6 +22,10 @@ pub struct LookArguments {
     #[arg(long)]
     compare: bool,
 
+    /// Draw bodies as lines
+    #[arg(long)]
+    wireframe: bool,
+
     /// A camera of the scene, or `fit` to frame everything; the first camera if not given
     #[arg(long, value_name = "NAME")]
     camera: Option<String>,
@@ -91,6 +95,7 @@ impl LookArguments {
                     map: ColorMap::of_name(&self.map).unwrap_or_default(),
                 },
             },
+            wireframe: self.wireframe,
         })
     }
 }

@@ -39,6 +39,18 @@ impl Radii {
         })
     }
 
+    /// The same, all `factor` times as large.
+    pub fn scaled(&self, factor: f64) -> Self {
+        let scaled = |step: &Step| Step {
+            from: factor * step.from,
+            to: factor * step.to,
+            ..*step
+        };
+        Self {
+            steps: self.steps.iter().map(scaled).collect(),
+        }
+    }
+
     /// Each radius [m] with its weight [-]: the share of particles, up to a common factor.
     pub fn list(entries: &[(f64, f64)]) -> Result<Self, SampleError> {
         let mut sorted = entries.to_vec();

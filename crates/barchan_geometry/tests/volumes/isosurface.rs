@@ -1,12 +1,14 @@
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
+use std::sync::Arc;
 
-use barchan_geometry::isosurface::{IsosurfaceError, isosurface};
+use barchan_geometry::isosurface::{IsosurfaceError, isosurface, sharpen};
 use barchan_geometry::mesh::MeshSolid;
 use barchan_geometry::mesh::primitives::icosphere;
 use barchan_geometry::random::Stream;
+use barchan_geometry::shapes::{Cuboid, Cylinder, Subtract, Transformed};
 use barchan_geometry::{Aabb, Shape, TriMesh};
-use glam::{DMat3, DVec3};
+use glam::{DMat3, DQuat, DVec3};
 
 use crate::support::{Block, Sphere, Torus, cuboid};
 
@@ -102,6 +104,77 @@ fn flat_faces_are_flat_and_edges_are_cut_by_less_than_a_voxel() {
 }
 
 #[test]
+fn sharpened_blocks_and_discs_have_their_edges_and_corners() {
+    let half = DVec3::new(1.0, 0.6, 0.4);
+    let rotation = DMat3::from_axis_angle(DVec3::new(1.0, 2.0, -1.0).normalize(), 0.6);
+    let block = Block { half, rotation };
+    let mut mesh = surface(&block, 0.08, 0.0);
+    sharpen(&mut mesh, &block);
+    assert_eq!(euler_characteristic(&mesh), 2);
+    let exact = 8.0 * half.element_product();
+    assert!((volume(&mesh) / exact - 1.0).abs() < 1e-3, "{}", volume(&mesh) / exact);
+    for k in 0..8u32 {
+        let sign = DVec3::new(f64::from(k & 1), f64::from(k >> 1 & 1), f64::from(k >> 2)) * 2.0 - 1.0;
+        let corner = rotation * (sign * half);
+        let nearest = mesh
+            .vertices
+            .iter()
+            .map(|v| v.distance(corner))
+            .fold(f64::INFINITY, f64::min);
+        // A corner whose three faces meet in no single triangle is cut by less than a voxel.
+        assert!(nearest < 0.08, "{nearest} m from the corner {corner}");
+    }
+
+    // An open box as in the scenes: walls of less than two voxels, inner and outer edges.
+    let cuboid = |size: DVec3, z: f64| -> Arc<dyn Shape> {
+        let cuboid = Arc::new(Cuboid::new(size).unwrap());
+        Arc::new(Transformed::new(cuboid, DVec3::new(0.8, 0.0, z), DQuat::IDENTITY, DVec3::ONE).unwrap())
+    };
+    let parts = vec![
+        cuboid(DVec3::new(1.5, 1.0, 0.36), 0.18),
+        cuboid(DVec3::new(1.4, 0.9, 1.0), 0.5),
+    ];
+    let open = Subtract::new(parts, 0.0).unwrap();
+    let mut mesh = surface(&open, 1.5 / 48.0, 0.0);
+    sharpen(&mut mesh, &open);
+    let exact = 1.5 * 1.0 * 0.36 - 1.4 * 0.9 * 0.36;
+    // Cut corners cost two thousandths.
+    assert!((volume(&mesh) / exact - 1.0).abs() < 5e-3, "{}", volume(&mesh) / exact);
+    // Nothing is cut: all triangles lie in the surface.
+    let mut cut = 0;
+    for t in 0..mesh.triangles.len() {
+        let [a, b, c] = mesh.corners(t);
+        let middle = (a + b + c) / 3.0;
+        let longest = a.distance(b).max(b.distance(c)).max(c.distance(a));
+        cut += usize::from(open.distance(middle).abs() > 0.05 * longest);
+    }
+    assert!(
+        cut * 100 < mesh.triangles.len(),
+        "{cut} of {} triangles",
+        mesh.triangles.len()
+    );
+
+    // A disc two voxels thick: its rim is where top and side meet, all around.
+    let disc = Cylinder::new(1.0, 0.1).unwrap();
+    let mut mesh = surface(&disc, 0.045, 0.0);
+    let lost = |mesh: &TriMesh| (1.0 - volume(mesh) / (0.1 * PI)).abs();
+    let before = lost(&mesh);
+    sharpen(&mut mesh, &disc);
+    assert_eq!(euler_characteristic(&mesh), 2);
+    assert!(lost(&mesh) < 0.25 * before, "{before} to {}", lost(&mesh));
+    for k in 0..360 {
+        let angle = f64::from(k).to_radians();
+        let rim = DVec3::new(angle.cos(), angle.sin(), 0.05);
+        let nearest = mesh
+            .vertices
+            .iter()
+            .map(|v| v.distance(rim))
+            .fold(f64::INFINITY, f64::min);
+        assert!(nearest < 0.06, "{nearest} m from the rim at {k} degrees");
+    }
+}
+
+#[test]
 fn slivers_are_rare() {
     let mesh = surface(&Torus { major: 1.0, minor: 0.4 }, 0.05, 0.0);
     let thin = (0..mesh.triangles.len())
@@ -131,9 +204,11 @@ fn the_surface_of_noise_is_a_closed_manifold() {
         }
     }
     for seed in 0..4 {
-        let mesh = surface(&Noise(seed), 0.09, 0.0);
+        let mut mesh = surface(&Noise(seed), 0.09, 0.0);
         assert!(mesh.triangles.len() > 10_000);
         assert_eq!(euler_characteristic(&mesh) % 2, 0);
+        sharpen(&mut mesh, &Noise(seed));
+        assert_eq!(euler_characteristic(&mesh) % 2, 0, "sharpened");
     }
 }
 

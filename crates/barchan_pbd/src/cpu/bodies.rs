@@ -9,6 +9,8 @@ use super::surface::Surface;
 /// A body during a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BodyStep {
+    /// Its number in the world; images have that of their body.
+    pub of: u32,
     /// Where it is at the start.
     pub from: Pose,
     /// Where it will be at the end if guides do nothing to it.
@@ -26,6 +28,8 @@ pub(crate) struct BodyStep {
     pub inverse_mass: f32,
     /// 1/inertia in the world [1/(kg m²)], 0 where nothing can turn it.
     pub inverse_inertia: Mat3,
+    /// 1/mass of a piece of it [1/kg], where guides meet pieces.
+    piece: Option<f32>,
     /// Contacts with guides that it is shared by [-].
     pub contacts: f32,
     /// What guides moved its centre by in this step [m].
@@ -81,6 +85,7 @@ impl BodyStep {
             false => (0.0, DMat3::ZERO),
         };
         Self {
+            of: k as u32,
             from: body.pose,
             to,
             into: [body.pose, to].map(|pose| DMat3::from_quat(pose.rotation).transpose()),
@@ -91,10 +96,38 @@ impl BodyStep {
             is_fixed: matches!(body.motion, Motion::Fixed),
             inverse_mass: inverse_mass as f32,
             inverse_inertia: inverse_inertia.as_mat3(),
+            piece: None,
             contacts: 0.0,
             shift: Vec3::ZERO,
             turn: Vec3::ZERO,
         }
+    }
+
+    /// The same body, seen `shift` [m] from here; nowhere without one.
+    pub(crate) fn seen(mut self, shift: Option<DVec3>) -> Self {
+        self.is_present &= shift.is_some();
+        let shift = shift.unwrap_or_default();
+        for place in [
+            &mut self.from.position,
+            &mut self.to.position,
+            &mut self.ball.0,
+            &mut self.center,
+        ] {
+            *place += shift;
+        }
+        self
+    }
+
+    /// The same body, in pieces of `volume` [m³] and `density` [kg/m³] where guides meet it.
+    pub(crate) fn in_pieces(mut self, volume: f64, density: f64) -> Self {
+        let piece = (1.0 / (density * volume)) as f32;
+        self.piece = self.is_dynamic.then_some(piece.max(self.inverse_mass));
+        self
+    }
+
+    /// Shares it among `contacts` [-]; pieces are shared by nobody.
+    pub(crate) fn share(&mut self, contacts: f32) {
+        self.contacts = if self.piece.is_some() { 1.0 } else { contacts };
     }
 
     /// `place` [m] in its frame at the start.
@@ -132,6 +165,9 @@ impl BodyStep {
     pub(crate) fn inverse_masses(&self, arm: Vec3, normal: Vec3) -> [f32; 2] {
         if !self.is_dynamic {
             return [0.0; 2];
+        }
+        if let Some(piece) = self.piece {
+            return [piece; 2];
         }
         let turned = |axis: Vec3| {
             let moment = arm.cross(axis);

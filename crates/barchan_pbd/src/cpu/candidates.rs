@@ -254,11 +254,21 @@ impl Candidates {
     /// end of the free motion, or with an impulse to go on from, and not both asleep. Those of the `k`-th guide end at
     /// `ends[k + 1]`.
     #[inline(always)]
-    pub(crate) fn find_active<V: Vectors>(&self, ways: &Ways, near: f32, active: &mut Vec<u32>, ends: &mut Vec<u32>) {
+    pub(crate) fn find_active<V: Vectors>(
+        &self,
+        ways: &Ways,
+        near: f32,
+        active: &mut Vec<u32>,
+        ends: &mut Vec<u32>,
+        blocks: &mut Vec<(u32, u16)>,
+    ) {
         let len = self.len();
         assert!(ways.at.len() == self.halo.len() && ways.free.len() == self.halo.len());
-        active.clear();
-        active.resize(len + LANES, 0);
+        if active.len() < len + LANES {
+            active.resize(len + LANES, 0);
+        }
+        // Of each block, how many were active before it, and which of it are.
+        blocks.clear();
         let mut count = 0;
         for c in (0..len).step_by(LANES) {
             let (own, other) = (block(&self.own, c), block(&self.number, c));
@@ -283,17 +293,17 @@ impl Candidates {
                 is_active[l] = u32::from(touches & (own[3][l] + other[3][l] < 1.5));
             }
             let slots = active[count..].first_chunk_mut().expect("as long as candidates");
-            count += V::compress(&is_active, c as u32, slots);
+            let lanes = V::compress(&is_active, c as u32, slots);
+            blocks.push((count as u32, lanes));
+            count += lanes.count_ones() as usize;
         }
+        blocks.push((count as u32, 0));
+        let before = |&c: &u32| {
+            let (count, lanes) = blocks[c as usize / LANES];
+            count + (lanes & ((1 << (c as usize % LANES)) - 1)).count_ones()
+        };
         ends.clear();
-        ends.push(0);
-        let mut end = 0;
-        for &first in &self.first[1..] {
-            while end < count && active[end] < first {
-                end += 1;
-            }
-            ends.push(end as u32);
-        }
+        ends.extend(self.first.iter().map(before));
     }
 
     /// Deepest overlap, of the mean of two radii [-], of the guides from `i` on.

@@ -4,6 +4,7 @@ pub(crate) mod bodies;
 pub(crate) mod candidates;
 pub(crate) mod guides;
 pub(crate) mod halo;
+pub(crate) mod images;
 pub(crate) mod memory;
 pub(crate) mod near;
 pub(crate) mod nearby;

@@ -5,12 +5,15 @@ use std::ops::Range;
 use barchan_neighbors::{ContactRule, Error, Grid, Lists};
 use barchan_world::Guides;
 use glam::Vec3;
+use rayon::prelude::*;
 
 use super::guides::Columns;
 use super::rules::SLACK;
 
 /// Fast guides are searched for on their own if they are no more than one in so many [-].
 const FEW: usize = 8;
+/// Fast guides that are looked at by one thread at a time [-].
+const PART: usize = 64;
 /// Spheres are near if they overlap.
 const OVERLAP: ContactRule = ContactRule {
     scale: 1.0,
@@ -26,6 +29,8 @@ pub(crate) struct Nearby {
     lists: Lists,
     fast_lists: Lists,
     fast: Vec<u32>,
+    is_fast: Vec<bool>,
+    parts: Vec<Vec<[u32; 2]>>,
     middles: Vec<Vec3>,
     fast_middles: Vec<Vec3>,
     /// How far from its middle each guide is felt [m]: at most, and in the search of the slow ones.
@@ -103,16 +108,32 @@ impl Nearby {
         let (middles, reaches) = (&self.fast_middles, &self.fast_reaches);
         self.fast_lists
             .find_contacts_for(middles, reaches, &self.wide, &self.reaches, OVERLAP)?;
-        for (k, &i) in self.fast.iter().enumerate() {
-            let known = self.lists.of(i as usize);
-            for &j in self.fast_lists.of(k).iter().filter(|&j| *j != i && !known.contains(j)) {
-                self.pairs.push([i, j]);
-                // Of two fast ones, each finds the other.
-                if self.fast.binary_search(&j).is_err() {
-                    self.pairs.push([j, i]);
+        self.is_fast.clear();
+        self.is_fast.resize(self.middles.len(), false);
+        for &i in &self.fast {
+            self.is_fast[i as usize] = true;
+        }
+        let parts = self.fast.len().div_ceil(PART);
+        self.parts.resize_with(parts.max(self.parts.len()), Vec::new);
+        let (lists, fast_lists, is_fast) = (&self.lists, &self.fast_lists, &self.is_fast);
+        let parts = self.parts[..parts].par_iter_mut().zip(self.fast.par_chunks(PART));
+        parts.enumerate().for_each(|(part, (pairs, fast))| {
+            pairs.clear();
+            for (k, &i) in (PART * part..).zip(fast) {
+                let known = lists.of(i as usize);
+                for &j in fast_lists.of(k).iter().filter(|&j| *j != i && !known.contains(j)) {
+                    pairs.push([i, j]);
+                    // Of two fast ones, each finds the other.
+                    if !is_fast[j as usize] {
+                        pairs.push([j, i]);
+                    }
                 }
             }
-        }
+        });
+        let found = self.fast.len().div_ceil(PART);
+        self.parts[..found]
+            .iter()
+            .for_each(|part| self.pairs.extend_from_slice(part));
         self.pairs.sort_unstable();
         Ok(())
     }

@@ -32,6 +32,7 @@ pub(crate) struct Rows {
     /// Candidates in contact, guide after guide; those of the `k`-th are `active[ends[k]..ends[k + 1]]`.
     active: Vec<u32>,
     ends: Vec<u32>,
+    blocks: Vec<(u32, u16)>,
     /// Columns by the chunk's numbers: ways, then what a pass reads.
     ways: Ways,
     reads: Vec<Vec4>,
@@ -86,7 +87,6 @@ impl Rows {
         self.guides.clear();
         self.sums.clear();
         self.count = 0;
-        self.active.clear();
         self.ends.clear();
     }
 
@@ -116,6 +116,8 @@ impl Rows {
         self.first.reserve(CHUNK / LANES + 1);
         self.guides.reserve(CHUNK + LANES);
         self.ends.reserve(CHUNK + 1);
+        let blocks = candidates.len() / LANES + 2;
+        self.blocks.reserve(blocks.saturating_sub(self.blocks.len()));
         let guides = candidates.halo.len();
         for column in [&mut self.sums, &mut self.reads, &mut self.ways.at, &mut self.ways.free] {
             column.reserve(guides.saturating_sub(column.len()));
@@ -171,7 +173,8 @@ impl Rows {
         if self.mu.is_none() {
             candidates.halo.copy(c, friction.of, &mut self.materials);
         }
-        candidates.find_active::<V>(&self.ways, 1.0 + SLACK, &mut self.active, &mut self.ends);
+        let (active, ends, blocks) = (&mut self.active, &mut self.ends, &mut self.blocks);
+        candidates.find_active::<V>(&self.ways, 1.0 + SLACK, active, ends, blocks);
         self.sort();
         let mut end = 0;
         for s in 0..self.slices() {

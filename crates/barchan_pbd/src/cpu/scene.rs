@@ -212,10 +212,24 @@ impl Scene<'_> {
         let then = self.surfaces[b].touches(from, to, f64::from(radius), slack, |touch| {
             let mut wall = Wall::new(&touch, &toucher, b as u32, body, self.rules);
             wall.remember(before, self.rules.memory);
-            walls.push(wall);
+            self.add(wall, walls);
         });
         // That is where the guide and the body would be at the end of the step, without each other.
         then as f32 - free.length() - self.travels[b]
+    }
+
+    /// Adds a wall of a guide, unless another place of the same body shows the same face: of two the nearer one counts.
+    fn add(&self, wall: Wall, walls: &mut Vec<Wall>) {
+        let of = |wall: &Wall| self.bodies[wall.body as usize].of;
+        let last = walls.iter_mut().rev().take_while(|w| w.guide == wall.guide);
+        let twin = match of(&wall) == wall.body {
+            true => None,
+            false => last.filter(|w| of(w) == of(&wall)).find(|w| w.is_face_of(&wall)),
+        };
+        match twin {
+            Some(twin) => twin.keep_nearer(wall),
+            None => walls.push(wall),
+        }
     }
 
     /// A pass over the contacts between guides, whose sums are left in `rows`.

@@ -31,8 +31,8 @@ pub(crate) trait Vectors {
     /// Every place is inside the column.
     unsafe fn take(sums: &mut [Vec4], index: &[u32; LANES], vectors: &[Lane; 4]);
 
-    /// Writes `first + l` to the front of `out` for each lane `l` whose flag is not 0. Gives their number.
-    fn compress(flags: &[u32; LANES], first: u32, out: &mut [u32; LANES]) -> usize;
+    /// Writes `first + l` to the front of `out` for each lane `l` whose flag is not 0. Gives these lanes, a bit each.
+    fn compress(flags: &[u32; LANES], first: u32, out: &mut [u32; LANES]) -> u16;
 }
 
 /// Any machine.
@@ -74,13 +74,14 @@ impl Vectors for Portable {
     }
 
     #[inline(always)]
-    fn compress(flags: &[u32; LANES], first: u32, out: &mut [u32; LANES]) -> usize {
-        let mut count = 0;
-        for (l, &flag) in (first..).zip(flags) {
-            out[count.min(LANES - 1)] = l;
+    fn compress(flags: &[u32; LANES], first: u32, out: &mut [u32; LANES]) -> u16 {
+        let (mut count, mut lanes) = (0, 0);
+        for (l, &flag) in flags.iter().enumerate() {
+            out[count.min(LANES - 1)] = first + l as u32;
             count += usize::from(flag != 0);
+            lanes |= u16::from(flag != 0) << l;
         }
-        count
+        lanes
     }
 }
 
@@ -198,7 +199,7 @@ mod avx512 {
         }
 
         #[inline(always)]
-        fn compress(flags: &[u32; LANES], first: u32, out: &mut [u32; LANES]) -> usize {
+        fn compress(flags: &[u32; LANES], first: u32, out: &mut [u32; LANES]) -> u16 {
             // SAFETY: the type is only used where AVX-512 is.
             unsafe {
                 let flags = _mm512_loadu_si512(flags.as_ptr().cast());
@@ -206,7 +207,7 @@ mod avx512 {
                 let steps = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
                 let lanes = _mm512_add_epi32(_mm512_set1_epi32(first as i32), steps);
                 _mm512_storeu_si512(out.as_mut_ptr().cast(), _mm512_maskz_compress_epi32(mask, lanes));
-                mask.count_ones() as usize
+                mask
             }
         }
     }
@@ -241,7 +242,7 @@ macro_rules! vectorised {
             #[cfg(target_arch = "x86_64")]
             {
                 use $crate::cpu::simd::Avx512;
-                #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
+                #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,popcnt")]
                 fn avx512($($argument: $type),*) {
                     $body::<Avx512>($($argument),*);
                 }
@@ -253,6 +254,7 @@ macro_rules! vectorised {
                     && is_x86_feature_detected!("avx512vl")
                     && is_x86_feature_detected!("avx512dq")
                     && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("popcnt")
                 {
                     // SAFETY: the instructions were found.
                     return unsafe { avx512($($argument),*) };
@@ -321,19 +323,20 @@ mod tests {
         assert_eq!(sums, expected);
     }
 
-    fn compressed<V: Vectors>(flags: &[u32; LANES], out: &mut [u32; LANES], count: &mut usize) {
-        *count = V::compress(flags, 100, out);
+    fn compressed<V: Vectors>(flags: &[u32; LANES], out: &mut [u32; LANES], lanes: &mut u16) {
+        *lanes = V::compress(flags, 100, out);
     }
-    vectorised! { fn compressed_here(flags: &[u32; LANES], out: &mut [u32; LANES], count: &mut usize) = compressed }
+    vectorised! { fn compressed_here(flags: &[u32; LANES], out: &mut [u32; LANES], lanes: &mut u16) = compressed }
 
     #[test]
     fn every_machine_lists_the_same_flags() {
         for pattern in [0u32, 0xffff, 0x8001, 0x5a3c] {
             let flags = std::array::from_fn(|l| pattern >> l & 1);
-            let (mut out, mut count) = ([0; LANES], 0);
-            compressed_here(&flags, &mut out, &mut count);
+            let (mut out, mut lanes) = ([0; LANES], 0);
+            compressed_here(&flags, &mut out, &mut lanes);
             let expected: Vec<u32> = (0..16).filter(|l| pattern >> l & 1 == 1).map(|l| 100 + l).collect();
-            assert_eq!(out[..count], expected);
+            assert_eq!(out[..expected.len()], expected);
+            assert_eq!(u32::from(lanes), pattern);
         }
     }
 }

@@ -15,13 +15,13 @@ const SAME_FACE: f64 = 0.9;
 const SHORT: f64 = 0.1;
 
 /// A body's boundary, ready to be asked.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Surface {
     boundary: Boundary,
     /// Around all that guides can touch [m]. For particles, around their centres.
     bounds: Aabb,
     /// Boundary particles by place, and their radius [m].
-    particles: Option<(Grid, f64)>,
+    particles: Option<(Arc<Grid>, f64)>,
     /// Largest radius of guides that `particles` was made for [m].
     largest: f64,
 }
@@ -50,7 +50,7 @@ impl Surface {
                 grid.build(positions, reach).expect("boundary particles are finite");
                 (
                     Aabb::of_points(positions.iter().map(|p| p.as_dvec3())),
-                    Some((grid, f64::from(*radius))),
+                    Some((Arc::new(grid), f64::from(*radius))),
                 )
             }
         };

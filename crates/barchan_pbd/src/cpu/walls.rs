@@ -14,6 +14,9 @@ use crate::laws::{contact, friction};
 /// Two contacts of a guide with a body, a step apart, are one if the cosine of their normals is above this [-].
 const SAME: f32 = 0.7;
 
+/// Two contacts of a guide with two places of a body are one if the cosine of their normals is above this [-].
+const SAME_FACE: f32 = 0.9;
+
 /// A plane of a body that a guide must not cross in this step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wall {
@@ -149,6 +152,18 @@ impl Wall {
             .find(|w| w.body == self.body && w.normal.dot(self.normal) > SAME);
         if let Some(last) = same.filter(|w| w.impulse.dot(self.normal) > 0.0) {
             self.impulse = last.impulse * memory;
+        }
+    }
+
+    /// Whether two places of one body show the same face.
+    pub(crate) fn is_face_of(&self, other: &Self) -> bool {
+        self.body != other.body && self.normal.dot(other.normal) > SAME_FACE
+    }
+
+    /// Becomes `other` if that is nearer.
+    pub(crate) fn keep_nearer(&mut self, other: Self) {
+        if other.gap < self.gap {
+            *self = other;
         }
     }
 

@@ -52,6 +52,7 @@ pub fn body(name: &str, shape: Arc<dyn Shape>, motion: Motion, mu: f32) -> Body 
         surface: Arc::new(TriMesh::default()),
         motion,
         friction: friction(mu),
+        restitution: 0.0,
         density: 1000.0,
         mass_properties,
         from: f64::NEG_INFINITY,

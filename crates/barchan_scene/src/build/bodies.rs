@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use barchan_geometry::isosurface::isosurface;
+use barchan_geometry::isosurface::{isosurface, sharpen};
 use barchan_geometry::mass::{self, MassError};
 use barchan_geometry::mesh::mass_properties;
 use barchan_geometry::sample::surface::{SurfaceSettings, sample_surface};
@@ -108,6 +108,7 @@ impl Scene {
             boundary,
             motion: plan.motion.clone(),
             friction: plan.friction,
+            restitution: plan.restitution,
             density: plan.density,
             mass_properties,
             from: plan.from,
@@ -124,7 +125,8 @@ impl Scene {
     /// What guides see of a body.
     ///
     /// A distance grid has a voxel of half the smallest guide's radius, or a quarter of the solid's mean wall thickness 2V/A
-    /// where that is less, but not below an eighth of the radius; its band is the largest guide's diameter. Solids without an
+    /// where that is less, but not below an eighth of the radius; its band is what guides see: the largest guide's diameter, twice
+    /// that for sph. Solids without an
     /// end, and those whose grid would not fit, are asked for their distance itself.
     fn boundary(
         &self,
@@ -156,7 +158,9 @@ impl Scene {
         }
         let thickness = 2.0 * mass_properties(surface).volume / area(surface);
         let voxel = (0.5 * smallest).min(0.25 * thickness).max(FINEST * smallest);
-        let field = SdfGrid::build(&**shape, voxel, 2.0 * largest, FIELD_MEMORY);
+        // Contacts end at a diameter; a kernel sees twice as far.
+        let band = if self.solver == "sph" { 4.0 } else { 2.0 } * largest;
+        let field = SdfGrid::build(&**shape, voxel, band, FIELD_MEMORY);
         Ok(match field {
             Ok(grid) => Boundary::Field(Arc::new(grid)),
             Err(_) => Boundary::Exact(shape.clone()),
@@ -207,13 +211,18 @@ fn properties_of(shape: &dyn Shape, tolerance: f64) -> Result<MassProperties, Ma
 /// volume, so that thin walls are not lost.
 fn surface_of(shape: &dyn Shape, volume: f64) -> Result<TriMesh, barchan_geometry::isosurface::IsosurfaceError> {
     let mut voxel = shape.bounds().size().max_element() / FIRST_VOXELS;
-    let mut surface = isosurface(shape, voxel, 0.0, SURFACE_MEMORY)?;
+    let sharp = |voxel: f64| {
+        let mut surface = isosurface(shape, voxel, 0.0, SURFACE_MEMORY)?;
+        sharpen(&mut surface, shape);
+        Ok(surface)
+    };
+    let mut surface = sharp(voxel)?;
     for _ in 0..HALVINGS {
         if (mass_properties(&surface).volume - volume).abs() <= SURFACE_TOLERANCE * volume {
             break;
         }
         voxel *= 0.5;
-        surface = isosurface(shape, voxel, 0.0, SURFACE_MEMORY)?;
+        surface = sharp(voxel)?;
     }
     Ok(surface)
 }

@@ -111,6 +111,7 @@ impl Check<'_, '_> {
             },
             density: table.number("density").unwrap_or(1000.0),
             friction: self.body_friction(table),
+            restitution: table.number("restitution")?,
             from,
             until,
             velocity: velocity("velocity"),
@@ -186,6 +187,14 @@ impl Check<'_, '_> {
             },
             _ => JointType::Fixed,
         };
+        if let (JointType::Rope { length: None }, Some(span)) = (kind, table.written("at")) {
+            let help = "add `length = ...` [m], or give `anchors` instead of `at`";
+            self.error(
+                span,
+                "a rope that holds both bodies at one point must have the key `length`",
+                help,
+            );
+        }
         let holds = match (table.vector("at"), table.list("anchors")) {
             (Some(at), _) => JointPlace::World(at),
             (None, Some(anchors)) => JointPlace::Frames([anchors[0].vector()?, anchors[1].vector()?]),

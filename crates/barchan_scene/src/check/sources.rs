@@ -1,20 +1,25 @@
 //! Fills, emitters and sinks.
 
+use std::ops::Range;
 use std::sync::Arc;
 
+use barchan_geometry::clump::Clump;
 use barchan_geometry::mesh::mass_properties;
 use barchan_geometry::sample::{Packing, Particles, Radii};
 use barchan_geometry::{Aabb, Shape};
 use barchan_world::{Emitter, Materials, Sink};
 
 use super::Check;
-use crate::fields::{Fields, Item};
+use crate::fields::{Fields, Item, look_up};
 use crate::scene::{Fill, FillSource};
+use crate::tables::CLUMPS;
 use crate::{points, room};
 
 /// Depth, of a guide's radius, at which fills that lie in each other are warned of [-].
 const OVERLAP: f64 = 0.25;
 
+/// Edge of the clumps that need no saying, of a sphere's radius [-]: they interlock, and have no holes.
+const EDGE: f64 = 1.4;
 /// The largest coordinate [m] there may be: beyond it, millimetres are lost.
 const FARTHEST: f64 = 1e9;
 
@@ -46,8 +51,12 @@ impl Check<'_, '_> {
             .text("material")
             .and_then(|name| self.material_id(name, materials, table.place("material")));
         let radii = table.written("radius").map(|_| self.radii(table));
-        if let (Some(clump), "pbd") = (table.text("clump"), solver) {
-            let message = format!("pbd has no clumps: each {clump} is replaced by the sphere of equal volume");
+        let clump = match table.text("clump") {
+            Some(name) => Some(self.clump(name, table.place("clump"))?),
+            None => None,
+        };
+        if let (Some(name), "pbd" | "sph") = (table.text("clump"), solver) {
+            let message = format!("{solver} has no clumps: each {name} is replaced by the sphere of equal volume");
             self.warn(table.place("clump"), message, "");
         }
         let source = match (table.written("shape"), table.written("from")) {
@@ -67,9 +76,33 @@ impl Check<'_, '_> {
             source: source?,
             velocity: table.vector("velocity")?,
             settle: table.number("settle")?,
-            clump: table.text("clump").map(str::to_owned),
+            clump,
             place: self.place(&table.span),
         })
+    }
+
+    /// The rigid group of spheres called `name`.
+    fn clump(&self, name: &str, span: Range<usize>) -> Option<Arc<Clump>> {
+        let said = self.fields.named("clumps").unwrap_or_default();
+        let names: Vec<&str> = CLUMPS
+            .iter()
+            .copied()
+            .chain(said.iter().map(|c| c.0.as_str()))
+            .collect();
+        let at = look_up(self.reader, "clump", name, &names, span.clone())?;
+        let made = match at {
+            0 => Clump::tetrahedron(EDGE),
+            1 => Clump::cube(EDGE),
+            _ => {
+                let table = said[at - CLUMPS.len()].1.table()?;
+                let member = |t: &Fields| Some((t.vector("at")?, t.number("radius")?));
+                let spheres: Option<Vec<_>> = table.tables("spheres").map(member).collect();
+                Clump::of_spheres(&spheres?)
+            }
+        };
+        made.map_err(|error| self.error(span, error.to_string(), ""))
+            .ok()
+            .map(Arc::new)
     }
 
     fn shape_source(&self, table: &Fields, radii: Option<Option<Radii>>) -> Option<FillSource> {

@@ -79,7 +79,6 @@ fn one_of_two_keys_that_exclude_each_other_removes_the_other() {
 /// Override, then message and help as shown.
 #[rustfmt::skip]
 const WRONG: &[(&str, &str, &str)] = &[
-    ("solver.kind=sph", "solver `sph` is not available yet", "available: pbd"),
     ("solver.kind=spg", "unknown kind `spg`", "allowed: pbd, sph, dem"),
     ("solver.pbd.substep=2", "unknown key `substep` in solver.pbd", "did you mean `substeps`?"),
     ("solvr.kind=pbd", "unknown key `solvr` in the scene", "did you mean `solver`?"),
@@ -105,6 +104,14 @@ fn wrong_overrides_are_reported_as_such() {
             "{problems}"
         );
         assert!(problems.contains(help), "{problems}");
+    }
+}
+
+#[test]
+fn overrides_of_an_empty_scene_are_reported_too() {
+    for said in ["", "=", "=1", "a", "a=", "seed"] {
+        let problems = with("", &[said]).expect_err(said);
+        assert!(problems.contains("duration"), "{problems}");
     }
 }
 

@@ -2,7 +2,8 @@ use std::fs;
 
 use barchan_geometry::sample::Packing;
 use barchan_scene::{
-    Document, FillSource, JointPlace, JointType, PBD, SCENE, Scene, Settings, built_in, parse_scene, schema,
+    Document, FillSource, JointPlace, JointType, Lever, Movement, PBD, SCENE, Scene, Settings, built_in, parse_scene,
+    schema,
 };
 use barchan_world::Motion;
 use glam::DVec3;
@@ -49,7 +50,7 @@ const WARNED: &[(&str, &[&str])] = &[
         &["the emitter starts when the scene is over, at 1 s"]),
     ("[[body]]\nname = \"a\"\nshape = { sphere = { radius = 1 } }\n[[body]]\nname = \"b\"\nshape = { sphere = { radius = 1 } }\n[[joint]]\nbodies = [\"a\", \"b\"]\nkind = \"ball\"\nat = [0, 0, 0]\nlength = 2",
         &["this joint has no effect: none of its bodies is dynamic", "`length` has no effect on a ball joint"]),
-    ("[solver.sph]\nanything = 1", &[]),
+    ("[solver.dem]\nanything = 1", &[]),
 ];
 
 #[test]
@@ -199,4 +200,24 @@ fn the_schema_knows_every_key_and_accepts_what_the_reader_accepts() {
     let shape = &schema["$defs"]["shape"];
     assert!(shape["properties"]["half_space"].is_object() && shape["additionalProperties"] == false);
     assert!(built_in("no such scene").is_none());
+}
+
+#[test]
+fn levers_are_in_radians_and_name_their_bodies() {
+    let document = built_in("excavator").unwrap();
+    let (scene, _) = parse_scene(&document).unwrap();
+    let levers: Vec<Lever> = scene.controls.iter().map(|control| control.lever).collect();
+    assert_eq!(levers, Lever::ALL);
+    for control in &scene.controls[3..] {
+        assert_eq!(scene.bodies[control.body].name, control.lever.name());
+    }
+    let boom = &scene.controls[3];
+    assert_eq!(
+        boom.movement,
+        Movement::Turn {
+            axis: DVec3::new(0.0, -1.0, 0.0)
+        }
+    );
+    assert_eq!(boom.range, Some([(-10f64).to_radians(), 75f64.to_radians()]));
+    assert_eq!(boom.speed, 25f64.to_radians());
 }

@@ -206,6 +206,33 @@ fn a_fill_with_too_many_guides_is_refused_with_its_place() {
     assert!(error.to_string().starts_with("scene:4:1: fill: a radius of"), "{error}");
 }
 
+#[test]
+fn guides_do_not_appear_in_bodies() {
+    let mut world = world(&format!(
+        "{SAND}[[emitter]]\nmaterial = \"sand\"\nradius = 0.02\nrate = 1e4\nshape = {{ box = {{ size = [1, 1, 1] }} }}\n\
+         [[body]]\nname = \"block\"\nshape = {{ box = {{ size = [0.5, 2, 2] }}, at = [0.25, 0, 0], rotate = [90, 0, 0] }}"
+    ));
+    world.emit(0.1);
+    assert!(world.guides.len() > 100, "{}", world.guides.len());
+    for i in 0..world.guides.len() {
+        assert!(world.place(i).x < -0.02 + 1e-6, "{}", world.place(i));
+    }
+}
+
+#[test]
+fn a_fill_too_heavy_for_an_exact_ledger_is_refused_with_its_place() {
+    let heavy = SAND.replace("1600", "1e300");
+    assert_ne!(heavy, SAND);
+    let filled = fill("0.1", "lattice", "{ box = { size = [1, 1, 1] } }");
+    let error = scene(&format!("{heavy}{filled}")).build().unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("scene:4:1: the guides of this fill weigh"),
+        "{error}"
+    );
+}
+
 /// Reads a text with an override; whatever is wrong can be shown.
 fn survives(text: &str, said: &str) {
     let document = Document::new("scene", text).with(said);

@@ -23,7 +23,7 @@ pub const ADDED: &[(&str, Expected)] = &[
     ("packing = 3", &[("8:11", "packing must be a string, got `3`", "")]),
     ("settle = -1", &[("8:10", "settle must be zero or above, got `-1`", "")]),
     ("velocity = [1, 2]", &[("8:12", "velocity must be a list of 3 numbers, got a list of 2", "")]),
-    ("clump = \"tetraeder\"", &[("8:9", "unknown clump `tetraeder`", "allowed: tetrahedron, cube")]),
+    ("clump = \"tetraeder\"", &[("8:9", "there is no clump `tetraeder`", "tetrahedron")]),
     ("from = \"points.ply\"", &[("8:8", "`shape` and `from` exclude each other", "remove")]),
     ("colour = 1", &[("8:1", "unknown key `colour` in fill", "allowed: clump, from")]),
     ("[[fill]]\nmaterial = \"snad\"\nradius = 0.1\nshape = { sphere = { radius = 1 }, at = [9, 0, 0] }",
@@ -100,6 +100,16 @@ pub const ADDED: &[(&str, Expected)] = &[
     ("[[joint]]\nbodies = [\"a\", \"b\"]\nkind = \"ball\"", &[("8:1", "joint must have the key `at` or `anchors`", "")]),
     ("[[joint]]\nbodies = [\"a\", \"b\"]\nkind = \"ball\"\nat = [0, 0, 0]\nanchors = [[0, 0, 0], [0, 0, 0]]\n[[body]]\nname = \"a\"\nshape = { sphere = { radius = 1 } }",
         &[("9:16", "there is no body `b`", "allowed: a"), ("12:11", "`at` and `anchors` exclude each other", "")]),
+    ("[[body]]\nname = \"a\"\nshape = { sphere = { radius = 1 } }\n[[control]]\nlever = \"boom\"\nbody = \"a\"\nturn = [0, 0, 1]\nspeed = 1",
+        &[("13:8", "only a scripted body has a lever", "motion = \"scripted\"")]),
+    ("[[body]]\nname = \"a\"\nshape = { sphere = { radius = 1 } }\nmotion = \"scripted\"\nkeys = [{ time = 0 }]\n[[control]]\nlever = \"bom\"\nbody = \"a\"\nturn = [0, 0, 1]\nspeed = 1",
+        &[("14:9", "unknown lever `bom`", "did you mean `boom`?")]),
+    ("[[body]]\nname = \"a\"\nshape = { sphere = { radius = 1 } }\nmotion = \"scripted\"\nkeys = [{ time = 0 }]\n[[control]]\nlever = \"boom\"\nbody = \"a\"\nspeed = 1",
+        &[("13:1", "control must have the key `turn` or `move`", "add `turn")]),
+    ("[[body]]\nname = \"a\"\nshape = { sphere = { radius = 1 } }\nmotion = \"scripted\"\nkeys = [{ time = 0 }]\n[[control]]\nlever = \"boom\"\nbody = \"a\"\nmove = [0, 0, 1]\nrange = [0, 1]\nspeed = 1",
+        &[("17:9", "`move` and `range` exclude each other", "remove")]),
+    ("[[body]]\nname = \"a\"\nshape = { sphere = { radius = 1 } }\nmotion = \"scripted\"\nkeys = [{ time = 0 }]\n[[control]]\nlever = \"boom\"\nbody = \"a\"\nmove = [0, 0, 1]\nspeed = 1\n[[control]]\nlever = \"boom\"\nbody = \"a\"\nturn = [0, 0, 1]\nspeed = 1",
+        &[("19:9", "there is a lever `boom` before", "")]),
     ("[[camera]]\nposition = [0, 0, 1]\ntarget = [0, 0, 1]", &[("10:10", "a camera cannot look at where it is, [0, 0, 1]", "")]),
     ("[[camera]]\nposition = [0, 0, 1]\ntarget = [0, 0, 0]\nfov = 180", &[("11:7", "fov must be 1 to 170, got `180`", "")]),
     ("[[camera]]\nposition = [0, 0, 1]\ntarget = [0, 0, 0]\nkeys = [{ time = 1 }, { time = 1, fov = 0 }]",
@@ -111,12 +121,15 @@ pub const ADDED: &[(&str, Expected)] = &[
         &[("10:11", "opacity must be 0 to 1, got `2`", ""), ("11:9", "color must be a colour such as \"#c2a06b\", got `\"#12345g\"`, a string", "")]),
     ("[[pair]]\nmaterials = [\"sand\", \"sand\"]\nfriction = 0.1", &[("9:13", "a pair must be of two materials", "itself")]),
     ("[[pair]]\nmaterials = [\"sand\", \"gravel\"]\nfriction = 0.1", &[("9:22", "there is no material `gravel`", "allowed: sand")]),
-    ("[solver]\nkind = \"sph\"", &[("9:8", "solver `sph` is not available yet", "available: pbd")]),
     ("[solver]\nkind = \"pdb\"", &[("9:8", "unknown kind `pdb`", "did you mean `pbd`?")]),
     ("[solver.pbd]\nsubsteps = 2.5\niterations = 0\nfriction = \"some\"", &[
         ("9:12", "substeps must be a whole number, got `2.5`", ""),
         ("10:14", "iterations must be a whole number from 1 to 1000, got `0`", ""),
         ("11:12", "unknown friction `some`", "did you mean `sommer`?")]),
+    ("[[body]]\nname = \"a\"\nmotion = \"dynamic\"\ndensity = 1\nshape = { sphere = { radius = 1 } }\n[[body]]\nname = \"b\"\nshape = { sphere = { radius = 1 } }\n[[joint]]\nbodies = [\"a\", \"b\"]\nkind = \"rope\"\nat = [0, 0, 0]",
+        &[("19:6", "a rope that holds both bodies at one point must have the key `length`", "`anchors`")]),
+    ("[[body]]\nname = \"a\"\nrestitution = 1.5\nshape = { sphere = { radius = 1 } }", &[("10:15", "restitution must be 0 to 1, got `1.5`", "")]),
+    ("[solver.pbd]\nrigid = \"soft\"", &[("9:9", "unknown rigid `soft`", "allowed: true, shape_matching")]),
     ("[solver.pbd]\nsubsteps = 4\nstep = 0.005", &[("10:8", "`substeps` and `step` exclude each other", "")]),
     ("[refine]", &[("8:1", "refine must have the key `radius`", "")]),
     ("[output]\ncache = [\"guide\"]\ncompact = 1\ngrains_every = 0", &[
@@ -128,7 +141,7 @@ pub const ADDED: &[(&str, Expected)] = &[
         ("10:19", "`friction` and `angle_of_repose` exclude each other", "")]),
     ("[materials.gravel]\ndensity = 1\nangle_of_repose = 95\npoisson_ratio = 0.7", &[
         ("10:19", "angle_of_repose must be 1 to 60, got `95`", ""),
-        ("11:17", "poisson_ratio must be 0 to 0.5, got `0.7`", "")]),
+        ("11:17", "poisson_ratio must be -0.99 to 0.5, got `0.7`", "")]),
 ];
 
 /// Whole texts, and what is wrong with them.

@@ -71,28 +71,40 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// The table for documents.
+    /// The table for documents; what misses is in bold.
     fn markdown(&self) -> String {
         let mut text = String::from(
-            "| case | variant | quantity | measured | expected | band | seeds | verdict |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n",
+            "| run | quantity | measured | expected | band | seeds | verdict |\n| --- | --- | --- | --- | --- | --- | --- |\n",
         );
         for row in self.rows {
-            let note = if row.note.is_empty() {
-                String::new()
-            } else {
-                format!(": {}", row.note)
+            let kind = match row.kind {
+                Kind::Law => String::new(),
+                kind => format!(" ({})", kind.word()),
+            };
+            let verdict = match row.pass {
+                Some(true) => "pass",
+                Some(false) => "**MISS**",
+                None => "**inconclusive**",
+            };
+            let note = match row.note.as_str() {
+                "" => String::new(),
+                note => format!(": {note}"),
+            };
+            let spread = match row.spread {
+                s if s > 0.0 => format!(" ± {}", short(s)),
+                _ => String::new(),
             };
             let _ = writeln!(
                 text,
-                "| {} | {} | {} | {} | {} | {} | {} | {}{note} |",
+                "| {}: {}{kind} | {} | {}{spread} {} | {} | {} | {} | {verdict}{note} |",
                 row.case,
                 row.variant,
                 row.quantity,
-                row.measured_text(),
+                short(row.measured),
+                row.unit,
                 short(row.band.expected),
                 row.band_text(),
                 row.seeds,
-                row.verdict(),
             );
         }
         text

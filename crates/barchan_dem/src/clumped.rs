@@ -1,0 +1,170 @@
+//! The state where some grains have several spheres.
+
+use barchan_geometry::clump::Clump;
+use barchan_geometry::random::Stream;
+use barchan_world::{Archive, ArchiveError, World};
+use glam::{DQuat, DVec3};
+
+use crate::DemSettings;
+use crate::cpu::grains::{Grain, SPHERE};
+use crate::cpu::past::NEW;
+use crate::cpu::rows::{Push, Row};
+use crate::state::{State, is_published};
+
+impl DemSettings {
+    /// Which clump guide `id` is.
+    fn kind(&self, id: u32) -> u32 {
+        let said = self.clumped.iter().find(|(ids, _)| ids.contains(&id));
+        said.filter(|(_, kind)| *kind < self.clumps.len())
+            .map_or(SPHERE, |(_, kind)| *kind as u32)
+    }
+}
+
+impl State {
+    /// Takes over the world's guides as grains: those it knows go on as they were, unless somebody moved them. New ones lie at random.
+    pub(crate) fn follow_grains(&mut self, world: &World, settings: &DemSettings) {
+        self.old_grains = self.find_old(world);
+        let before = std::mem::take(&mut self.grains);
+        let grain = |(i, &old): (usize, &u32)| {
+            let fresh = fresh(world, settings, i);
+            match before.get(old as usize) {
+                Some(known) if is_published(world, i, known.position, known.velocity) => *known,
+                Some(known) => Grain {
+                    rotation: known.rotation,
+                    momentum: known.momentum,
+                    ..fresh
+                },
+                None => fresh,
+            }
+        };
+        self.grains = self.old_grains.iter().enumerate().map(grain).collect();
+        for (id, spin) in self.asked.drain(..) {
+            if let Some(i) = self.ids.iter().position(|&known| known == id) {
+                self.grains[i].set_spin(&settings.clumps, spin);
+            }
+        }
+    }
+
+    /// Puts grain `order[k]` at place `k`, and its spheres after those of the grain before.
+    pub(crate) fn gather_grains(&mut self, order: &[u32], world: &World, clumps: &[Clump]) {
+        let pick = |k: &u32| *k as usize;
+        self.ids = order.iter().map(|k| self.ids[pick(k)]).collect();
+        self.grains = order.iter().map(|k| self.grains[pick(k)]).collect();
+        let old_first = std::mem::take(&mut self.first);
+        self.first.push(0);
+        self.rows.clear();
+        self.old.clear();
+        self.grain_of.clear();
+        self.ways.clear();
+        for (g, (grain, k)) in self.grains.iter().zip(order).enumerate() {
+            let (start, count) = (self.rows.len(), grain.count(clumps));
+            let material = f64::from(world.guides.material[g]);
+            self.rows.extend((0..count).map(|k| grain.row(clumps, k, material)));
+            self.ways.resize(self.rows.len(), 0.0);
+            let spin = grain.spin(clumps);
+            grain.place(
+                clumps,
+                &mut self.rows[start..],
+                &mut self.ways[start..],
+                grain.velocity,
+                spin,
+            );
+            let old = self.old_grains[pick(k)];
+            let known = old_first.get(old as usize).copied().filter(|_| old != NEW);
+            self.old
+                .extend((0..count as u32).map(|k| known.map_or(NEW, |first| first + k)));
+            self.grain_of.extend((0..count).map(|_| g as u32));
+            self.first.push(self.rows.len() as u32);
+        }
+        self.pushes.clear();
+        self.pushes.resize(self.rows.len(), Push::default());
+        // Less than nothing: the first step searches.
+        self.left.clear();
+        self.left.resize(self.rows.len(), -1.0);
+        self.rows.push(Row::FAR);
+    }
+
+    pub(crate) fn load_grains(world: &World, settings: &DemSettings, archive: &Archive) -> Result<Self, ArchiveError> {
+        let ids: Vec<u32> = archive.get("dem.ids")?;
+        let all: Vec<[f64; 19]> = archive.get("dem.grains")?;
+        if ids.len() != all.len() || ids != world.guides.id {
+            return Err(ArchiveError::Unfit {
+                name: "dem.grains".to_owned(),
+                found: format!("{} grains", all.len()),
+            });
+        }
+        let mut state = Self { ids, ..Self::default() };
+        state.first.push(0);
+        for (i, numbers) in all.iter().enumerate() {
+            let grain = fresh(world, settings, i).with_numbers(numbers);
+            let count = grain.count(&settings.clumps) as u32;
+            state.first.push(state.first[i] + count);
+            state.grains.push(grain);
+        }
+        // Made of the grains at the start of the next frame.
+        state.rows.resize(state.first[state.ids.len()] as usize + 1, Row::FAR);
+        Ok(state)
+    }
+}
+
+impl Grain {
+    /// What changes of it, for checkpoints.
+    pub(crate) fn numbers(&self) -> [f64; 19] {
+        let mut numbers = [0.0; 19];
+        let vectors = [
+            self.position,
+            self.velocity,
+            self.momentum,
+            self.acceleration,
+            self.torque,
+        ];
+        for (k, vector) in vectors.iter().enumerate() {
+            numbers[3 * k..3 * k + 3].copy_from_slice(&vector.to_array());
+        }
+        numbers[15..].copy_from_slice(&self.rotation.to_array());
+        numbers
+    }
+
+    fn with_numbers(self, numbers: &[f64; 19]) -> Self {
+        let vector = |k: usize| DVec3::from_slice(&numbers[3 * k..]);
+        Self {
+            position: vector(0),
+            velocity: vector(1),
+            momentum: vector(2),
+            acceleration: vector(3),
+            torque: vector(4),
+            rotation: DQuat::from_slice(&numbers[15..]),
+            ..self
+        }
+    }
+}
+
+/// A guide as the world has it, falling freely without spin; turned at random unless it is a sphere.
+fn fresh(world: &World, settings: &DemSettings, i: usize) -> Grain {
+    let guides = &world.guides;
+    let kind = settings.kind(guides.id[i]);
+    Grain {
+        position: guides.position[i].as_dvec3() + guides.offset[i].as_dvec3(),
+        rotation: match kind {
+            SPHERE => DQuat::IDENTITY,
+            _ => random_rotation(world.seed, guides.id[i]),
+        },
+        velocity: guides.velocity[i].as_dvec3(),
+        momentum: DVec3::ZERO,
+        acceleration: world.gravity,
+        torque: DVec3::ZERO,
+        kind,
+        size: f64::from(guides.radius[i]),
+        mass: f64::from(guides.mass[i]),
+    }
+}
+
+/// Any rotation, all equally likely, [Shoemake92].
+fn random_rotation(seed: u64, id: u32) -> DQuat {
+    let mut stream = Stream::new(seed, u64::from(id));
+    let (share, first, second) = (stream.unit(), stream.unit(), stream.unit());
+    let (sin_a, cos_a) = (std::f64::consts::TAU * first).sin_cos();
+    let (sin_b, cos_b) = (std::f64::consts::TAU * second).sin_cos();
+    let (low, high) = ((1.0 - share).sqrt(), share.sqrt());
+    DQuat::from_xyzw(low * sin_a, low * cos_a, high * sin_b, high * cos_b)
+}

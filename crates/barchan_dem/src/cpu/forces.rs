@@ -1,0 +1,168 @@
+//! Forces between spheres, eight pairs at a time.
+#![allow(clippy::needless_range_loop, reason = "lanes of several arrays at once")]
+
+use super::block::Block;
+use super::contacts::Chunk;
+use super::rows::{Push, Row};
+use super::rules::Rules;
+use super::simd::{Columns, LANES, Vectors, vectorised};
+use super::walls::Solids;
+use crate::laws::effective;
+
+vectorised! {
+    /// Sums what acts on the spheres of a chunk: `pushes` are theirs, and zero before; `rows` are all.
+    pub(crate) fn push_chunk(chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], rules: &Rules, solids: &Solids<'_>) = push_all
+}
+
+#[inline(always)]
+fn push_all<V: Vectors>(chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], rules: &Rules, solids: &Solids<'_>) {
+    chunk.deepest = 0.0;
+    push_pairs::<V>(chunk, rows, pushes, rules);
+    chunk.push_walls(rows, pushes, rules, solids);
+}
+
+#[inline(always)]
+fn push_pairs<V: Vectors>(chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], rules: &Rules) {
+    assert!(pushes.len() == chunk.len && rows.len() == chunk.nobody as usize + 1);
+    let mut block = Block::new();
+    if let [only] = rules.pairs.as_slice() {
+        (0..LANES).for_each(|l| block.pair(l, only));
+    }
+    let is_periodic = rules.periods.iter().any(|&period| period > 0.0);
+    let mut deepest = [0.0f64; LANES];
+    let pairs = chunk.own.chunks_exact(LANES).zip(chunk.other.chunks_exact(LANES));
+    for (k, ((own, other), history)) in pairs.zip(chunk.history.chunks_exact_mut(LANES)).enumerate() {
+        let own: &[u32; LANES] = own.try_into().expect("a whole block");
+        let other: &[u32; LANES] = other.try_into().expect("a whole block");
+        // SAFETY: pairs name no sphere beyond `nobody`, which is the last row.
+        let (a, b) = unsafe { (V::gather(rows, own), V::gather(rows, other)) };
+        let mut arms = [[0.0; LANES]; 2];
+        if !meet(
+            &mut block,
+            &a,
+            &b,
+            &mut arms,
+            &mut deepest,
+            is_periodic.then_some(&rules.periods),
+        ) {
+            history.fill([0.0; 4]);
+            if rules.rolls {
+                chunk.rolled[k * LANES..][..LANES].fill([0.0; 4]);
+            }
+            continue;
+        }
+        if rules.pairs.len() > 1 {
+            for l in 0..LANES {
+                let pairing = a[11][l] as usize * rules.materials + b[11][l] as usize;
+                block.pair(l, &rules.pairs[pairing]);
+            }
+        }
+        for l in 0..LANES {
+            block.recall(l, &history[l]);
+        }
+        if rules.rolls {
+            let rolled = &chunk.rolled[k * LANES..][..LANES];
+            (0..LANES).for_each(|l| block.recall_rolling(l, &rolled[l]));
+        }
+        block.solve(rules);
+        for l in 0..LANES {
+            history[l] = block.memory(l);
+        }
+        if rules.rolls {
+            let rolled = &mut chunk.rolled[k * LANES..][..LANES];
+            (0..LANES).for_each(|l| rolled[l] = block.rolling_memory(l));
+        }
+        let mut torque = [[0.0; LANES]; 3];
+        let (n, f) = (&block.normal, &block.force);
+        for l in 0..LANES {
+            torque[0][l] = n[1][l] * f[2][l] - n[2][l] * f[1][l];
+            torque[1][l] = n[2][l] * f[0][l] - n[0][l] * f[2][l];
+            torque[2][l] = n[0][l] * f[1][l] - n[1][l] * f[0][l];
+        }
+        for l in 0..LANES {
+            if block.overlap[l] <= 0.0 {
+                continue;
+            }
+            let force = [f[0][l], f[1][l], f[2][l]];
+            let moment = match rules.rolls {
+                true => [block.moment[0][l], block.moment[1][l], block.moment[2][l]],
+                false => [0.0; 3],
+            };
+            let on = |arm: f64, sign: f64| -> [f64; 3] {
+                std::array::from_fn(|axis| arm * torque[axis][l] + sign * moment[axis])
+            };
+            pushes[own[l] as usize - chunk.start].add(force, on(arms[0][l], 1.0));
+            if let Some(push) = pushes.get_mut((other[l] as usize).wrapping_sub(chunk.start)) {
+                push.subtract(force, on(arms[1][l], -1.0));
+            }
+        }
+    }
+    chunk.deepest = deepest.iter().copied().fold(0.0, f64::max);
+}
+
+/// How eight pairs meet, [Bell05] section 3 (methods 6.1): normal, overlap, velocity at the common point, reduced mass and radius. False if
+/// none touches. `arms` are the distances of the common point from both centres [m].
+#[inline(always)]
+fn meet(
+    block: &mut Block,
+    a: &Columns,
+    b: &Columns,
+    arms: &mut [[f64; LANES]; 2],
+    deepest: &mut [f64; LANES],
+    periods: Option<&[f64; 3]>,
+) -> bool {
+    let mut way = [[0.0; LANES]; 3];
+    for axis in 0..3 {
+        for l in 0..LANES {
+            way[axis][l] = b[axis][l] - a[axis][l];
+        }
+        if let Some(period) = periods.map(|p| p[axis]).filter(|&p| p > 0.0) {
+            for l in 0..LANES {
+                let nearest = way[axis][l] - period * (way[axis][l] / period).round();
+                way[axis][l] = if way[axis][l].abs() < 1e20 {
+                    nearest
+                } else {
+                    way[axis][l]
+                };
+            }
+        }
+    }
+    let mut touches = false;
+    for l in 0..LANES {
+        let length = (way[0][l] * way[0][l] + way[1][l] * way[1][l] + way[2][l] * way[2][l]).sqrt();
+        let inverse = 1.0 / length.max(f64::MIN_POSITIVE);
+        for axis in 0..3 {
+            block.normal[axis][l] = way[axis][l] * inverse;
+        }
+        let sum = a[3][l] + b[3][l];
+        block.overlap[l] = sum - length;
+        touches |= block.overlap[l] > 0.0;
+        deepest[l] = deepest[l].max(2.0 * block.overlap[l] / sum);
+        arms[0][l] = a[3][l] - 0.5 * block.overlap[l];
+        arms[1][l] = b[3][l] - 0.5 * block.overlap[l];
+        block.mass[l] = effective::reduced(a[7][l], b[7][l]);
+        block.radius[l] = effective::reduced(a[3][l], b[3][l]);
+    }
+    if !touches {
+        return false;
+    }
+    for l in 0..LANES {
+        let n = [block.normal[0][l], block.normal[1][l], block.normal[2][l]];
+        // Both surfaces move by ω × arm: with arms along the normal, one product for both.
+        let s = [
+            a[8][l] * arms[0][l] + b[8][l] * arms[1][l],
+            a[9][l] * arms[0][l] + b[9][l] * arms[1][l],
+            a[10][l] * arms[0][l] + b[10][l] * arms[1][l],
+        ];
+        let turn = [
+            s[1] * n[2] - s[2] * n[1],
+            s[2] * n[0] - s[0] * n[2],
+            s[0] * n[1] - s[1] * n[0],
+        ];
+        for axis in 0..3 {
+            block.velocity[axis][l] = a[4 + axis][l] - b[4 + axis][l] + turn[axis];
+            block.spin[axis][l] = a[8 + axis][l] - b[8 + axis][l];
+        }
+    }
+    true
+}

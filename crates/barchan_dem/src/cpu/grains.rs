@@ -1,0 +1,221 @@
+//! Grains of several spheres: one motion for all of them. Kick, drift, kick: the turn between kicks keeps the angular momentum.
+
+use barchan_geometry::clump::{Clump, Member};
+use glam::{DMat3, DQuat, DVec3};
+
+use super::contacts::Chunk;
+use super::motion::Moved;
+use super::rows::{Push, Row};
+
+/// A grain that is one sphere.
+pub(crate) const SPHERE: u32 = u32::MAX;
+
+/// A grain's motion.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grain {
+    /// Centre of mass, relative to the world's origin [m].
+    pub position: DVec3,
+    pub rotation: DQuat,
+    /// [m/s].
+    pub velocity: DVec3,
+    /// Angular momentum [kg m²/s].
+    pub momentum: DVec3,
+    /// [m/s²].
+    pub acceleration: DVec3,
+    /// [N m].
+    pub torque: DVec3,
+    /// Which clump it is, or [`SPHERE`].
+    pub kind: u32,
+    /// Radius of the sphere of its volume [m].
+    pub size: f64,
+    /// [kg].
+    pub mass: f64,
+}
+
+impl Grain {
+    /// Inertia in its own axes [kg m²].
+    fn inertia(&self, clumps: &[Clump]) -> DMat3 {
+        let of_mass = match clumps.get(self.kind as usize) {
+            Some(clump) => clump.inertia(),
+            None => DMat3::IDENTITY * 0.4,
+        };
+        of_mass * (self.mass * self.size * self.size)
+    }
+
+    /// Inverse of the inertia in its own axes [1/(kg m²)], and whether all axes are alike.
+    fn inverse_inertia(&self, clumps: &[Clump]) -> (DMat3, bool) {
+        let scale = 1.0 / (self.mass * self.size * self.size);
+        match clumps.get(self.kind as usize) {
+            Some(clump) => (clump.inverse_inertia() * scale, clump.is_round()),
+            None => (DMat3::IDENTITY * (2.5 * scale), true),
+        }
+    }
+
+    /// Number of its spheres.
+    pub(crate) fn count(&self, clumps: &[Clump]) -> usize {
+        clumps.get(self.kind as usize).map_or(1, |clump| clump.members().len())
+    }
+
+    /// Angular velocity [rad/s].
+    pub(crate) fn spin(&self, clumps: &[Clump]) -> DVec3 {
+        angular_velocity(self.rotation, self.inverse_inertia(clumps), self.momentum)
+    }
+
+    /// Makes it spin at `spin` [rad/s].
+    pub(crate) fn set_spin(&mut self, clumps: &[Clump], spin: DVec3) {
+        self.momentum = self.rotation * (self.inertia(clumps) * (self.rotation.inverse() * spin));
+    }
+
+    /// Puts its spheres where they are, moving as they do at `velocity` [m/s] and `spin` [rad/s]; `ways` is how far each went [m].
+    pub(crate) fn place(&self, clumps: &[Clump], rows: &mut [Row], ways: &mut [f32], velocity: DVec3, spin: DVec3) {
+        let members = clumps.get(self.kind as usize).map_or(&[CENTER][..], Clump::members);
+        for ((row, way), member) in rows.iter_mut().zip(ways).zip(members) {
+            let arm = self.rotation * (self.size * member.offset);
+            let place = self.position + arm;
+            *way = (place.distance(row.place()) * (1.0 + 1e-6)) as f32;
+            row.position = place.to_array();
+            row.velocity = (velocity + spin.cross(arm)).to_array();
+            row.spin = spin.to_array();
+        }
+    }
+
+    /// Its `k`-th sphere, at rest at the origin.
+    pub(crate) fn row(&self, clumps: &[Clump], k: usize, material: f64) -> Row {
+        let members = clumps.get(self.kind as usize).map_or(&[CENTER][..], Clump::members);
+        Row {
+            radius: self.size * members[k].radius,
+            mass: self.mass,
+            material,
+            ..Row::default()
+        }
+    }
+}
+
+/// The only sphere of a grain that is one.
+const CENTER: Member = Member {
+    offset: DVec3::ZERO,
+    radius: 1.0,
+};
+
+/// ω = R J⁻¹ Rᵀ L [rad/s], [Bell05] section 4 (methods 6.6); ω = L/J where all axes are alike.
+#[inline(always)]
+fn angular_velocity(rotation: DQuat, (inverse, is_round): (DMat3, bool), momentum: DVec3) -> DVec3 {
+    match is_round {
+        true => inverse.x_axis.x * momentum,
+        false => rotation * (inverse * (rotation.inverse() * momentum)),
+    }
+}
+
+/// The rotation after `step` [s] of a body that keeps its angular momentum: about one axis where all are alike, else q' = ½ ω q by Runge and
+/// Kutta's scheme of fourth order.
+fn turned(start: DQuat, inverse: (DMat3, bool), momentum: DVec3, step: f64) -> DQuat {
+    if inverse.1 {
+        return (DQuat::from_scaled_axis(step * angular_velocity(start, inverse, momentum)) * start).normalize();
+    }
+    let rate = |q: DQuat| {
+        let q = q.normalize();
+        let half = 0.5 * angular_velocity(q, inverse, momentum);
+        DQuat::from_xyzw(half.x, half.y, half.z, 0.0) * q
+    };
+    let k1 = rate(start);
+    let k2 = rate(start + k1 * (0.5 * step));
+    let k3 = rate(start + k2 * (0.5 * step));
+    let k4 = rate(start + k3 * step);
+    (start + (k1 + (k2 + k3) * 2.0 + k4) * (step / 6.0)).normalize()
+}
+
+/// What belongs to some chunks, to be worked on in parallel.
+pub(crate) struct Parts<'a> {
+    pub chunks: &'a mut [Chunk],
+    pub grains: &'a mut [Grain],
+    pub rows: &'a mut [Row],
+    pub pushes: &'a mut [Push],
+    pub left: &'a mut [f32],
+    pub ways: &'a mut [f32],
+}
+
+impl Parts<'_> {
+    /// Works on each chunk, in any order.
+    pub(crate) fn each(self, work: &(impl Fn(Parts<'_>) + Sync)) {
+        let count = self.chunks.len();
+        if count <= 1 {
+            if count == 1 {
+                work(self);
+            }
+            return;
+        }
+        let (first, middle) = (&self.chunks[0], &self.chunks[count / 2]);
+        let (grains, spheres) = (middle.first_grain - first.first_grain, middle.start - first.start);
+        let (chunks_a, chunks_b) = self.chunks.split_at_mut(count / 2);
+        let (grains_a, grains_b) = self.grains.split_at_mut(grains);
+        let (rows_a, rows_b) = self.rows.split_at_mut(spheres.min(self.rows.len()));
+        let (pushes_a, pushes_b) = self.pushes.split_at_mut(spheres);
+        let (left_a, left_b) = self.left.split_at_mut(spheres.min(self.left.len()));
+        let (ways_a, ways_b) = self.ways.split_at_mut(spheres);
+        let a = Parts {
+            chunks: chunks_a,
+            grains: grains_a,
+            rows: rows_a,
+            pushes: pushes_a,
+            left: left_a,
+            ways: ways_a,
+        };
+        let b = Parts {
+            chunks: chunks_b,
+            grains: grains_b,
+            rows: rows_b,
+            pushes: pushes_b,
+            left: left_b,
+            ways: ways_b,
+        };
+        rayon::join(|| a.each(work), || b.each(work));
+    }
+}
+
+/// Moves the grains of one chunk and their spheres by a step, and leaves velocities and momenta in its middle.
+pub(crate) fn advance(parts: Parts<'_>, clumps: &[Clump], step: f64) {
+    let half = 0.5 * step;
+    let mut moved = Moved::NOT;
+    let mut first = 0;
+    for grain in parts.grains {
+        grain.velocity += half * grain.acceleration;
+        grain.momentum += half * grain.torque;
+        grain.position += step * grain.velocity;
+        let inverse = grain.inverse_inertia(clumps);
+        grain.rotation = turned(grain.rotation, inverse, grain.momentum, step);
+        let velocity = grain.velocity + half * grain.acceleration;
+        let spin = angular_velocity(grain.rotation, inverse, grain.momentum + half * grain.torque);
+        let own = first..first + grain.count(clumps);
+        first = own.end;
+        let ways = &mut parts.ways[own.clone()];
+        grain.place(clumps, &mut parts.rows[own.clone()], ways, velocity, spin);
+        for (left, way) in parts.left[own].iter_mut().zip(ways) {
+            *left -= *way;
+            moved.left = moved.left.min(*left);
+            moved.is_finite &= way.is_finite();
+        }
+    }
+    parts.pushes.fill(Push::default());
+    parts.chunks[0].moved = moved;
+}
+
+/// Sums what acts on the spheres of each grain of a chunk, and brings velocities and momenta to the end of the step. `rows` are all.
+pub(crate) fn finish(parts: Parts<'_>, rows: &[Row], clumps: &[Clump], gravity: DVec3, step: f64) {
+    let half = 0.5 * step;
+    let start = parts.chunks[0].start;
+    let mut first = 0;
+    for grain in parts.grains {
+        let (mut force, mut torque) = (DVec3::ZERO, DVec3::ZERO);
+        for k in first..first + grain.count(clumps) {
+            let push = &parts.pushes[k];
+            let own = DVec3::from_slice(&push.force);
+            force += own;
+            torque += DVec3::from_slice(&push.torque) + (rows[start + k].place() - grain.position).cross(own);
+        }
+        first += grain.count(clumps);
+        grain.acceleration = force / grain.mass + gravity;
+        grain.torque = torque;
+        grain.velocity += half * grain.acceleration;
+        grain.momentum += half * torque;
+    }
+}

@@ -1,0 +1,48 @@
+//! Spheres that may touch a body before the next search.
+
+use glam::DVec3;
+
+use super::contacts::Chunk;
+use super::rows::Row;
+use super::surface::{Placed, Surface};
+
+/// A sphere near a body.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Near {
+    /// Number of the sphere in its chunk.
+    pub sphere: u32,
+    pub body: u32,
+    /// Its centre is surely as far from the body [m].
+    pub clear: f32,
+}
+
+/// Finds the spheres of a chunk that may touch a body: `leeway` is how far each may go, `margin` how far bodies may [m].
+pub(crate) fn find(
+    chunk: &mut Chunk,
+    rows: &[Row],
+    origin: DVec3,
+    leeway: &[f32],
+    margin: f64,
+    surfaces: &[Surface],
+    bodies: &[Placed],
+) {
+    chunk.near.clear();
+    for k in 0..chunk.len {
+        let row = &rows[chunk.start + k];
+        let place = origin + row.place();
+        let reach = row.radius + f64::from(leeway[chunk.start + k]) + margin;
+        for (b, (surface, body)) in surfaces.iter().zip(bodies).enumerate() {
+            if !body.is_present || body.clearance(place) > reach {
+                continue;
+            }
+            let clear = surface.clearance(body.local(place));
+            if clear <= reach {
+                chunk.near.push(Near {
+                    sphere: k as u32,
+                    body: b as u32,
+                    clear: clear as f32,
+                });
+            }
+        }
+    }
+}

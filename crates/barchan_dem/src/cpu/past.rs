@@ -1,0 +1,147 @@
+//! What contacts remember while lists are made anew, spheres sorted, and runs stopped and resumed.
+
+use barchan_world::{Archive, ArchiveError};
+use bytemuck::{Pod, Zeroable};
+
+use super::block::History;
+use super::contacts::Chunk;
+use super::walls::Touch;
+
+/// The number of a sphere that was not there before.
+pub(crate) const NEW: u32 = u32::MAX;
+
+/// The memory of all contacts, each pair once, under the lower of its spheres' numbers.
+#[derive(Debug, Default)]
+pub(crate) struct Past {
+    /// Pairs of sphere `i` begin at `first[i]`.
+    first: Vec<u32>,
+    other: Vec<u32>,
+    history: Vec<History>,
+    /// Of rolling; empty where nothing resists it.
+    rolled: Vec<History>,
+    /// Contacts with bodies of sphere `i` begin at `first_wall[i]`.
+    first_wall: Vec<u32>,
+    walls: Vec<Wall>,
+}
+
+/// What a contact with a body remembers.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct Wall {
+    pub body: u32,
+    /// Outward normal of the body there [-].
+    pub normal: [f32; 3],
+    pub history: History,
+    pub rolled: History,
+}
+
+impl Past {
+    /// Takes what all contacts remember now.
+    pub(crate) fn collect(&mut self, chunks: &[Chunk]) {
+        self.first.clear();
+        self.other.clear();
+        self.history.clear();
+        self.rolled.clear();
+        self.first_wall.clear();
+        self.walls.clear();
+        self.first.push(0);
+        self.first_wall.push(0);
+        for chunk in chunks {
+            let mut touches = chunk.touches.iter().peekable();
+            for k in 0..chunk.len {
+                let own = (chunk.start + k) as u32;
+                for c in chunk.first[k] as usize..chunk.first[k + 1] as usize {
+                    let rolled = chunk.rolled.get(c).copied();
+                    let nothing = chunk.history[c] == [0.0; 4] && rolled.is_none_or(|rolled| rolled == [0.0; 4]);
+                    if chunk.other[c] > own && !nothing {
+                        self.other.push(chunk.other[c]);
+                        self.history.push(chunk.history[c]);
+                        self.rolled.extend(rolled);
+                    }
+                }
+                while let Some(touch) = touches.next_if(|touch| touch.sphere as usize == k) {
+                    self.walls.push(touch.memory());
+                }
+                self.first.push(self.other.len() as u32);
+                self.first_wall.push(self.walls.len() as u32);
+            }
+        }
+    }
+
+    /// Contacts of spheres that remember something [-].
+    pub(crate) fn contacts(&self) -> usize {
+        self.other.len()
+    }
+
+    /// What sphere `a` remembers of sphere `b`, of sliding and of rolling: nothing, or the springs as `a` sees them.
+    pub(crate) fn pair(&self, a: u32, b: u32) -> (History, History) {
+        const NOTHING: (History, History) = ([0.0; 4], [0.0; 4]);
+        let (low, high) = (a.min(b), a.max(b));
+        if high == NEW || low as usize + 1 >= self.first.len() {
+            return NOTHING;
+        }
+        let row = self.first[low as usize] as usize..self.first[low as usize + 1] as usize;
+        let Some(c) = self.other[row.clone()].iter().position(|&j| j == high) else {
+            return NOTHING;
+        };
+        let seen = |[x, y, z, w]: History| match a < b {
+            true => [x, y, z, w],
+            false => [-x, -y, -z, w],
+        };
+        let rolled = self.rolled.get(row.start + c).copied().unwrap_or_default();
+        (seen(self.history[row.start + c]), seen(rolled))
+    }
+
+    /// What sphere `a` remembers of bodies.
+    fn walls(&self, a: u32) -> &[Wall] {
+        if a == NEW || a as usize + 1 >= self.first_wall.len() {
+            return &[];
+        }
+        &self.walls[self.first_wall[a as usize] as usize..self.first_wall[a as usize + 1] as usize]
+    }
+
+    /// Gives chunks what their spheres remember of bodies; sphere `i` has number `old[i]` here.
+    pub(crate) fn restore_walls(&self, chunks: &mut [Chunk], old: &[u32]) {
+        for chunk in chunks {
+            chunk.touches.clear();
+            for k in 0..chunk.len {
+                let walls = self.walls(old[chunk.start + k]).iter();
+                chunk.touches.extend(walls.map(|wall| Touch::of_memory(k as u32, wall)));
+            }
+        }
+    }
+
+    pub(crate) fn save(&self, archive: &mut Archive) {
+        archive.put("dem.pairs.first", &self.first);
+        archive.put("dem.pairs.other", &self.other);
+        archive.put("dem.pairs.history", &self.history);
+        archive.put("dem.pairs.rolled", &self.rolled);
+        archive.put("dem.walls.first", &self.first_wall);
+        archive.put("dem.walls", &self.walls);
+    }
+
+    /// Takes back what was saved for `count` spheres.
+    pub(crate) fn load(archive: &Archive, count: usize) -> Result<Self, ArchiveError> {
+        let past = Self {
+            first: archive.get("dem.pairs.first")?,
+            other: archive.get("dem.pairs.other")?,
+            history: archive.get("dem.pairs.history")?,
+            rolled: archive.get("dem.pairs.rolled")?,
+            first_wall: archive.get("dem.walls.first")?,
+            walls: archive.get("dem.walls")?,
+        };
+        let fits = |first: &[u32], len: usize| {
+            let ascends = first.windows(2).all(|pair| pair[0] <= pair[1]);
+            let ends = first.last().is_some_and(|&end| end as usize == len);
+            first.is_empty() && len == 0 || first.len() == count + 1 && ascends && ends
+        };
+        let whole = fits(&past.first, past.other.len()) && past.other.len() == past.history.len();
+        if !whole || !fits(&past.first_wall, past.walls.len()) {
+            return Err(ArchiveError::Unfit {
+                name: "dem.pairs".to_owned(),
+                found: format!("{} pairs and {} walls", past.other.len(), past.walls.len()),
+            });
+        }
+        Ok(past)
+    }
+}

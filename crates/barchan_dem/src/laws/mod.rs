@@ -1,0 +1,12 @@
+//! The equations, as pure functions of plain numbers. Loops, storage and threads are elsewhere.
+
+pub(crate) mod duration;
+pub(crate) mod effective;
+pub(crate) mod hertz_constant;
+pub(crate) mod hertz_tsuji;
+pub(crate) mod hertz_viscoelastic;
+pub(crate) mod linear;
+pub(crate) mod normal;
+pub(crate) mod restitution;
+pub(crate) mod rolling;
+pub(crate) mod shear;

@@ -1,0 +1,53 @@
+//! The laws of tangential force, by name: [Bell05] eqs. (16)-(19), with |f_n| where the paper prints the negative f_n (methods
+//! E-B2), and with the history that eq. (19) leaves open (E-B5): the spring turns with the contact, and a sliding one is cut.
+
+/// What resists sliding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ShearLaw {
+    /// Eq. (16): viscous, without bound.
+    Viscous,
+    /// Eq. (17): Coulomb's, against the motion however slow.
+    Coulomb,
+    /// Eq. (18): viscous up to Coulomb's bound.
+    Capped,
+    /// Eq. (19): a spring since first touch up to Coulomb's bound, damped.
+    #[default]
+    Spring,
+}
+
+impl ShearLaw {
+    /// Every law by its name in scene files.
+    pub const ALL: &'static [(&'static str, Self)] = &[
+        ("viscous", Self::Viscous),
+        ("coulomb", Self::Coulomb),
+        ("capped", Self::Capped),
+        ("spring", Self::Spring),
+    ];
+}
+
+/// Size of the force [N] of the laws without memory at sliding speed v [m/s], normal force f [N]: eqs. (16), (17), (18).
+#[inline(always)]
+pub(crate) fn size(law: ShearLaw, viscosity: f64, friction: f64, force: f64, speed: f64) -> f64 {
+    match law {
+        ShearLaw::Viscous => viscosity * speed,
+        ShearLaw::Coulomb => friction * force,
+        ShearLaw::Capped | ShearLaw::Spring => (friction * force).min(viscosity * speed),
+    }
+}
+
+/// Damping [N s/m] of the tangential spring k_t [N/m]: c_t = 2 ζ √(k_t m_t), where m_t = 2/7 of the reduced mass m [kg] is what a
+/// tangential push at the contact of two spheres moves, and ζ [-] the damping ratio of the restitution.
+#[inline(always)]
+pub(crate) fn spring_damping(ratio: f64, stiffness: f64, mass: f64) -> f64 {
+    2.0 * ratio * (stiffness * mass * (2.0 / 7.0)).sqrt()
+}
+
+/// What is left of a trial force of a spring, of its size [N] [-], and whether it slides: it holds up to μ_s f, and once sliding it
+/// slides with μ_k f until the trial is less.
+#[inline(always)]
+pub(crate) fn slide(trial: f64, is_sliding: bool, r#static: f64, kinetic: f64, force: f64) -> (f64, bool) {
+    let bound = if is_sliding { kinetic } else { r#static } * force;
+    let slides = trial > bound;
+    let share = kinetic * force / trial.max(f64::MIN_POSITIVE);
+    (if slides { share } else { 1.0 }, slides)
+}

@@ -1,0 +1,19 @@
+//! Discrete elements: every guide is a grain that touches others ([Bell05], with what the paper left open).
+//!
+//! `step` is the list of stages, `laws` holds the equations, `cpu` the loops. State is kept in double precision, since overlaps are a
+//! thousandth of a radius; the world gets it rounded.
+
+mod clock;
+mod clumped;
+mod cpu;
+mod frame;
+mod laws;
+mod plan;
+mod search;
+mod settings;
+mod state;
+mod step;
+
+pub use barchan_geometry::clump::{Clump, ClumpError, Member};
+pub use settings::{Contact, DemSettings, NormalLaw, SettingsError, ShearLaw};
+pub use step::{DemSolver, Sphere};

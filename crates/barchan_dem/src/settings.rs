@@ -1,0 +1,171 @@
+//! What a user may choose.
+
+use barchan_geometry::clump::Clump;
+use std::ops::Range;
+
+use thiserror::Error;
+
+pub use crate::laws::normal::NormalLaw;
+pub use crate::laws::shear::ShearLaw;
+
+/// A setting that cannot be.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[error("{whose}`{name}` must be {allowed}, got {value}")]
+pub struct SettingsError {
+    /// Of which material, as a prefix; empty for those of the solver.
+    pub whose: String,
+    /// Which one.
+    pub name: &'static str,
+    /// What was found.
+    pub value: f64,
+    /// What is allowed.
+    pub allowed: String,
+}
+
+/// How grains of a material meet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contact {
+    /// Young's modulus [Pa]. 10 MPa by default, [Bell05]: softer than sand, so that steps are longer, and hard enough that a heap does not
+    /// notice.
+    pub youngs_modulus: f64,
+    /// Poisson's ratio [-].
+    pub poisson_ratio: f64,
+    /// Speed after over speed before an impact at the reference speed [-].
+    pub restitution: f64,
+    /// Resistance to rolling, of the reduced radius [-].
+    pub rolling_friction: f64,
+}
+
+impl Default for Contact {
+    fn default() -> Self {
+        Self {
+            youngs_modulus: 1e7,
+            poisson_ratio: 0.3,
+            restitution: 0.5,
+            rolling_friction: 0.0,
+        }
+    }
+}
+
+/// The settings of the solver.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DemSettings {
+    /// Longest time step [s]; by the duration of a contact where none is given.
+    pub step: Option<f64>,
+    /// Steps in the shortest contact, where no step is given [-].
+    pub steps_per_contact: f64,
+    /// What pushes apart.
+    pub normal: NormalLaw,
+    /// What resists sliding.
+    pub shear: ShearLaw,
+    /// Speed of the impact that has the material's restitution and, for the linear law, Hertz's duration [m/s].
+    pub reference_speed: f64,
+    /// Duration of a contact of the linear law [s]; that of Hertz where none is given.
+    pub duration: Option<f64>,
+    /// Viscosity of the laws of shear without memory [N s/m]; as much as the step allows where none is given.
+    pub shear_viscosity: Option<f64>,
+    /// How the grains of each material meet, by its number; the default where there is none.
+    pub contacts: Vec<Contact>,
+    /// Young's modulus [Pa] and Poisson's ratio [-] of bodies; those of the grain that touches them where none is given.
+    pub bodies: Option<[f64; 2]>,
+    /// What clumps there are.
+    pub clumps: Vec<Clump>,
+    /// Which guides, by their ids, are which clump; all others are spheres.
+    pub clumped: Vec<(Range<u32>, usize)>,
+}
+
+impl Default for DemSettings {
+    fn default() -> Self {
+        Self {
+            step: None,
+            steps_per_contact: 20.0,
+            normal: NormalLaw::default(),
+            shear: ShearLaw::default(),
+            reference_speed: 1.0,
+            duration: None,
+            shear_viscosity: None,
+            contacts: Vec::new(),
+            bodies: None,
+            clumps: Vec::new(),
+            clumped: Vec::new(),
+        }
+    }
+}
+
+impl DemSettings {
+    /// How the grains of a material meet.
+    pub fn contact(&self, material: usize) -> Contact {
+        self.contacts.get(material).copied().unwrap_or_default()
+    }
+
+    /// Refuses what means nothing; `names` are those of the materials.
+    pub(crate) fn check(&self, names: &[String]) -> Result<(), SettingsError> {
+        let positive = |name, value: f64| check(name, value, value > 0.0 && value.is_finite(), "above 0");
+        positive("reference_speed", self.reference_speed)?;
+        let steps = self.steps_per_contact;
+        check(
+            "steps_per_contact",
+            steps,
+            (10.0..=1e4).contains(&steps),
+            "from 10 to 10000",
+        )?;
+        for (name, value) in [
+            ("step", self.step),
+            ("duration", self.duration),
+            ("shear_viscosity", self.shear_viscosity),
+        ] {
+            value.map_or(Ok(()), |value| positive(name, value))?;
+        }
+        if let Some([young, poisson]) = self.bodies {
+            positive("body_youngs_modulus", young)?;
+            check(
+                "body_poisson_ratio",
+                poisson,
+                poisson > -1.0 && poisson <= 0.5,
+                "above -1 and at most 0.5",
+            )?;
+        }
+        for (k, contact) in self.contacts.iter().enumerate() {
+            let whose = names
+                .get(k)
+                .map_or(String::new(), |name| format!("material `{name}`: "));
+            contact.check().map_err(|error| SettingsError { whose, ..error })?;
+        }
+        Ok(())
+    }
+}
+
+impl Contact {
+    fn check(&self) -> Result<(), SettingsError> {
+        let Self {
+            youngs_modulus: young,
+            poisson_ratio: poisson,
+            restitution: e,
+            rolling_friction: rolling,
+        } = *self;
+        check("youngs_modulus", young, young > 0.0 && young.is_finite(), "above 0 Pa")?;
+        check(
+            "poisson_ratio",
+            poisson,
+            poisson > -1.0 && poisson <= 0.5,
+            "above -1 and at most 0.5",
+        )?;
+        check("restitution", e, e > 0.0 && e <= 1.0, "above 0 and at most 1")?;
+        check(
+            "rolling_friction",
+            rolling,
+            rolling >= 0.0 && rolling.is_finite(),
+            "0 or above",
+        )
+    }
+}
+
+fn check(name: &'static str, value: f64, fine: bool, allowed: &str) -> Result<(), SettingsError> {
+    let wrong = || SettingsError {
+        whose: String::new(),
+        name,
+        value,
+        allowed: allowed.to_owned(),
+    };
+    if fine { Ok(()) } else { Err(wrong()) }
+}

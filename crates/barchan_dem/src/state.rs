@@ -1,0 +1,256 @@
+//! Spheres in double precision, in the world's order.
+
+use barchan_geometry::clump::Clump;
+use barchan_world::{Archive, ArchiveError, Guides, World};
+use glam::{DVec3, Vec3};
+
+use crate::DemSettings;
+use crate::cpu::grains::Grain;
+use crate::cpu::motion::Motion;
+use crate::cpu::past::NEW;
+use crate::cpu::rows::{Push, Row};
+
+/// All spheres. `rows` has one more than there are, which pads blocks of contacts.
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    /// Stable numbers, as the world has them.
+    pub ids: Vec<u32>,
+    pub rows: Vec<Row>,
+    pub motions: Vec<Motion>,
+    /// Between steps, accelerations [m/s², rad/s²].
+    pub pushes: Vec<Push>,
+    /// How far each may go before the next search [m].
+    pub left: Vec<f32>,
+    /// How far each went in this step [m].
+    pub ways: Vec<f32>,
+    /// Number that each sphere had before the last sort.
+    pub old: Vec<u32>,
+    /// Where some grains have several spheres: the grains, in the world's order, the first sphere of each and their number, and the grain
+    /// of each sphere. Then `motions` is empty.
+    pub grains: Vec<Grain>,
+    pub first: Vec<u32>,
+    pub grain_of: Vec<u32>,
+    pub old_grains: Vec<u32>,
+    /// Angular velocities [rad/s] to be given to guides, by id, in the next frame.
+    pub asked: Vec<(u32, DVec3)>,
+    pub place_of: Vec<u32>,
+}
+
+impl State {
+    /// Number of spheres [-].
+    pub(crate) fn spheres(&self) -> usize {
+        self.rows.len().saturating_sub(1)
+    }
+
+    /// Place [m] and velocity [m/s] of the world's `i`-th guide.
+    pub(crate) fn guide(&self, i: usize) -> (DVec3, DVec3) {
+        match self.grains.get(i) {
+            Some(grain) => (grain.position, grain.velocity),
+            None => (self.rows[i].place(), self.motions[i].velocity),
+        }
+    }
+
+    /// Angular velocity [rad/s] of the world's `i`-th guide.
+    pub(crate) fn spin(&self, i: usize, clumps: &[Clump]) -> DVec3 {
+        self.grains
+            .get(i)
+            .map_or_else(|| self.motions[i].spin, |grain| grain.spin(clumps))
+    }
+
+    /// Finds the number that each guide of the world had before.
+    pub(crate) fn find_old(&mut self, world: &World) -> Vec<u32> {
+        let Guides { id, .. } = &world.guides;
+        let ids = id
+            .iter()
+            .chain(&self.ids)
+            .copied()
+            .max()
+            .map_or(0, |most| most as usize + 1);
+        self.place_of.clear();
+        self.place_of.resize(ids, NEW);
+        for (place, &id) in (0..).zip(&self.ids) {
+            self.place_of[id as usize] = place;
+        }
+        self.ids.clone_from(id);
+        id.iter().map(|&id| self.place_of[id as usize]).collect()
+    }
+
+    /// Takes over the world's guides: those it knows go on as they were, unless somebody moved them.
+    pub(crate) fn follow(&mut self, world: &World) {
+        self.old = self.find_old(world);
+        let count = world.guides.len();
+        let (rows, motions) = (&self.rows, &self.motions);
+        let is_kept = |i: usize| {
+            let old = self.old[i] as usize;
+            old < motions.len() && is_published(world, i, rows[old].place(), motions[old].velocity)
+        };
+        // Most frames change nothing, and need no copy.
+        let is_same = motions.len() == count && (0..count).all(|i| self.old[i] as usize == i && is_kept(i));
+        if !is_same {
+            let kept: Vec<bool> = (0..count).map(is_kept).collect();
+            let old = |i: usize| self.old[i] as usize;
+            self.pushes = (0..count)
+                .map(|i| {
+                    if kept[i] {
+                        self.pushes[old(i)]
+                    } else {
+                        fresh(world, i).2
+                    }
+                })
+                .collect();
+            let row = |i: usize| {
+                let fresh = fresh(world, i).0;
+                match kept[i] {
+                    true => Row {
+                        position: rows[old(i)].position,
+                        ..fresh
+                    },
+                    false => fresh,
+                }
+            };
+            let rows = (0..count).map(row).chain([Row::FAR]).collect();
+            let motion = |i: usize| match kept[i] {
+                true => motions[old(i)],
+                false => Motion {
+                    spin: motions.get(old(i)).map_or(DVec3::ZERO, |known| known.spin),
+                    ..fresh(world, i).1
+                },
+            };
+            self.motions = (0..count).map(motion).collect();
+            self.rows = rows;
+        }
+        for (id, spin) in self.asked.drain(..) {
+            if let Some(i) = self.ids.iter().position(|&known| known == id) {
+                self.motions[i].spin = spin;
+            }
+        }
+    }
+
+    /// Puts sphere `order[k]` at place `k`.
+    pub(crate) fn gather(&mut self, order: &[u32]) {
+        let pick = |k: &u32| *k as usize;
+        if !is_identity(order) {
+            self.ids = order.iter().map(|k| self.ids[pick(k)]).collect();
+            self.old = order.iter().map(|k| self.old[pick(k)]).collect();
+            self.rows = order.iter().map(|k| self.rows[pick(k)]).chain([Row::FAR]).collect();
+            self.motions = order.iter().map(|k| self.motions[pick(k)]).collect();
+            self.pushes = order.iter().map(|k| self.pushes[pick(k)]).collect();
+        }
+        self.ways.clear();
+        self.ways.resize(order.len(), 0.0);
+        // Less than nothing: the first step searches.
+        self.left.clear();
+        self.left.resize(order.len(), -1.0);
+    }
+
+    /// Farthest that a sphere is from `center` [m].
+    pub(crate) fn reach(&self, origin: DVec3, center: DVec3) -> f64 {
+        let rows = &self.rows[..self.spheres()];
+        rows.iter()
+            .map(|row| (origin + row.place()).distance(center) + row.radius)
+            .fold(0.0, f64::max)
+    }
+
+    /// Writes positions and velocities to the world, rounded.
+    pub(crate) fn publish(&self, world: &mut World) {
+        let Guides {
+            position,
+            offset,
+            velocity,
+            ..
+        } = &mut world.guides;
+        for i in 0..self.ids.len() {
+            let (place, speed) = self.guide(i);
+            (position[i], offset[i]) = rounded(place);
+            velocity[i] = speed.as_vec3();
+        }
+    }
+
+    pub(crate) fn save(&self, archive: &mut Archive) {
+        archive.put("dem.ids", &self.ids);
+        if !self.grains.is_empty() {
+            let all: Vec<[f64; 19]> = self.grains.iter().map(Grain::numbers).collect();
+            archive.put("dem.grains", &all);
+            return;
+        }
+        let numbers = |i: usize| {
+            let (row, motion, push) = (&self.rows[i], &self.motions[i], &self.pushes[i]);
+            let mut numbers = [0.0; 15];
+            numbers[..3].copy_from_slice(&row.position);
+            numbers[3..6].copy_from_slice(&motion.velocity.to_array());
+            numbers[6..9].copy_from_slice(&motion.spin.to_array());
+            numbers[9..12].copy_from_slice(&push.force[..3]);
+            numbers[12..].copy_from_slice(&push.torque[..3]);
+            numbers
+        };
+        let all: Vec<[f64; 15]> = (0..self.ids.len()).map(numbers).collect();
+        archive.put("dem.spheres", &all);
+    }
+
+    pub(crate) fn load(world: &World, settings: &DemSettings, archive: &Archive) -> Result<Self, ArchiveError> {
+        if !settings.clumps.is_empty() {
+            return Self::load_grains(world, settings, archive);
+        }
+        let ids: Vec<u32> = archive.get("dem.ids")?;
+        let all: Vec<[f64; 15]> = archive.get("dem.spheres")?;
+        if ids.len() != all.len() || ids != world.guides.id {
+            return Err(ArchiveError::Unfit {
+                name: "dem.spheres".to_owned(),
+                found: format!("{} spheres", all.len()),
+            });
+        }
+        let mut state = Self { ids, ..Self::default() };
+        let vector = |numbers: &[f64; 15], k: usize| DVec3::from_slice(&numbers[k..]);
+        for (i, numbers) in all.iter().enumerate() {
+            let mut push = Push::default();
+            push.add(vector(numbers, 9).to_array(), vector(numbers, 12).to_array());
+            state.rows.push(Row {
+                position: vector(numbers, 0).to_array(),
+                ..fresh(world, i).0
+            });
+            state.motions.push(Motion {
+                velocity: vector(numbers, 3),
+                spin: vector(numbers, 6),
+            });
+            state.pushes.push(push);
+        }
+        state.rows.push(Row::FAR);
+        Ok(state)
+    }
+}
+
+/// Whether an order changes nothing.
+pub(crate) fn is_identity(order: &[u32]) -> bool {
+    (0..).zip(order).all(|(place, &k): (u32, _)| place == k)
+}
+
+/// A guide as the world has it, falling freely.
+fn fresh(world: &World, i: usize) -> (Row, Motion, Push) {
+    let guides = &world.guides;
+    let row = Row {
+        position: (guides.position[i].as_dvec3() + guides.offset[i].as_dvec3()).to_array(),
+        radius: f64::from(guides.radius[i]),
+        mass: f64::from(guides.mass[i]),
+        material: f64::from(guides.material[i]),
+        ..Row::default()
+    };
+    let motion = Motion {
+        velocity: guides.velocity[i].as_dvec3(),
+        spin: DVec3::ZERO,
+    };
+    let mut push = Push::default();
+    push.add(world.gravity.to_array(), [0.0; 3]);
+    (row, motion, push)
+}
+
+/// A place [m] as two single-precision numbers.
+fn rounded(place: DVec3) -> (Vec3, Vec3) {
+    let position = place.as_vec3();
+    (position, (place - position.as_dvec3()).as_vec3())
+}
+
+/// Whether the world's guide `i` is what was published of a sphere.
+pub(crate) fn is_published(world: &World, i: usize, place: DVec3, velocity: DVec3) -> bool {
+    let guides = &world.guides;
+    (guides.position[i], guides.offset[i]) == rounded(place) && guides.velocity[i] == velocity.as_vec3()
+}

@@ -1,0 +1,339 @@
+//! A step, stage by stage.
+
+use barchan_bodies::Dynamics;
+use barchan_neighbors::{Grid, Lists};
+use barchan_world::{
+    AdvanceError, AdvanceReport, Archive, ArchiveError, Body, ColumnRef, Periodic, Solver, World, Wrench,
+};
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+
+use crate::DemSettings;
+use crate::clock::Clock;
+use crate::cpu::contacts::Chunk;
+use crate::cpu::grains::{self, Parts};
+use crate::cpu::motion::{self, Moved};
+use crate::cpu::past::Past;
+use crate::cpu::rules::{Dampings, Rules};
+use crate::cpu::surface::{Placed, Surface};
+use crate::cpu::walls::Solids;
+use crate::cpu::{CHUNK, forces};
+use crate::settings::SettingsError;
+use crate::state::State;
+
+/// The solver.
+pub struct DemSolver {
+    pub(crate) settings: DemSettings,
+    pub(crate) dynamics: Dynamics,
+    /// Which bodies forces move, as `dynamics` knows it.
+    pub(crate) is_dynamic: Vec<bool>,
+    pub(crate) state: State,
+    pub(crate) rules: Rules,
+    pub(crate) dampings: Dampings,
+    pub(crate) chunks: Vec<Chunk>,
+    pub(crate) past: Past,
+    /// What spheres gave each body in the last step [N, N m], and in the frame so far [N s, N m s].
+    pub(crate) loads: Vec<Wrench>,
+    pub(crate) impulses: Vec<Wrench>,
+    pub(crate) given: Vec<Wrench>,
+    /// Deepest overlap of the last frame's end, of a radius [-].
+    pub(crate) deepest: f64,
+    pub(crate) surfaces: Vec<Surface>,
+    pub(crate) bodies: Vec<Placed>,
+    /// Reach of each body from its centre [m], and how far its surface goes in this step at most [m].
+    pub(crate) extents: Vec<f64>,
+    pub(crate) travels: Vec<f64>,
+    /// How far bodies went since the last search, and how far they may [m].
+    pub(crate) body_travel: f64,
+    pub(crate) body_margin: f64,
+    pub(crate) grid: Grid,
+    pub(crate) lists: Lists,
+    pub(crate) periodic: Option<(Periodic, DVec3)>,
+    pub(crate) searches: u32,
+    /// What is shown of guides: angular velocities [rad/s], and of clumps rotation vectors [rad].
+    pub(crate) spins: Vec<Vec3>,
+    pub(crate) turns: Vec<Vec3>,
+    pub(crate) clock: Clock,
+    pub(crate) spare: Spare,
+}
+
+/// A sphere in double precision.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sphere {
+    /// Centre in the world [m].
+    pub position: DVec3,
+    /// [m/s].
+    pub velocity: DVec3,
+    /// [rad/s].
+    pub angular_velocity: DVec3,
+}
+
+/// Memory to search and sort with.
+#[derive(Debug, Default)]
+pub(crate) struct Spare {
+    pub positions: Vec<Vec3>,
+    pub reaches: Vec<f32>,
+    pub keyed: Vec<(u64, u32)>,
+}
+
+impl DemSolver {
+    /// A solver for `world`, whose bodies `dynamics` moves.
+    pub fn new(settings: DemSettings, dynamics: Dynamics, world: &World) -> Result<Self, SettingsError> {
+        let names: Vec<String> = world.materials.all.iter().map(|m| m.name.clone()).collect();
+        settings.check(&names)?;
+        settings.check_step(world)?;
+        Ok(Self {
+            settings,
+            dynamics,
+            is_dynamic: world.bodies.iter().map(Body::is_dynamic).collect(),
+            state: State::default(),
+            rules: Rules::default(),
+            dampings: Dampings::default(),
+            chunks: Vec::new(),
+            past: Past::default(),
+            loads: Vec::new(),
+            impulses: Vec::new(),
+            given: Vec::new(),
+            deepest: 0.0,
+            surfaces: Vec::new(),
+            bodies: Vec::new(),
+            extents: Vec::new(),
+            travels: Vec::new(),
+            body_travel: 0.0,
+            body_margin: 0.0,
+            grid: Grid::new(),
+            lists: Lists::new(),
+            periodic: None,
+            searches: 0,
+            spins: Vec::new(),
+            turns: Vec::new(),
+            clock: Clock::default(),
+            spare: Spare::default(),
+        })
+    }
+
+    /// Lets guide `id` spin at `angular_velocity` [rad/s] from the next frame on.
+    pub fn spin(&mut self, id: u32, angular_velocity: DVec3) {
+        self.state.asked.push((id, angular_velocity));
+    }
+
+    /// Guide `id` at the end of the last frame, as exactly as it is known.
+    pub fn sphere(&self, world: &World, id: u32) -> Option<Sphere> {
+        let i = self.state.ids.iter().position(|&known| known == id)?;
+        let (place, velocity) = self.state.guide(i);
+        Some(Sphere {
+            position: world.origin + place,
+            velocity,
+            angular_velocity: self.state.spin(i, &self.settings.clumps),
+        })
+    }
+
+    /// One step of `step` [s] from the world's time on.
+    fn step(&mut self, world: &mut World, step: f64) -> Result<(), AdvanceError> {
+        self.clock.enter("move");
+        let moved = self.advance_spheres(step);
+        if !moved.is_finite {
+            return Err(self.not_finite(world));
+        }
+        self.clock.enter("bodies");
+        let bodies_hold = self.move_bodies(world, step)?;
+        if moved.left < 0.0 || !bodies_hold {
+            self.clock.enter("search");
+            self.search(world, step)?;
+        }
+        self.clock.enter("forces");
+        self.push(world, step);
+        self.sum_loads(step);
+        Ok(())
+    }
+
+    /// Moves spheres, and expects their velocities at the end of the step.
+    fn advance_spheres(&mut self, step: f64) -> Moved {
+        if !self.settings.clumps.is_empty() {
+            return self.advance_grains(step);
+        }
+        let State {
+            rows,
+            motions,
+            pushes,
+            left,
+            ways,
+            ..
+        } = &mut self.state;
+        let count = motions.len();
+        let columns = rows[..count]
+            .par_chunks_mut(CHUNK)
+            .zip(motions.par_chunks_mut(CHUNK))
+            .zip(pushes.par_chunks_mut(CHUNK))
+            .zip(left.par_chunks_mut(CHUNK))
+            .zip(ways.par_chunks_mut(CHUNK));
+        columns
+            .map(|((((rows, motions), pushes), left), ways)| motion::advance(rows, motions, pushes, left, ways, step))
+            .reduce(|| Moved::NOT, Moved::with)
+    }
+
+    /// The same for grains of several spheres.
+    fn advance_grains(&mut self, step: f64) -> Moved {
+        let count = self.state.spheres();
+        let parts = Parts {
+            chunks: &mut self.chunks,
+            grains: &mut self.state.grains,
+            rows: &mut self.state.rows[..count],
+            pushes: &mut self.state.pushes,
+            left: &mut self.state.left,
+            ways: &mut self.state.ways,
+        };
+        let clumps = &self.settings.clumps;
+        parts.each(&|parts| grains::advance(parts, clumps, step));
+        self.chunks
+            .iter()
+            .map(|chunk| chunk.moved)
+            .fold(Moved::NOT, Moved::with)
+    }
+
+    /// Moves bodies by what spheres gave them in the last step, or where they are told. Gives whether the last search still holds.
+    fn move_bodies(&mut self, world: &mut World, step: f64) -> Result<bool, AdvanceError> {
+        self.impulses.clear();
+        self.impulses.extend(self.loads.iter().map(|load| *load * step));
+        self.dynamics.step(world, &self.impulses, step)?;
+        let mut holds = true;
+        let mut farthest = 0.0f64;
+        self.travels.clear();
+        for (k, placed) in self.bodies.iter_mut().enumerate() {
+            let now = Placed::new(world, k, world.time + step);
+            holds &= now.is_present == placed.is_present;
+            let turn = now.twist.angular.length() * step;
+            // A body without end only slides: what turns it is not known.
+            let turned = if turn > 0.0 { turn * self.extents[k] } else { 0.0 };
+            self.travels.push((now.center - placed.center).length() + turned);
+            farthest = farthest.max(self.travels[k]);
+            *placed = now;
+        }
+        self.body_travel += farthest;
+        Ok(holds && self.body_travel <= self.body_margin)
+    }
+
+    /// Finds what acts on spheres, and brings their velocities to the end of the step.
+    fn push(&mut self, world: &World, step: f64) {
+        let State {
+            rows,
+            motions,
+            pushes,
+            ways,
+            grains,
+            ..
+        } = &mut self.state;
+        let (rows, rules, gravity) = (&*rows, &self.rules, world.gravity);
+        let solids = Solids {
+            origin: world.origin,
+            surfaces: &self.surfaces,
+            bodies: &self.bodies,
+            travels: &self.travels,
+        };
+        let clumps = &self.settings.clumps;
+        if !clumps.is_empty() {
+            let parts = Parts {
+                chunks: &mut self.chunks,
+                grains,
+                rows: &mut [],
+                pushes,
+                left: &mut [],
+                ways,
+            };
+            parts.each(&|parts| {
+                let chunk = &mut parts.chunks[0];
+                chunk.touch(rows, parts.ways, &solids);
+                forces::push_chunk(chunk, rows, parts.pushes, rules, &solids);
+                grains::finish(parts, rows, clumps, gravity, step);
+            });
+            return;
+        }
+        let columns = motions
+            .par_chunks_mut(CHUNK)
+            .zip(pushes.par_chunks_mut(CHUNK))
+            .zip(ways.par_chunks(CHUNK));
+        let chunks = self.chunks.par_iter_mut().zip(columns);
+        chunks.for_each(|(chunk, ((motions, pushes), ways))| {
+            chunk.touch(rows, ways, &solids);
+            forces::push_chunk(chunk, rows, pushes, rules, &solids);
+            let own = &rows[chunk.start..chunk.start + chunk.len];
+            motion::finish(own, motions, pushes, gravity, step);
+        });
+    }
+
+    /// Sums what all chunks give bodies, in their order.
+    fn sum_loads(&mut self, step: f64) {
+        self.loads.fill(Wrench::default());
+        for chunk in &self.chunks {
+            for (sum, load) in self.loads.iter_mut().zip(&chunk.loads) {
+                *sum += *load;
+            }
+        }
+        for (given, load) in self.given.iter_mut().zip(&self.loads) {
+            *given += *load * step;
+        }
+    }
+}
+
+impl Solver for DemSolver {
+    fn name(&self) -> &'static str {
+        "dem"
+    }
+
+    fn advance(&mut self, world: &mut World, duration: f64) -> Result<AdvanceReport, AdvanceError> {
+        self.begin_frame(world)?;
+        let (start, steps) = (world.time, self.plan(world, duration)?);
+        let step = duration / f64::from(steps);
+        self.rules.step = step;
+        for k in 0..steps {
+            world.time = start + duration * f64::from(k) / f64::from(steps);
+            self.step(world, step)?;
+        }
+        world.time = start + duration;
+        self.end_frame(world, duration, steps)
+    }
+
+    fn follows_bodies(&self) -> bool {
+        true
+    }
+
+    fn columns(&self) -> Vec<(&'static str, ColumnRef<'_>)> {
+        let mut columns = vec![("angular_velocity", ColumnRef::Vec3(&self.spins))];
+        if !self.turns.is_empty() {
+            columns.push(("rotation", ColumnRef::Vec3(&self.turns)));
+        }
+        columns
+    }
+
+    fn save(&self, archive: &mut Archive) {
+        self.state.save(archive);
+        self.past.save(archive);
+        archive.put("dem.deepest", &[self.deepest]);
+        let loads: Vec<[[f64; 3]; 2]> = (self.loads.iter())
+            .map(|load| [load.force.to_array(), load.torque.to_array()])
+            .collect();
+        archive.put("dem.loads", &loads);
+        self.dynamics.save(archive);
+    }
+
+    fn load(&mut self, world: &World, archive: &Archive) -> Result<(), ArchiveError> {
+        let state = State::load(world, &self.settings, archive)?;
+        let past = Past::load(archive, state.spheres())?;
+        let loads: Vec<[[f64; 3]; 2]> = archive.get("dem.loads")?;
+        if loads.len() != world.bodies.len() {
+            return Err(ArchiveError::Unfit {
+                name: "dem.loads".to_owned(),
+                found: format!("{} bodies", loads.len()),
+            });
+        }
+        self.deepest = archive.get_one("dem.deepest")?;
+        self.dynamics.load(world, archive)?;
+        (self.state, self.past) = (state, past);
+        self.loads.clear();
+        self.loads.extend(loads.iter().map(|&[force, torque]| Wrench {
+            force: force.into(),
+            torque: torque.into(),
+        }));
+        Ok(())
+    }
+}

@@ -1,0 +1,202 @@
+//! What the solver knows of each guide, in the world's order.
+
+use barchan_world::{Guides, World, gather};
+use glam::{Vec3, Vec4};
+
+use crate::laws::cohesion;
+use crate::laws::stress::Sym;
+
+/// Number of a guide that was not there before.
+pub(crate) const NEW: u32 = u32::MAX;
+
+/// What outlives a step, and is part of a checkpoint.
+#[derive(Debug, Default)]
+pub(crate) struct Past {
+    /// Pressure [Pa].
+    pub pressure: Vec<f32>,
+    /// Frictional stress [Pa].
+    pub stress: Vec<Sym>,
+    /// What walls' friction accelerated the guide by [m/s²].
+    pub grip: Vec<Vec4>,
+}
+
+/// What is found anew in every step or frame.
+#[derive(Debug, Default)]
+pub(crate) struct Columns {
+    /// Where it is, from a point near all guides [m].
+    pub place: Vec<Vec4>,
+    /// Half of its kernel's radius [m], its volume [m³] and 1/density [m³/kg], side by side for its neighbours.
+    pub lump: Vec<Vec4>,
+    /// Volume that it stands for [m³].
+    pub volume: Vec<f32>,
+    /// Half of its kernel's radius [m]: two guides see each other within the sum.
+    pub half_support: Vec<f32>,
+    /// 1/density of its settled material [m³/kg].
+    pub inverse_density: Vec<f32>,
+    /// 1/mass [1/kg].
+    pub inverse_mass: Vec<f32>,
+    /// √κ of its attraction [m^1.5/s]; 0 where sand is dry.
+    pub cohesion: Vec<f32>,
+    /// δ, density over rest density [-].
+    pub compression: Vec<f32>,
+    /// Σ V ∇W [1/m].
+    pub lean: Vec<Vec4>,
+    /// λ of the walls [-].
+    pub held: Vec<f32>,
+    /// ∇λ [1/m] of the walls.
+    pub wall: Vec<Vec4>,
+    /// Σ ∇λ·v of the walls [1/s].
+    pub inflow: Vec<f32>,
+    /// Change of the compression per pressure [1/Pa], over Δt² [1/s²]: below 0.
+    pub diagonal: Vec<f32>,
+    /// Compression that the step may still add, 1 - δ with all but pressure [-].
+    pub room: Vec<f32>,
+    /// By pressure [m/s²].
+    pub push: Vec<Vec4>,
+    /// Where it will be [m].
+    pub ahead: Vec<Vec4>,
+    /// Way that undoes compression [m].
+    pub shift: Vec<Vec4>,
+    /// By frictional stress [m/s²].
+    pub rub: Vec<Vec4>,
+    /// What the step goes on with [m/s]: without pressure and friction, and with.
+    pub base: Vec<Vec4>,
+    pub velocity: Vec<Vec4>,
+    /// L = M⁻¹, which makes gradients exact for linear fields [-].
+    pub exact: Vec<Sym>,
+    /// D⁻¹ [Pa s]: stress for a strain rate.
+    pub response: Vec<f32>,
+    /// s L [Pa], columns.
+    pub traction: Vec<[Vec4; 3]>,
+    /// The next pressures [Pa].
+    pub next: Vec<f32>,
+    /// How far it may go before it must look for walls again [m].
+    pub free: Vec<f32>,
+}
+
+impl Columns {
+    /// As many rows as guides, with what stays the same over a frame.
+    pub(crate) fn reset(&mut self, world: &World, support: f32, cohesion: &[f32]) {
+        let Guides { mass, material, .. } = &world.guides;
+        let n = mass.len();
+        self.lump.clear();
+        self.cohesion.clear();
+        self.volume.clear();
+        self.half_support.clear();
+        self.inverse_density.clear();
+        self.inverse_mass.clear();
+        for (&mass, &material) in mass.iter().zip(material) {
+            let density = world.materials.all[usize::from(material)].density as f32;
+            let volume = mass / density;
+            self.volume.push(volume);
+            self.half_support.push(0.5 * support * volume.cbrt());
+            self.inverse_density.push(1.0 / density);
+            self.inverse_mass.push(1.0 / mass);
+            let half_support = 0.5 * support * volume.cbrt();
+            let tension = cohesion::TENSION * cohesion.get(usize::from(material)).copied().unwrap_or_default();
+            let kappa = cohesion::attraction(tension, volume, density, 2.0 * half_support);
+            self.cohesion.push(kappa.sqrt());
+            self.lump.push(Vec4::new(half_support, volume, 1.0 / density, 0.0));
+        }
+        for column in [
+            &mut self.place,
+            &mut self.lean,
+            &mut self.wall,
+            &mut self.push,
+            &mut self.shift,
+            &mut self.ahead,
+            &mut self.rub,
+            &mut self.base,
+            &mut self.velocity,
+        ] {
+            column.clear();
+            column.resize(n, Vec4::ZERO);
+        }
+        for column in [
+            &mut self.compression,
+            &mut self.held,
+            &mut self.inflow,
+            &mut self.diagonal,
+            &mut self.room,
+            &mut self.response,
+            &mut self.next,
+            &mut self.free,
+        ] {
+            column.clear();
+            column.resize(n, 0.0);
+        }
+        self.exact.resize(n, Sym::default());
+        self.traction.resize(n, [Vec4::ZERO; 3]);
+    }
+
+    /// Places of the guides [m] from `center`, which is near them.
+    pub(crate) fn locate(&mut self, guides: &Guides, center: Vec3) {
+        let places = guides.position.iter().zip(&guides.offset);
+        for (place, (position, offset)) in self.place.iter_mut().zip(places) {
+            *place = ((*position - center) + *offset).extend(0.0);
+        }
+    }
+}
+
+impl Past {
+    /// In the order in which guide k was number `old[k]`.
+    pub(crate) fn sort(&mut self, old: &[u32], spare: &mut Self) {
+        /// Rows from before, with nothing for guides that are new.
+        fn pick<T: Copy + Default>(values: &mut Vec<T>, old: &[u32], spare: &mut Vec<T>) {
+            let first_new = values.len() as u32;
+            values.push(T::default());
+            spare.clear();
+            spare.extend(old.iter().map(|&k| values[k.min(first_new) as usize]));
+            std::mem::swap(values, spare);
+        }
+        pick(&mut self.pressure, old, &mut spare.pressure);
+        pick(&mut self.stress, old, &mut spare.stress);
+        pick(&mut self.grip, old, &mut spare.grip);
+    }
+}
+
+/// Memory to sort guides with.
+#[derive(Debug, Default)]
+pub(crate) struct Spare {
+    u8: Vec<u8>,
+    u32: Vec<u32>,
+    f32: Vec<f32>,
+    vec3: Vec<Vec3>,
+    place_of: Vec<u32>,
+    pub past: Past,
+}
+
+impl Spare {
+    /// Puts guides in `order`.
+    pub(crate) fn sort(&mut self, guides: &mut Guides, order: &[u32]) {
+        let Guides {
+            id,
+            position,
+            offset,
+            velocity,
+            radius,
+            mass,
+            material,
+        } = guides;
+        gather(id, order, &mut self.u32);
+        for column in [position, offset, velocity] {
+            gather(column, order, &mut self.vec3);
+        }
+        for column in [radius, mass] {
+            gather(column, order, &mut self.f32);
+        }
+        gather(material, order, &mut self.u8);
+    }
+
+    /// The number that each of `ids` had in `before`.
+    pub(crate) fn find(&mut self, ids: &[u32], before: &[u32], old: &mut Vec<u32>) {
+        let most = ids.iter().chain(before).copied().max();
+        self.place_of.clear();
+        self.place_of.resize(most.map_or(0, |most| most as usize + 1), NEW);
+        for (place, &id) in (0..).zip(before) {
+            self.place_of[id as usize] = place;
+        }
+        old.clear();
+        old.extend(ids.iter().map(|&id| self.place_of[id as usize]));
+    }
+}

@@ -1,0 +1,150 @@
+//! A body's density map: what part of a kernel it holds, at any place near it.
+//!
+//! Stored is not λ but the distance at which a plane wall would have the same λ. On flat walls that is the distance itself, exact between
+//! samples and for kernels of any size; in edges, corners and curves it is smooth, where the distance has a crease.
+
+use std::f64::consts::{PI, TAU};
+
+use barchan_geometry::sdf_grid::SdfGrid;
+use barchan_geometry::{Aabb, Shape};
+use glam::DVec3;
+
+use crate::laws::wall;
+
+/// Distance between samples, of the kernel's radius [-].
+const VOXEL: f64 = 0.25;
+/// Most memory for a map [bytes]; a body that needs more is taken as plane wherever one looks.
+const MEMORY: usize = 256 << 20;
+/// Shells and directions of the quadrature [-].
+const SHELLS: usize = 5;
+const DIRECTIONS: usize = 24;
+/// Half the width over which a sample counts as partly inside, of the kernel's radius [-]: half the distance of samples.
+const SOFT: f64 = 0.15;
+/// Deviation from a plane over the kernel that is left uncorrected, of its radius [-].
+const FLAT: f64 = 0.03;
+/// Depth in the solid beyond which no guide comes, of the kernel's radius [-].
+const DEEP: f64 = 0.4;
+
+/// The map of `solid` for kernels of about `support` [m], or none if it has no end or is too large.
+pub(crate) fn build(solid: &dyn Shape, support: f64) -> Option<SdfGrid> {
+    let map = Map {
+        solid,
+        support,
+        samples: samples(),
+    };
+    SdfGrid::build(&map, VOXEL * support, 1.05 * support, MEMORY).ok()
+}
+
+/// Points in the unit ball, each of which stands for the same part of the kernel.
+fn samples() -> Vec<DVec3> {
+    let mut all = Vec::with_capacity(SHELLS * DIRECTIONS);
+    let (steps, mut mass, mut shell) = (4000, 0.0, 0);
+    for k in 0..steps {
+        let r = (f64::from(k) + 0.5) / f64::from(steps);
+        let value = f64::from(crate::laws::kernel::value_and_slope(r as f32, 1.0).0);
+        mass += 4.0 * PI * r * r * value / f64::from(steps);
+        while shell < SHELLS && mass >= (shell as f64 + 0.5) / SHELLS as f64 {
+            // Even on each sphere, and turned from shell to shell, by the golden angle.
+            let golden = PI * (3.0 - 5f64.sqrt());
+            for n in 0..DIRECTIONS {
+                let z = 1.0 - (2.0 * n as f64 + 1.0) / DIRECTIONS as f64;
+                let angle = golden * n as f64 + TAU * shell as f64 / SHELLS as f64;
+                let (sine, cosine) = angle.sin_cos();
+                let flat = (1.0 - z * z).sqrt();
+                all.push(r * DVec3::new(flat * cosine, flat * sine, z));
+            }
+            shell += 1;
+        }
+    }
+    all
+}
+
+#[derive(Debug)]
+struct Map<'a> {
+    solid: &'a dyn Shape,
+    support: f64,
+    samples: Vec<DVec3>,
+}
+
+impl Map<'_> {
+    /// Part of a sample at distance τ that counts as inside [-].
+    fn inside(tau: f64) -> f64 {
+        (0.5 - tau / (2.0 * SOFT)).clamp(0.0, 1.0)
+    }
+}
+
+impl Shape for Map<'_> {
+    /// The distance [m] of a plane wall with the λ of the solid. The quadrature counts only the difference from a plane wall at the true
+    /// distance, so that its own error cancels.
+    fn distance(&self, p: DVec3) -> f64 {
+        let h = self.support;
+        let (distance, normal) = self.solid.distance_and_normal(p);
+        if distance >= h || distance < -DEEP * h {
+            return distance;
+        }
+        let off = |way: DVec3| (self.solid.distance(p + way) - distance - normal.dot(way)).abs() / h;
+        let bent = [DVec3::X, DVec3::Y, DVec3::Z]
+            .into_iter()
+            .map(|axis| off(0.6 * h * axis).max(off(-0.6 * h * axis)))
+            .fold(0.0, f64::max);
+        if bent < FLAT {
+            return distance;
+        }
+        let tau = distance / h;
+        let excess: f64 = self
+            .samples
+            .iter()
+            .map(|&x| Self::inside(self.solid.distance(p + h * x) / h) - Self::inside(tau + normal.dot(x)))
+            .sum();
+        let lambda = f64::from(wall::half_space(tau as f32).0) + excess / self.samples.len() as f64;
+        h * wall::distance_of(lambda)
+    }
+
+    fn bounds(&self) -> Aabb {
+        self.solid.bounds()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use barchan_geometry::shapes::{Cuboid, Sphere, Subtract};
+    use std::sync::Arc;
+
+    /// λ of `solid` at `p` by brute force, for a kernel of radius 1.
+    fn brute(solid: &dyn Shape, p: DVec3) -> f64 {
+        let n = 60;
+        let mut sum = 0.0;
+        for k in 0..n * n * n {
+            let at = |k: i32| (f64::from(k % n) + 0.5) / f64::from(n) * 2.0 - 1.0;
+            let x = DVec3::new(at(k), at(k / n), at(k / n / n));
+            if solid.distance(p + x) < 0.0 {
+                sum += f64::from(crate::laws::kernel::value_and_slope(x.length() as f32, 1.0).0);
+            }
+        }
+        sum * (2.0 / f64::from(n)).powi(3)
+    }
+
+    #[test]
+    fn edges_corners_and_balls_hold_what_they_hold_of_the_kernel() {
+        let block: Arc<dyn Shape> = Arc::new(Cuboid::new(DVec3::splat(8.0)).unwrap());
+        let hole: Arc<dyn Shape> = Arc::new(Cuboid::new(DVec3::splat(4.0)).unwrap());
+        let room: Arc<dyn Shape> = Arc::new(Subtract::new(vec![block.clone(), hole], 0.0).unwrap());
+        let ball: Arc<dyn Shape> = Arc::new(Sphere::new(1.5).unwrap());
+        let places = [
+            (&room, DVec3::new(1.7, 0.0, 0.0)),
+            (&room, DVec3::new(1.7, 1.7, 0.0)),
+            (&room, DVec3::new(1.7, 1.5, 0.2)),
+            (&room, DVec3::new(1.71, 1.71, 1.71)),
+            (&block, DVec3::new(4.2, 4.1, 0.0)),
+            (&ball, DVec3::new(1.1, 1.1, 0.6)),
+        ];
+        for (solid, p) in places {
+            let map = build(&**solid, 1.0).unwrap();
+            let lambda = f64::from(wall::half_space(map.distance(p) as f32).0);
+            let expected = brute(&**solid, p);
+            // Samples lie a quarter of the kernel apart, and edges are creased.
+            assert!((lambda - expected).abs() < 0.05, "{p}: {lambda} {expected}");
+        }
+    }
+}

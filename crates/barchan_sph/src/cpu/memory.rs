@@ -1,0 +1,49 @@
+//! What a checkpoint holds of the solver.
+
+use barchan_world::{Archive, ArchiveError};
+use glam::{Vec3, Vec4, Vec4Swizzles};
+
+use super::columns::Past;
+use crate::laws::stress::Sym;
+
+/// Stores what outlives a step, for the guides `ids`.
+pub(crate) fn save(past: &Past, ids: &[u32], archive: &mut Archive) {
+    let stress: Vec<[f32; 6]> = past
+        .stress
+        .iter()
+        .map(|s| [s.diagonal.x, s.diagonal.y, s.diagonal.z, s.off.x, s.off.y, s.off.z])
+        .collect();
+    let grip: Vec<Vec3> = past.grip.iter().map(|g| g.xyz()).collect();
+    archive.put("sph.ids", ids);
+    archive.put("sph.pressure", &past.pressure);
+    archive.put("sph.stress", &stress);
+    archive.put("sph.grip", &grip);
+}
+
+/// Takes back what [`save`] stored.
+pub(crate) fn load(archive: &Archive) -> Result<(Past, Vec<u32>), ArchiveError> {
+    let ids: Vec<u32> = archive.get("sph.ids")?;
+    let pressure: Vec<f32> = archive.get("sph.pressure")?;
+    let stress: Vec<[f32; 6]> = archive.get("sph.stress")?;
+    let grip: Vec<Vec3> = archive.get("sph.grip")?;
+    if [pressure.len(), stress.len(), grip.len()]
+        .iter()
+        .any(|&n| n != ids.len())
+    {
+        return Err(ArchiveError::Ragged {
+            prefix: "sph".to_owned(),
+        });
+    }
+    let past = Past {
+        pressure,
+        stress: stress
+            .iter()
+            .map(|s| Sym {
+                diagonal: Vec3::new(s[0], s[1], s[2]),
+                off: Vec3::new(s[3], s[4], s[5]),
+            })
+            .collect(),
+        grip: grip.iter().map(|g| Vec4::new(g.x, g.y, g.z, 0.0)).collect(),
+    };
+    Ok((past, ids))
+}

@@ -1,0 +1,285 @@
+//! Walls near guides: what they add to densities, and what they do to velocities.
+
+use barchan_world::{Friction, World, Wrench};
+use glam::{DVec3, Vec3, Vec4};
+use rayon::prelude::*;
+
+use super::CHUNK;
+use super::bodies::BodyStep;
+use super::columns::Columns;
+use super::surface::Surface;
+use crate::laws::wall;
+
+/// Nearest that a guide's centre comes to a wall, of its spacing [-]. In settled sand guides stay at 0.58; a lone guide has no density that
+/// could hold it off.
+const CONTACT: f32 = 0.45;
+/// Part of a depth that a step undoes [-], and the most of a spacing.
+const RECOVERY: f32 = 0.2;
+const MOST_RECOVERY: f32 = 0.05;
+/// Planes that a guide can be near [-], of all bodies.
+const MOST_PLANES: usize = 8;
+
+/// A wall near a guide, taken as plane.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Plane {
+    pub body: u32,
+    /// Outward, against the wall's pressure [-].
+    pub normal: Vec3,
+    /// Distance of the plane that holds as much of the kernel [m], and the length of its gradient [-].
+    plane: f32,
+    steepness: f32,
+    /// Outward, from the nearest point [-].
+    away: Vec3,
+    /// Distance of the guide's centre [m].
+    gap: f32,
+    /// Least such distance [m].
+    contact: f32,
+    /// Velocity of the wall there [m/s].
+    velocity: Vec3,
+    /// From the body's centre of mass [m].
+    arm: Vec3,
+    friction: Friction2,
+    /// dλ/dgap [1/m], below 0.
+    pub slope: f32,
+    /// What the guide got in the step [m/s].
+    given: Vec3,
+}
+
+/// Friction of a plane, static and kinetic [-].
+#[derive(Clone, Copy, Debug, Default)]
+struct Friction2 {
+    r#static: f32,
+    kinetic: f32,
+}
+
+impl Plane {
+    /// Holds a guide of `velocity` [m/s] back: it does not come nearer than it may, and its sliding is slowed by Coulomb's law, where
+    /// `pressed` [m/s] is what pressure against the wall gave it. Returns the part by friction [m/s].
+    #[inline]
+    pub(crate) fn hold(&mut self, velocity: &mut Vec3, pressed: f32, step: f32) -> Vec3 {
+        let relative = *velocity - self.velocity;
+        let depth = self.contact - self.gap;
+        // How deep it is already is not undone by speed.
+        let stopped = (depth.min(0.0) / step - relative.dot(self.away)).max(0.0) * self.away;
+        let normal = (pressed * self.normal + stopped).length();
+        let relative = relative + stopped;
+        let sliding = relative - relative.dot(self.normal) * self.normal;
+        let speed = sliding.length();
+        let slowed = if speed <= self.friction.r#static * normal {
+            -sliding
+        } else {
+            -sliding * (self.friction.kinetic * normal / speed)
+        };
+        *velocity += stopped + slowed;
+        self.given = pressed * self.normal + stopped + slowed;
+        slowed
+    }
+
+    /// Keeps the way of a guide that is not part of its velocity, `shift` [m], out of the wall, and takes it out where it is in it.
+    #[inline]
+    pub(crate) fn keep_out(&self, shift: &mut Vec3, velocity: Vec3, step: f32) {
+        let along = shift.dot(self.away);
+        let gap = self.gap + step * (velocity - self.velocity).dot(self.away) - self.contact;
+        let least = if gap > 0.0 {
+            -gap
+        } else {
+            (-RECOVERY * gap).min(MOST_RECOVERY * self.contact)
+        };
+        *shift += (least - along).max(0.0) * self.away;
+    }
+}
+
+/// Walls near some consecutive guides.
+#[derive(Debug, Default)]
+pub(crate) struct Walls {
+    ends: Vec<u32>,
+    planes: Vec<Plane>,
+    /// Impulse [N s] that each body gave the guides of the chunk, and its moment about its centre of mass [N m s].
+    pub loads: Vec<Wrench>,
+    /// Deepest that a guide's centre lies in a wall [m].
+    pub deepest: f32,
+}
+
+impl Walls {
+    /// No walls near any of `guides` guides.
+    #[cfg(test)]
+    pub(crate) fn none(guides: usize) -> Self {
+        Self {
+            ends: vec![0; guides],
+            ..Self::default()
+        }
+    }
+
+    /// Planes near guide `k` of the chunk.
+    #[inline(always)]
+    pub(crate) fn of_mut(&mut self, k: usize) -> &mut [Plane] {
+        let start = if k == 0 { 0 } else { self.ends[k - 1] as usize };
+        &mut self.planes[start..self.ends[k] as usize]
+    }
+
+    fn of(&self, k: usize) -> &[Plane] {
+        let start = if k == 0 { 0 } else { self.ends[k - 1] as usize };
+        &self.planes[start..self.ends[k] as usize]
+    }
+
+    /// Sums what bodies gave, for guides of `mass` [kg].
+    pub(crate) fn sum_loads(&mut self, mass: &[f32], bodies: usize) {
+        let mut loads = std::mem::take(&mut self.loads);
+        loads.clear();
+        loads.resize(bodies, Wrench::default());
+        for (k, &mass) in mass.iter().enumerate() {
+            for plane in self.of(k) {
+                let impulse = (mass * plane.given).as_dvec3();
+                loads[plane.body as usize] += Wrench {
+                    force: impulse,
+                    torque: plane.arm.as_dvec3().cross(impulse),
+                };
+            }
+        }
+        self.loads = loads;
+    }
+}
+
+/// What walls are made of.
+#[derive(Clone, Copy)]
+pub(crate) struct Scene<'a> {
+    pub world: &'a World,
+    pub bodies: &'a [BodyStep],
+    pub surfaces: &'a [Surface],
+    /// Friction of each body with each material.
+    pub friction: &'a [Friction],
+    /// Fastest that any wall moves [m/s].
+    pub speed: f32,
+    pub support: f32,
+    pub step: f32,
+}
+
+impl Scene<'_> {
+    /// Finds walls, and adds them to the compression.
+    pub(crate) fn find(&self, walls: &mut Vec<Walls>, columns: &mut Columns) {
+        walls.resize_with(columns.place.len().div_ceil(CHUNK), Walls::default);
+        let Columns {
+            half_support,
+            compression,
+            wall,
+            inflow,
+            held,
+            free,
+            ..
+        } = columns;
+        let velocity = &self.world.guides.velocity;
+        let chunks = walls
+            .par_iter_mut()
+            .zip(compression.par_chunks_mut(CHUNK))
+            .zip(wall.par_chunks_mut(CHUNK))
+            .zip(inflow.par_chunks_mut(CHUNK))
+            .zip(held.par_chunks_mut(CHUNK))
+            .zip(free.par_chunks_mut(CHUNK))
+            .enumerate();
+        chunks.for_each(|(c, (((((walls, compression), wall), inflow), held), free))| {
+            walls.ends.clear();
+            walls.planes.clear();
+            walls.deepest = 0.0;
+            for k in 0..free.len() {
+                let i = c * CHUNK + k;
+                let first = walls.planes.len();
+                (wall[k], inflow[k], held[k]) = (Vec4::ZERO, 0.0, 0.0);
+                free[k] -= 1.01 * (velocity[i].length() + self.speed) * self.step;
+                if free[k] <= 0.0 {
+                    let support = 2.0 * half_support[i];
+                    free[k] = self.planes(i, support, walls);
+                    let planes = &mut walls.planes[first..];
+                    held[k] = fill(planes, support);
+                    compression[k] += held[k];
+                    for plane in planes {
+                        let gradient = plane.slope * plane.normal;
+                        wall[k] += gradient.extend(0.0);
+                        inflow[k] += gradient.dot(plane.velocity);
+                        walls.deepest = walls.deepest.max(-plane.gap);
+                    }
+                }
+                walls.ends.push(walls.planes.len() as u32);
+            }
+        });
+    }
+
+    /// Planes within `support` [m] of guide `i`, the firmest last. Gives how far walls are beyond it [m].
+    fn planes(&self, i: usize, support: f32, walls: &mut Walls) -> f32 {
+        let place = self.world.place(i);
+        let material = usize::from(self.world.guides.material[i]);
+        let materials = self.world.materials.all.len();
+        let reach = f64::from(support);
+        let first = walls.planes.len();
+        let mut clearance = f64::INFINITY;
+        for (k, (body, surface)) in self.bodies.iter().zip(self.surfaces).enumerate() {
+            if !body.is_present {
+                continue;
+            }
+            let local = body.local(place);
+            let friction = self.friction[k * materials + material];
+            let face = match surface.face(local, reach) {
+                Ok(face) => face,
+                Err(distance) => {
+                    clearance = clearance.min(distance);
+                    continue;
+                }
+            };
+            clearance = 0.0;
+            if walls.planes.len() - first == MOST_PLANES {
+                continue;
+            }
+            let touch: DVec3 = local - face.gap * face.normal;
+            let away = (body.from.rotation * face.normal).as_vec3();
+            let gradient = (body.from.rotation * face.gradient).as_vec3();
+            let steepness = gradient.length();
+            walls.planes.push(Plane {
+                body: k as u32,
+                normal: if steepness > 0.0 { gradient / steepness } else { away },
+                plane: face.plane as f32,
+                steepness,
+                away,
+                gap: face.gap as f32,
+                contact: CONTACT * support / self.support,
+                velocity: body.velocity(touch),
+                arm: (body.from.point(touch) - body.center).as_vec3(),
+                friction: Friction2 {
+                    r#static: friction.r#static,
+                    kinetic: friction.kinetic,
+                },
+                slope: 0.0,
+                given: Vec3::ZERO,
+            });
+        }
+        // What gives way first, so that what stands has the last word over a guide between both; else the nearest last.
+        let firmness = |plane: &Plane| (!self.world.bodies[plane.body as usize].is_dynamic(), -plane.gap);
+        walls.planes[first..].sort_unstable_by(|a, b| {
+            let (a_stands, a_gap) = firmness(a);
+            let (b_stands, b_gap) = firmness(b);
+            a_stands
+                .cmp(&b_stands)
+                .then(a_gap.total_cmp(&b_gap))
+                .then(a.body.cmp(&b.body))
+        });
+        (clearance as f32 - support).max(0.0)
+    }
+}
+
+/// λ of all planes together [-], and each one's slope.
+fn fill(planes: &mut [Plane], support: f32) -> f32 {
+    let mut filled = 0.0;
+    for k in 0..planes.len() {
+        let (before, rest) = planes.split_at_mut(k);
+        let plane = &mut rest[0];
+        let (value, slope) = wall::half_space(plane.plane / support);
+        let beyond = before
+            .iter()
+            .map(|other| wall::beyond(other.normal.dot(plane.normal)))
+            .fold(1.0, f32::min);
+        plane.slope = beyond * slope * plane.steepness * (1.0 - filled) / support;
+        for other in before {
+            other.slope *= 1.0 - beyond * value;
+        }
+        filled += beyond * value * (1.0 - filled);
+    }
+    filled
+}

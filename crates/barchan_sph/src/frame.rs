@@ -1,0 +1,292 @@
+//! What happens once a frame, and how long steps are.
+
+use std::time::Instant;
+
+use barchan_neighbors::Grid;
+use barchan_world::{AdvanceError, AdvanceReport, Body, Guides, World, Wrench, geometric_mean};
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+
+use crate::SphSolver;
+use crate::cpu::bodies::BodyStep;
+use crate::cpu::friction::Bound;
+use crate::cpu::pairs::Space;
+use crate::cpu::surface::Surface;
+use crate::laws::cohesion;
+use crate::settings::STEP;
+
+/// Step where neither the settings nor gravity say one [s].
+const LONGEST_STEP: f64 = 1.0 / 480.0;
+/// A frame that needs more steps than this [-] means nothing any more.
+const MOST_STEPS: f64 = 100_000.0;
+/// Largest radius of a kernel over the smallest [-] for which the sums mean something.
+const WIDEST: f32 = 2.05;
+
+/// Seconds spent in each stage.
+#[derive(Debug, Default)]
+pub(crate) struct Clock {
+    stages: Vec<(&'static str, f64)>,
+    running: Option<(usize, Instant)>,
+}
+
+impl Clock {
+    /// Ends the running stage and starts another.
+    pub(crate) fn enter(&mut self, name: &'static str) {
+        self.stop();
+        let place = self.stages.iter().position(|stage| stage.0 == name);
+        let place = place.unwrap_or_else(|| {
+            self.stages.push((name, 0.0));
+            self.stages.len() - 1
+        });
+        self.running = Some((place, Instant::now()));
+    }
+
+    fn stop(&mut self) {
+        if let Some((place, since)) = self.running.take() {
+            self.stages[place].1 += since.elapsed().as_secs_f64();
+        }
+    }
+
+    fn take(&mut self) -> Vec<(&'static str, f64)> {
+        self.stop();
+        let stages = self.stages.clone();
+        self.stages.iter_mut().for_each(|stage| stage.1 = 0.0);
+        stages
+    }
+}
+
+impl SphSolver {
+    /// Sorts guides, and prepares what stays the same over a frame.
+    pub(crate) fn begin_frame(&mut self, world: &mut World) -> Result<(), AdvanceError> {
+        self.clock.enter("sort");
+        self.make_grid(world)?;
+        wrap(world);
+        self.columns
+            .reset(world, self.settings.support, &self.settings.cohesion);
+        self.measure_supports()?;
+        self.sort(world)?;
+        self.columns
+            .reset(world, self.settings.support, &self.settings.cohesion);
+        self.make_surfaces(world);
+        let guides = world.guides.position.iter();
+        let (low, high) = guides.fold((Vec3::MAX, Vec3::MIN), |(low, high), &p| (low.min(p), high.max(p)));
+        self.center = if low.x <= high.x {
+            (0.5 * (low + high)).round()
+        } else {
+            Vec3::ZERO
+        };
+        self.bounds.clear();
+        let convention = self.settings.convention;
+        let all = world.materials.all.iter().enumerate();
+        self.bounds.extend(all.map(|(k, material)| {
+            let cohesion = self.settings.cohesion.get(k).copied().unwrap_or_default();
+            Bound {
+                slope: convention.slope(material.friction.r#static),
+                intercept: cohesion::intercept(cohesion, material.friction.r#static),
+            }
+        }));
+        self.wrenches.clear();
+        self.wrenches.resize(world.bodies.len(), Wrench::default());
+        self.passes = 0;
+        Ok(())
+    }
+
+    fn make_grid(&mut self, world: &World) -> Result<(), AdvanceError> {
+        let wanted = (world.periodic, world.origin);
+        if self.periodic == Some(wanted) {
+            return Ok(());
+        }
+        let local = |axis: usize| {
+            let range = world.periodic[axis]?;
+            let at = |x: f64| (x - world.origin[axis]) as f32;
+            Some(at(range[0])..at(range[1]))
+        };
+        self.grid = Grid::periodic([local(0), local(1), local(2)]).map_err(search_error)?;
+        let mut space = Space::default();
+        for (axis, range) in world.periodic.iter().enumerate() {
+            if let Some([low, high]) = range {
+                space.length[axis] = (high - low) as f32;
+                space.per_length[axis] = 1.0 / (high - low) as f32;
+            }
+        }
+        self.space = space;
+        self.periodic = Some(wanted);
+        Ok(())
+    }
+
+    fn measure_supports(&mut self) -> Result<(), AdvanceError> {
+        let halves = self.columns.half_support.iter();
+        let (least, most) = halves.fold((f32::INFINITY, 0.0f32), |(a, b), &h| (a.min(h), b.max(h)));
+        self.supports = [2.0 * most, 2.0 * least.min(most)];
+        if most > WIDEST * least {
+            return Err(AdvanceError::Scene {
+                what: format!("guides differ in size by a factor of {:.2}", most / least),
+                advice: "sph sums over guides of like size: keep radii within a factor of 2".to_owned(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Puts guides in the order of cells, and what is remembered with them.
+    fn sort(&mut self, world: &mut World) -> Result<(), AdvanceError> {
+        self.grid
+            .build(&world.guides.position, self.supports[0].max(f32::MIN_POSITIVE))
+            .map_err(search_error)?;
+        self.spare.sort(&mut world.guides, self.grid.order());
+        self.spare.find(&world.guides.id, &self.ids, &mut self.old);
+        self.past.sort(&self.old, &mut self.spare.past);
+        self.ids.clear();
+        self.ids.extend_from_slice(&world.guides.id);
+        Ok(())
+    }
+
+    fn make_surfaces(&mut self, world: &World) {
+        let fits = self.surfaces.len() == world.bodies.len()
+            && self.surfaces.iter().zip(&world.bodies).all(|(s, body)| s.is_of(body));
+        if !fits && self.supports[0] > 0.0 {
+            // Kept in checkpoints: the largest guide may be gone when a run goes on.
+            let support = *self.map_support.get_or_insert(self.supports[0]);
+            let surface = |body: &Body| Surface::new(body, f64::from(support));
+            self.surfaces = world.bodies.iter().map(surface).collect();
+        }
+        let (low, high) = (0..world.guides.len())
+            .map(|i| world.place(i))
+            .fold((DVec3::MAX, DVec3::MIN), |(low, high), p| (low.min(p), high.max(p)));
+        self.extents.clear();
+        self.extents
+            .extend(self.surfaces.iter().zip(&world.bodies).map(|(surface, body)| {
+                // No farther than guides are.
+                let here = body.center();
+                let farthest = (high - here).abs().max((low - here).abs()).length();
+                surface.extent(body.mass_properties.center).min(farthest)
+            }));
+        self.body_friction.clear();
+        for body in &world.bodies {
+            let all = world.materials.all.iter();
+            self.body_friction
+                .extend(all.map(|material| geometric_mean(material.friction, body.friction)));
+        }
+    }
+
+    /// Fastest that a wall moves in this step [m/s].
+    pub(crate) fn body_speed(&self, world: &World) -> f64 {
+        let speed = |(k, body): (usize, &BodyStep)| body.speed(world.bodies[k].mass_properties.center, self.extents[k]);
+        self.bodies.iter().enumerate().map(speed).fold(0.0, f64::max)
+    }
+
+    /// Steps that the `left` [s] of a frame take if nothing changes: Δt ≤ step, Δt ≤ cfl h/(v + g Δt) with the speed of walls added.
+    pub(crate) fn plan(&mut self, world: &World, left: f64) -> Result<u32, AdvanceError> {
+        let velocity = &world.guides.velocity;
+        let fastest = velocity
+            .par_iter()
+            .with_min_len(4096)
+            .map(|v| v.length_squared())
+            .reduce(|| 0.0, |a, b| if a > b || a.is_nan() { a } else { b });
+        if !fastest.is_finite() {
+            return Err(self.not_finite(world));
+        }
+        let asked = (left / self.step_length(world) * (1.0 - 1e-9)).ceil().max(1.0);
+        let step = left / asked;
+        self.bodies.clear();
+        self.bodies
+            .extend((0..world.bodies.len()).map(|k| BodyStep::new(world, k, step)));
+        let speed = f64::from(fastest.sqrt()) + world.gravity.length() * step + self.body_speed(world);
+        let allowed = f64::from(self.settings.cfl * self.supports[1]);
+        let needed = (speed * left / allowed).ceil();
+        if needed > MOST_STEPS {
+            let guide = (0..velocity.len()).find(|&i| velocity[i].length_squared() == fastest);
+            return Err(AdvanceError::Unstable {
+                time: world.time,
+                guide: guide.map_or(0, |i| world.guides.id[i]),
+                what: format!("moves at {} m/s, which takes {needed} steps a frame", fastest.sqrt()),
+                advice: "shorten `step`, or slow the scene's bodies and emitters down".to_owned(),
+            });
+        }
+        let count = asked.max(if needed.is_finite() { needed } else { 1.0 }) as u32;
+        if f64::from(count) > asked {
+            let step = left / f64::from(count);
+            self.bodies.clear();
+            self.bodies
+                .extend((0..world.bodies.len()).map(|k| BodyStep::new(world, k, step)));
+        }
+        Ok(count)
+    }
+
+    /// Longest time step [s]: as asked for, or by the guides' size.
+    fn step_length(&self, world: &World) -> f64 {
+        let spacing = f64::from(self.supports[1] / self.settings.support);
+        let own = STEP * (spacing / world.gravity.length()).sqrt();
+        let own = self.settings.step.unwrap_or(own);
+        if own.is_normal() { own } else { LONGEST_STEP }
+    }
+
+    /// Says how the frame went.
+    pub(crate) fn end_frame(
+        &mut self,
+        world: &mut World,
+        duration: f64,
+        steps: u32,
+    ) -> Result<AdvanceReport, AdvanceError> {
+        self.clock.enter("report");
+        let Guides { velocity, radius, .. } = &world.guides;
+        if velocity.iter().any(|v| !v.is_finite()) {
+            return Err(self.not_finite(world));
+        }
+        for (body, sum) in world.bodies.iter_mut().zip(&self.wrenches) {
+            body.wrench = *sum * (1.0 / duration);
+        }
+        let smallest = radius.iter().copied().fold(f32::INFINITY, f32::min);
+        let deepest = self.walls.iter().map(|walls| walls.deepest).fold(0.0, f32::max);
+        let densest = self.columns.compression.iter().copied().fold(0.0, f32::max);
+        let squeezed = self.columns.compression.iter().map(|&d| f64::from((d - 1.0).max(0.0)));
+        let mean = squeezed.sum::<f64>() / velocity.len().max(1) as f64;
+        Ok(AdvanceReport {
+            steps,
+            max_overlap: if deepest > 0.0 { deepest / smallest } else { 0.0 },
+            extras: vec![
+                ("max_compression", f64::from((densest - 1.0).max(0.0))),
+                ("mean_compression", mean),
+                ("pressure_iterations", self.passes as f64 / f64::from(steps.max(1))),
+            ],
+            stages: self.clock.take(),
+        })
+    }
+
+    fn not_finite(&self, world: &World) -> AdvanceError {
+        let Guides {
+            velocity, position, id, ..
+        } = &world.guides;
+        let guide = (0..id.len()).find(|&i| !velocity[i].is_finite() || !position[i].is_finite());
+        AdvanceError::Unstable {
+            time: world.time,
+            guide: guide.map_or(0, |i| id[i]),
+            what: "has no finite position or velocity".to_owned(),
+            advice: "shorten `step`".to_owned(),
+        }
+    }
+}
+
+/// Brings guides that left a periodic range back into it.
+fn wrap(world: &mut World) {
+    for axis in 0..3 {
+        let Some([low, high]) = world.periodic[axis] else {
+            continue;
+        };
+        for i in 0..world.guides.len() {
+            let place = world.place(i)[axis];
+            if !(low..high).contains(&place) {
+                let image = low + (place - low).rem_euclid(high - low) - world.origin[axis];
+                let guides = &mut world.guides;
+                guides.position[i][axis] = image as f32;
+                guides.offset[i][axis] = (image - f64::from(image as f32)) as f32;
+            }
+        }
+    }
+}
+
+pub(crate) fn search_error(error: barchan_neighbors::Error) -> AdvanceError {
+    AdvanceError::Scene {
+        what: format!("guides cannot be searched: {error}"),
+        advice: "check periodic ranges, radii and positions".to_owned(),
+    }
+}

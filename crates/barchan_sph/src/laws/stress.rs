@@ -1,0 +1,199 @@
+//! Friction as a stress s [Pa], symmetric and without trace, bounded by the pressure.
+
+use glam::{Mat3, Vec3};
+
+/// A symmetric matrix: xx, yy, zz and yz, zx, xy.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C)]
+pub(crate) struct Sym {
+    pub diagonal: Vec3,
+    pub off: Vec3,
+}
+
+impl Sym {
+    /// ½ (A + Aᵀ).
+    #[inline(always)]
+    pub(crate) fn of(a: Mat3) -> Self {
+        Self {
+            diagonal: Vec3::new(a.x_axis.x, a.y_axis.y, a.z_axis.z),
+            off: 0.5
+                * Vec3::new(
+                    a.y_axis.z + a.z_axis.y,
+                    a.z_axis.x + a.x_axis.z,
+                    a.x_axis.y + a.y_axis.x,
+                ),
+        }
+    }
+
+    /// As a full matrix.
+    #[inline(always)]
+    pub(crate) fn matrix(self) -> Mat3 {
+        let Self { diagonal: d, off: o } = self;
+        Mat3::from_cols(
+            Vec3::new(d.x, o.z, o.y),
+            Vec3::new(o.z, d.y, o.x),
+            Vec3::new(o.y, o.x, d.z),
+        )
+    }
+
+    /// Without its trace: s - ⅓ tr(s) I.
+    #[inline(always)]
+    pub(crate) fn deviator(self) -> Self {
+        let mean = self.diagonal.element_sum() / 3.0;
+        Self {
+            diagonal: self.diagonal - mean,
+            off: self.off,
+        }
+    }
+
+    /// Frobenius norm.
+    #[inline(always)]
+    pub(crate) fn norm(self) -> f32 {
+        (self.diagonal.length_squared() + 2.0 * self.off.length_squared()).sqrt()
+    }
+
+    /// self + factor other.
+    #[inline(always)]
+    pub(crate) fn plus(self, factor: f32, other: Self) -> Self {
+        Self {
+            diagonal: self.diagonal + factor * other.diagonal,
+            off: self.off + factor * other.off,
+        }
+    }
+
+    /// factor self.
+    #[inline(always)]
+    pub(crate) fn times(self, factor: f32) -> Self {
+        Self {
+            diagonal: factor * self.diagonal,
+            off: factor * self.off,
+        }
+    }
+}
+
+/// Radial return to the cone ‖s‖ ≤ `limit` [Pa]: s min(1, limit/‖s‖).
+#[inline(always)]
+pub(crate) fn returned(s: Sym, limit: f32) -> Sym {
+    let norm = s.norm();
+    if norm > limit { s.times(limit / norm) } else { s }
+}
+
+/// s turned by the spin of the material over `step` [s]: s + Δt (Ω s - s Ω), Ω = ½ (∇vᵀ - ∇v) with (∇v)ab = ∂a vb, the objective rate of
+/// Jaumann. `gradient` [1/s] is ∇v.
+#[inline(always)]
+pub(crate) fn turned(s: Sym, gradient: Mat3, step: f32) -> Sym {
+    // Element (a, b) of ∇v is row a, column b; the columns of glam's matrix are axes b.
+    let spin = 0.5 * (gradient.transpose() - gradient);
+    let m = s.matrix();
+    let turned = s.plus(step, Sym::of(spin * m - m * spin));
+    // A first-order turn grows the norm; friction must not.
+    let (before, after) = (s.norm(), turned.norm());
+    if after > before {
+        turned.times(before / after)
+    } else {
+        turned
+    }
+}
+
+/// What bounds friction: ‖s‖ ≤ Y p.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Yield {
+    /// Y = √2 tan θ: a slope of angle θ stands.
+    #[default]
+    Repose,
+    /// Y = √2 sin θ, [Narain10], [Ihmsen13] eq. (4): a slope of arctan sin θ stands.
+    Narain,
+    /// Y = √(2/3) sin θ, [Zhu05].
+    ZhuBridson,
+    /// Y = 2√6 sin θ / (3 - sin θ), [Klar16].
+    Klar,
+}
+
+impl Yield {
+    /// Every convention by its name in scene files.
+    pub const ALL: &[(&str, Self)] = &[
+        ("repose", Self::Repose),
+        ("narain", Self::Narain),
+        ("zhu_bridson", Self::ZhuBridson),
+        ("klar", Self::Klar),
+    ];
+
+    /// Y [-] for a friction angle whose tangent is `friction` [-].
+    pub fn slope(self, friction: f32) -> f32 {
+        let sine = friction / (1.0 + friction * friction).sqrt();
+        match self {
+            Self::Repose => 2f32.sqrt() * friction,
+            Self::Narain => 2f32.sqrt() * sine,
+            Self::ZhuBridson => (2.0 / 3f32).sqrt() * sine,
+            Self::Klar => 2.0 * 6f32.sqrt() * sine / (3.0 - sine),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn some() -> Sym {
+        Sym {
+            diagonal: Vec3::new(3.0, -1.0, 4.0),
+            off: Vec3::new(0.5, -2.0, 1.0),
+        }
+    }
+
+    #[test]
+    fn a_deviator_has_no_trace_and_a_returned_stress_lies_on_the_cone() {
+        let s = some().deviator();
+        assert!(s.diagonal.element_sum().abs() < 1e-6);
+        assert!((returned(s, 2.0).norm() - 2.0).abs() < 1e-6);
+        assert_eq!(returned(s, 1e3), s);
+        assert_eq!(returned(s, 0.0).norm(), 0.0);
+    }
+
+    #[test]
+    fn a_stress_turns_with_its_material() {
+        // v = ω × x, so (∇v)ab = ∂a vb. A full turn in small steps brings every stress back.
+        let omega = Vec3::new(0.6, -0.3, 0.8);
+        let velocity = |x: Vec3| omega.cross(x);
+        let gradient = Mat3::from_cols(Vec3::ZERO, Vec3::ZERO, Vec3::ZERO);
+        let mut gradient = gradient;
+        for a in 0..3 {
+            let v = velocity(Vec3::AXES[a]);
+            for b in 0..3 {
+                gradient.col_mut(b)[a] = v[b];
+            }
+        }
+        let start = some().deviator();
+        let steps = 20_000;
+        let step = std::f32::consts::TAU / omega.length() / steps as f32;
+        let mut s = start;
+        for k in 0..steps {
+            s = turned(s, gradient, step);
+            if k == steps / 4 {
+                // It follows R s Rᵀ, not its inverse.
+                let angle = omega.length() * step * (k + 1) as f32;
+                let r = Mat3::from_axis_angle(omega.normalize(), angle);
+                let expected = Sym::of(r * start.matrix() * r.transpose());
+                assert!(s.plus(-1.0, expected).norm() < 0.02 * start.norm());
+            }
+        }
+        assert!(s.plus(-1.0, start).norm() < 0.02 * start.norm());
+    }
+
+    #[test]
+    fn conventions_support_the_slopes_that_are_known_of_them() {
+        // Simple shear: tan(slope) = Y/√2. Slopes of 30 degrees asked for, [Ihmsen13] and others.
+        let slope = |convention: Yield| {
+            let y = convention.slope(30f32.to_radians().tan());
+            (y / 2f32.sqrt()).atan().to_degrees()
+        };
+        for (convention, expected) in [
+            (Yield::Repose, 30.0),
+            (Yield::Narain, 26.6),
+            (Yield::ZhuBridson, 16.1),
+            (Yield::Klar, 34.7),
+        ] {
+            assert!((slope(convention) - expected).abs() < 0.05, "{convention:?}");
+        }
+    }
+}

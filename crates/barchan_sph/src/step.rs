@@ -1,0 +1,366 @@
+//! A step, stage by stage, after Algorithm 1 of [Ihmsen13].
+
+use barchan_bodies::Dynamics;
+use barchan_neighbors::{ContactRule, Grid, Lists};
+use barchan_world::{
+    AdvanceError, AdvanceReport, Archive, ArchiveError, ColumnRef, Friction, Guides, Solver, World, Wrench, displace,
+};
+use glam::{Vec3, Vec4Swizzles};
+use rayon::prelude::*;
+
+use crate::cpu::bodies::BodyStep;
+use crate::cpu::cohesion;
+use crate::cpu::columns::{Columns, Past, Spare};
+use crate::cpu::friction::{self, Bound, Pass};
+use crate::cpu::pairs::{self, Rows, Space};
+use crate::cpu::pressure::{self, Errors, Goal, Outcome};
+use crate::cpu::surface::Surface;
+use crate::cpu::walls::{Scene, Walls};
+use crate::cpu::{CHUNK, memory};
+use crate::frame::{Clock, search_error};
+use crate::settings::SettingsError;
+use crate::{Pressure, SphSettings};
+
+/// Fastest that compression is undone by speed, of √(g/d) [-]: what was squeezed must not fly apart.
+const GENTLE: f32 = 0.05;
+
+/// The solver.
+pub struct SphSolver {
+    pub(crate) settings: SphSettings,
+    pub(crate) motion: Dynamics,
+    pub(crate) columns: Columns,
+    pub(crate) past: Past,
+    /// The ids of the guides in `past`.
+    pub(crate) ids: Vec<u32>,
+    pub(crate) old: Vec<u32>,
+    pub(crate) grid: Grid,
+    pub(crate) lists: Lists,
+    pub(crate) rows: Vec<Rows>,
+    pub(crate) space: Space,
+    pub(crate) walls: Vec<Walls>,
+    pub(crate) surfaces: Vec<Surface>,
+    /// Kernel radius that the bodies' maps are made for [m].
+    pub(crate) map_support: Option<f32>,
+    pub(crate) bodies: Vec<BodyStep>,
+    /// Reach of each body from its centre [m].
+    pub(crate) extents: Vec<f64>,
+    pub(crate) body_friction: Vec<Friction>,
+    pub(crate) bounds: Vec<Bound>,
+    pub(crate) impulses: Vec<Wrench>,
+    pub(crate) wrenches: Vec<Wrench>,
+    pub(crate) errors: Errors,
+    /// What places are relative to [m].
+    pub(crate) center: Vec3,
+    /// Largest kernel radius [m], smallest [m].
+    pub(crate) supports: [f32; 2],
+    pub(crate) periodic: Option<(barchan_world::Periodic, glam::DVec3)>,
+    pub(crate) solved: Outcome,
+    pub(crate) passes: u64,
+    pub(crate) clock: Clock,
+    pub(crate) spare: Spare,
+}
+
+impl SphSolver {
+    /// A solver for any world, whose bodies `motion` moves.
+    pub fn new(settings: SphSettings, motion: Dynamics) -> Result<Self, SettingsError> {
+        settings.check()?;
+        Ok(Self {
+            settings,
+            motion,
+            columns: Columns::default(),
+            past: Past::default(),
+            ids: Vec::new(),
+            old: Vec::new(),
+            grid: Grid::new(),
+            lists: Lists::new(),
+            rows: Vec::new(),
+            space: Space::default(),
+            walls: Vec::new(),
+            surfaces: Vec::new(),
+            map_support: None,
+            bodies: Vec::new(),
+            extents: Vec::new(),
+            body_friction: Vec::new(),
+            bounds: Vec::new(),
+            impulses: Vec::new(),
+            wrenches: Vec::new(),
+            errors: Errors::new(),
+            center: Vec3::ZERO,
+            supports: [0.0; 2],
+            periodic: None,
+            solved: Outcome::default(),
+            passes: 0,
+            clock: Clock::default(),
+            spare: Spare::default(),
+        })
+    }
+
+    /// One step of `step` [s].
+    fn step(&mut self, world: &mut World, step: f64) -> Result<(), AdvanceError> {
+        self.clock.enter("neighbours");
+        self.find_neighbours(world)?;
+        self.clock.enter("density");
+        pairs::build(&mut self.rows, &self.lists, &mut self.columns, &self.space, step as f32);
+        self.clock.enter("walls");
+        self.find_walls(world, step as f32);
+        self.clock.enter("predict");
+        self.predict(world, step as f32);
+        self.clock.enter("pressure");
+        pressure::stiffen(&mut self.columns);
+        match self.settings.pressure {
+            Pressure::Iisph => {
+                self.press(world, step as f32);
+                self.clock.enter("friction");
+                self.rub(world, step as f32);
+            }
+            Pressure::Pcisph => self.press_and_rub(world, step as f32),
+        }
+        pressure::spread(&mut self.columns, &self.rows, &self.space, step as f32);
+        self.clock.enter("move");
+        self.move_guides(world, step as f32);
+        self.clock.enter("bodies");
+        self.move_bodies(world, step)
+    }
+
+    fn find_neighbours(&mut self, world: &World) -> Result<(), AdvanceError> {
+        self.columns.locate(&world.guides, self.center);
+        let [largest, smallest] = self.supports;
+        self.grid
+            .build(&world.guides.position, largest.max(f32::MIN_POSITIVE))
+            .map_err(search_error)?;
+        if smallest == largest {
+            self.lists.find(&self.grid);
+            return Ok(());
+        }
+        let rule = ContactRule {
+            scale: 1.0,
+            margin: 0.0,
+        };
+        self.lists
+            .find_contacts(&self.grid, &self.columns.half_support, rule)
+            .map_err(search_error)
+    }
+
+    /// Walls that guides are near, and what they add to densities.
+    fn find_walls(&mut self, world: &World, step: f32) {
+        let speed = self.body_speed(world) as f32;
+        let scene = Scene {
+            world,
+            bodies: &self.bodies,
+            surfaces: &self.surfaces,
+            friction: &self.body_friction,
+            speed,
+            support: self.settings.support,
+            step,
+        };
+        scene.find(&mut self.walls, &mut self.columns);
+    }
+
+    /// v* = v + Δt (g + cohesion + friction of the last step).
+    fn predict(&mut self, world: &World, step: f32) {
+        friction::load(&self.past.stress, &mut self.columns);
+        friction::accelerate(&mut self.columns, &self.rows, &self.space);
+        let fall = (world.gravity.as_vec3() * step).extend(0.0);
+        let base = &mut self.columns.base;
+        let guides = world.guides.velocity.par_iter().with_min_len(CHUNK);
+        guides
+            .zip(base.par_iter_mut())
+            .for_each(|(v, base)| *base = v.extend(0.0) + fall);
+        if self.settings.cohesion.iter().any(|&c| c > 0.0) {
+            cohesion::attract(&mut self.columns, &self.rows, &self.space, step);
+        }
+        let Columns {
+            base, velocity, rub, ..
+        } = &mut self.columns;
+        let guides = velocity.par_iter_mut().with_min_len(CHUNK).zip(&*base);
+        guides
+            .zip(rub.par_iter().zip(&self.past.grip))
+            .for_each(|((velocity, base), (rub, grip))| *velocity = *base + step * (*rub + *grip));
+    }
+
+    /// What a pressure is to reach in a step of `step` [s].
+    fn goal(&self, world: &World, step: f32) -> Goal {
+        let spacing = self.supports[1] / self.settings.support;
+        Goal {
+            step,
+            gentle: GENTLE * (world.gravity.length() as f32 / spacing).sqrt() * step,
+            density_error: self.settings.density_error,
+            iterations: self.settings.iterations,
+        }
+    }
+
+    /// The pressure that lets nothing be denser than settled sand.
+    fn press(&mut self, world: &World, step: f32) {
+        let goal = self.goal(world, step);
+        self.solved = pressure::solve(
+            &mut self.past.pressure,
+            &mut self.columns,
+            &self.rows,
+            &self.space,
+            goal,
+            &mut self.errors,
+        );
+        self.passes += u64::from(self.solved.iterations);
+    }
+
+    /// The friction that the pressure allows.
+    fn rub(&mut self, world: &World, step: f32) {
+        self.integrate(step);
+        if self
+            .bounds
+            .iter()
+            .all(|bound| bound.slope == 0.0 && bound.intercept == 0.0)
+        {
+            return;
+        }
+        for pass in 0..self.settings.friction_iterations {
+            let turned = (pass == 0).then_some(step);
+            self.update_stress(world, friction::RELAXATION, turned);
+            friction::accelerate(&mut self.columns, &self.rows, &self.space);
+            self.integrate(step);
+        }
+    }
+
+    /// Pressure and friction together, pass by pass.
+    fn press_and_rub(&mut self, world: &World, step: f32) {
+        let goal = self.goal(world, step);
+        pressure::push(&self.past.pressure, &mut self.columns, &self.rows, &self.space);
+        self.solved = Outcome::default();
+        while self.solved.iterations < goal.iterations[1] {
+            self.integrate(step);
+            self.solved.error = pressure::correct(
+                &mut self.past.pressure,
+                &mut self.columns,
+                &self.rows,
+                &self.space,
+                goal,
+                &mut self.errors,
+            );
+            let turned = (self.solved.iterations == 0).then_some(step);
+            self.update_stress(world, pressure::TOGETHER, turned);
+            pressure::push(&self.past.pressure, &mut self.columns, &self.rows, &self.space);
+            friction::accelerate(&mut self.columns, &self.rows, &self.space);
+            self.solved.iterations += 1;
+            if self.solved.iterations >= goal.iterations[0] && self.solved.error <= goal.density_error {
+                break;
+            }
+        }
+        self.integrate(step);
+        self.passes += u64::from(self.solved.iterations);
+    }
+
+    /// One pass of the frictional stress; the first of a step turns it with the material over that step [s].
+    fn update_stress(&mut self, world: &World, relaxation: f32, turned: Option<f32>) {
+        let bounds = (&*world.guides.material, &*self.bounds);
+        let Past { stress, pressure, .. } = &mut self.past;
+        friction::update(
+            stress,
+            pressure,
+            &mut self.columns,
+            &self.rows,
+            &self.space,
+            bounds,
+            Pass { relaxation, turned },
+        );
+    }
+
+    /// Velocities with pressure, friction and walls as they are now.
+    fn integrate(&mut self, step: f32) {
+        let Past { pressure, grip, .. } = &mut self.past;
+        friction::integrate(pressure, grip, &mut self.columns, &mut self.walls, step);
+    }
+
+    /// Symplectic Euler: positions go with the new velocities.
+    fn move_guides(&mut self, world: &mut World, step: f32) {
+        let Guides {
+            position,
+            offset,
+            velocity,
+            ..
+        } = &mut world.guides;
+        let columns = position.par_iter_mut().with_min_len(CHUNK).zip(offset).zip(velocity);
+        let Columns {
+            velocity: new, shift, ..
+        } = &mut self.columns;
+        let chunks = shift
+            .par_chunks_mut(CHUNK)
+            .zip(new.par_chunks(CHUNK))
+            .zip(&mut self.walls);
+        chunks.for_each(|((shift, new), walls)| {
+            for (k, (shift, new)) in shift.iter_mut().zip(new).enumerate() {
+                let mut way = shift.xyz();
+                for plane in walls.of_mut(k) {
+                    plane.keep_out(&mut way, new.xyz(), step);
+                }
+                *shift = way.extend(0.0);
+            }
+        });
+        let new = self.columns.velocity.par_iter().zip(&self.columns.shift);
+        columns
+            .zip(new)
+            .for_each(|(((position, offset), velocity), (new, shift))| {
+                *velocity = new.xyz();
+                displace(position, offset, step * *velocity + shift.xyz());
+            });
+    }
+
+    /// Bodies go where they are told, or where guides and gravity push them.
+    fn move_bodies(&mut self, world: &mut World, step: f64) -> Result<(), AdvanceError> {
+        let count = world.bodies.len();
+        let chunks = self.walls.par_iter_mut().zip(world.guides.mass.par_chunks(CHUNK));
+        chunks.for_each(|(walls, mass)| walls.sum_loads(mass, count));
+        self.impulses.clear();
+        self.impulses.resize(count, Wrench::default());
+        for walls in &self.walls {
+            for (sum, load) in self.impulses.iter_mut().zip(&walls.loads) {
+                *sum += *load * -1.0;
+            }
+        }
+        for (sum, impulse) in self.wrenches.iter_mut().zip(&self.impulses) {
+            *sum += *impulse;
+        }
+        self.motion.step(world, &self.impulses, step)
+    }
+}
+
+impl Solver for SphSolver {
+    fn name(&self) -> &'static str {
+        "sph"
+    }
+
+    fn advance(&mut self, world: &mut World, duration: f64) -> Result<AdvanceReport, AdvanceError> {
+        self.begin_frame(world)?;
+        let (start, end) = (world.time, world.time + duration);
+        let mut steps = 0;
+        let mut left = duration;
+        while left > 0.0 {
+            let count = self.plan(world, left)?;
+            let step = left / f64::from(count);
+            self.step(world, step)?;
+            steps += 1;
+            left = if count == 1 { 0.0 } else { left - step };
+            world.time = end - left;
+        }
+        world.time = start + duration;
+        self.end_frame(world, duration, steps)
+    }
+
+    fn columns(&self) -> Vec<(&'static str, ColumnRef<'_>)> {
+        vec![
+            ("density", ColumnRef::F32(&self.columns.compression)),
+            ("pressure", ColumnRef::F32(&self.past.pressure)),
+        ]
+    }
+
+    fn save(&self, archive: &mut Archive) {
+        memory::save(&self.past, &self.ids, archive);
+        archive.put("sph.map_support", &[self.map_support.unwrap_or_default()]);
+        self.motion.save(archive);
+    }
+
+    fn load(&mut self, world: &World, archive: &Archive) -> Result<(), ArchiveError> {
+        (self.past, self.ids) = memory::load(archive)?;
+        self.map_support = Some(archive.get_one("sph.map_support")?).filter(|&h: &f32| h > 0.0);
+        self.motion.load(world, archive)
+    }
+}

@@ -1,0 +1,87 @@
+//! Same bits for any number of threads, and after a checkpoint.
+
+mod support;
+
+use barchan_sph::SphSettings;
+use barchan_world::{Archive, Solver, World};
+use glam::DVec3;
+use support::*;
+
+fn busy() -> World {
+    let mut world = world(down(), friction(0.5));
+    world.bodies = basin(DVec3::new(0.6, 0.5, 0.6), 0.4);
+    fill(
+        &mut world,
+        DVec3::new(-0.3, -0.25, 0.0),
+        DVec3::new(0.0, 0.25, 0.5),
+        0.025,
+        0.1,
+    );
+    world
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    let run_on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut world = busy();
+            let mut solver = solver(SphSettings::default(), &world);
+            run(&mut solver, &mut world, 12);
+            bits(&world)
+        })
+    };
+    let one = run_on(1);
+    assert_eq!(one, run_on(2));
+    assert_eq!(one, run_on(5));
+}
+
+#[test]
+fn a_run_goes_on_from_a_checkpoint_as_if_it_had_never_stopped() {
+    let mut world = busy();
+    let mut first = solver(SphSettings::default(), &world);
+    run(&mut first, &mut world, 8);
+    let mut archive = Archive::default();
+    world.save(&mut archive);
+    first.save(&mut archive);
+    run(&mut first, &mut world, 8);
+
+    let mut again = busy();
+    again.load(&archive).unwrap();
+    let mut second = solver(SphSettings::default(), &again);
+    second.load(&again, &archive).unwrap();
+    run(&mut second, &mut again, 8);
+    assert_eq!(bits(&world), bits(&again));
+}
+
+#[test]
+fn a_scene_shifted_by_a_kilometre_behaves_the_same() {
+    let far = DVec3::new(1000.0, -2000.0, 500.0);
+    let mut here = busy();
+    let mut there = busy();
+    there.origin = far;
+    for body in &mut there.bodies {
+        body.pose.position += far;
+    }
+    let mut solvers = [
+        solver(SphSettings::default(), &here),
+        solver(SphSettings::default(), &there),
+    ];
+    run(&mut solvers[0], &mut here, 12);
+    run(&mut solvers[1], &mut there, 12);
+    let apart = |(a, b): (&DVec3, &DVec3)| (*b - *a - far).length();
+    let farthest = places(&here).iter().zip(&places(&there)).map(apart).fold(0.0, f64::max);
+    // Round-off only, which a collapsing block amplifies.
+    assert!(farthest < 1e-3, "{farthest}");
+}
+
+#[test]
+fn guides_that_are_too_different_in_size_are_refused() {
+    let mut world = busy();
+    let mass = world.settled_mass(0, 0.06);
+    world.add_guide(DVec3::new(0.2, 0.0, 0.3), DVec3::ZERO, 0.06, mass, 0);
+    let error = solver(SphSettings::default(), &world)
+        .advance(&mut world, FRAME)
+        .unwrap_err();
+    assert!(error.to_string().contains("factor of 2"), "{error}");
+}

@@ -1,0 +1,301 @@
+//! The window as a user meets it, without a screen.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use barchan::render::{Engine, Image};
+use barchan::running::{Go, RunOptions, run};
+use barchan::scene::{Document, Scene, parse_scene};
+use barchan_viewer::{Source, ViewerApp};
+use eframe::egui::accesskit::Role;
+use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, pos2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+
+const SCENE: &str = r#"
+name = "drop"
+duration = 0.3
+frame_rate = 60
+[materials.sand]
+density = 1600
+[[fill]]
+material = "sand"
+radius = 0.03
+packing = "lattice"
+shape = { box = { size = [0.3, 0.3, 0.3] }, at = [0, 0, 0.5] }
+[[body]]
+name = "ground"
+shape = { half_space = { normal = [0, 0, 1] } }
+[[camera]]
+position = [0, -2, 0.6]
+target = [0, 0, 0.3]
+"#;
+
+const MACHINE: &str = r#"
+[[body]]
+name = "arm"
+motion = "scripted"
+shape = { box = { size = [0.8, 0.1, 0.1] }, at = [0.4, 0, 0] }
+keys = [{ time = 0, at = [-1, 0, 0.2] }]
+[[control]]
+lever = "swing"
+body = "arm"
+turn = [0, 0, 1]
+speed = 90
+"#;
+
+type Window = Harness<'static, Option<ViewerApp>>;
+
+fn scene(text: &str) -> Scene {
+    parse_scene(&Document::new("drop", text)).unwrap().0
+}
+
+fn window(source: Source, folder: &Path) -> Window {
+    let folder = folder.to_owned();
+    let mut source = Some(source);
+    Harness::builder().with_size([700.0, 1200.0]).build_ui_state(
+        move |ui, app: &mut Option<ViewerApp>| {
+            if let Some(source) = source.take() {
+                *app = Some(ViewerApp::new(source, Engine::Cpu, folder.clone(), ui.ctx().clone()));
+            }
+            app.as_mut().unwrap().ui(ui);
+        },
+        None,
+    )
+}
+
+fn app(window: &Window) -> &ViewerApp {
+    window.state().as_ref().unwrap()
+}
+
+/// Lets the window run until it shows what `ready` waits for; gives the picture.
+fn wait(window: &mut Window, ready: impl Fn(&ViewerApp) -> bool) -> Image {
+    let start = Instant::now();
+    loop {
+        window.step();
+        if ready(app(window)) {
+            return app(window).shot().unwrap().image.clone();
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "{:?}", app(window).message());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The first picture in the window's own size.
+fn opened(window: &mut Window) -> Image {
+    wait(window, |app| {
+        app.shot()
+            .is_some_and(|shot| !shot.is_preview && shot.image.width < 600)
+    })
+}
+
+fn click(window: &mut Window, label: &str) {
+    window.get_by_label(label).click();
+    window.step();
+}
+
+fn frame(app: &ViewerApp) -> usize {
+    app.shot().map_or(0, |shot| shot.frame)
+}
+
+fn events(window: &mut Window, events: impl IntoIterator<Item = Event>) {
+    for event in events {
+        window.event(event);
+    }
+    window.step();
+}
+
+fn button(at: Pos2, pressed: bool) -> [Event; 2] {
+    let press = Event::PointerButton {
+        pos: at,
+        button: PointerButton::Primary,
+        pressed,
+        modifiers: Modifiers::NONE,
+    };
+    [Event::PointerMoved(at), press]
+}
+
+/// Number of different colours.
+fn colors(image: &Image) -> usize {
+    let mut all = image.pixels.clone();
+    all.sort_unstable();
+    all.dedup();
+    all.len()
+}
+
+#[test]
+fn a_window_opens_at_once_and_says_what_it_is_doing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = SCENE.replace("radius = 0.03", "radius = 0.01\nsettle = 0.2");
+    text = text.replace("packing = \"lattice\"", "packing = \"dense\"");
+    let start = Instant::now();
+    let mut window = window(Source::scene(scene(&text)), folder.path());
+    let mut said = false;
+    while app(&window).shot().is_none() {
+        window.step();
+        said |= app(&window)
+            .doing()
+            .is_some_and(|doing| doing.contains("settling drop"));
+        assert!(
+            start.elapsed() < Duration::from_secs(60),
+            "{:?}",
+            app(&window).message()
+        );
+    }
+    assert!(said, "nothing was said until the first picture");
+}
+
+#[test]
+fn a_scene_is_simulated_paused_stepped_and_begun_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = window(Source::scene(scene(SCENE)), folder.path());
+    let first = opened(&mut window);
+    assert!(colors(&first) > 100, "an empty picture");
+    click(&mut window, "play");
+    let fallen = wait(&mut window, |app| frame(app) >= 8);
+    click(&mut window, "pause");
+    assert_ne!(first.pixels, fallen.pixels);
+    std::thread::sleep(Duration::from_millis(300));
+    wait(&mut window, |_| true);
+    let paused = frame(app(&window));
+    click(&mut window, "step");
+    wait(&mut window, |app| frame(app) == paused + 1);
+    click(&mut window, "restart");
+    let again = wait(&mut window, |app| frame(app) == 0 && !app.shot().unwrap().is_preview);
+    assert!(again.pixels == first.pixels, "the beginning looks otherwise");
+    click(&mut window, "screenshot");
+    wait(&mut window, |app| {
+        app.message().is_some_and(|said| said.ends_with(".png"))
+    });
+    assert!(folder.path().join("barchan-001.png").exists());
+}
+
+#[test]
+fn settings_act_on_a_running_simulation() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = window(Source::scene(scene(SCENE)), folder.path());
+    opened(&mut window);
+    let slider = window.get_by_role_and_label(Role::Slider, "gravity [m/s²]");
+    slider.focus();
+    // Arrows move the focus until the slider has taken them.
+    window.run_steps(3);
+    for _ in 0..200 {
+        window.key_press(Key::ArrowLeft);
+        window.step();
+    }
+    click(&mut window, "step");
+    wait(&mut window, |app| frame(app) == 1);
+    // Without gravity nothing moves.
+    let speed = app(&window).shot().unwrap().stats.max_speed;
+    let falling = 9.81 / 60.0;
+    assert!(speed < 0.75 * falling, "{speed} m/s");
+}
+
+#[test]
+fn grains_are_seeded_when_they_are_asked_for_and_follow() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = window(Source::scene(scene(SCENE)), folder.path());
+    let guides = opened(&mut window);
+    assert_eq!(app(&window).shot().unwrap().stats.grains, 0);
+    // The box, not the choice of what is shown.
+    window.get_by_role_and_label(Role::CheckBox, "grains").click();
+    let grains = wait(&mut window, |app| app.shot().unwrap().stats.grains > 500);
+    assert_ne!(guides.pixels, grains.pixels);
+    click(&mut window, "step");
+    wait(&mut window, |app| {
+        frame(app) == 1 && app.shot().unwrap().stats.grains > 500
+    });
+}
+
+#[test]
+fn sand_is_poured_where_the_mouse_is_held() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = window(Source::scene(scene(SCENE)), folder.path());
+    opened(&mut window);
+    let before = app(&window).shot().unwrap().stats.mass;
+    click(&mut window, "pour sand");
+    let at = pos2(480.0, 800.0);
+    events(&mut window, button(at, true));
+    wait(&mut window, |app| app.shot().unwrap().stats.mass > 1.05 * before);
+    events(&mut window, button(at, false));
+    click(&mut window, "pause");
+    assert!(app(&window).shot().unwrap().stats.ledger_closes);
+}
+
+#[test]
+fn keys_drive_a_machine_and_its_force_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = SCENE.to_owned() + MACHINE;
+    let mut window = window(Source::scene(scene(&text)), folder.path());
+    opened(&mut window);
+    let place = |app: &ViewerApp| app.shot().unwrap().driven[0].rotation;
+    let start = place(app(&window));
+    let key = |pressed: bool| Event::Key {
+        key: Key::A,
+        physical_key: None,
+        pressed,
+        repeat: false,
+        modifiers: Modifiers::NONE,
+    };
+    events(&mut window, [key(true)]);
+    wait(&mut window, |app| place(app)[2] > start[2] + 0.1);
+    events(&mut window, [key(false)]);
+    assert!(window.query_by_label_contains("arm: ").is_some(), "no force is shown");
+}
+
+#[test]
+fn a_movie_has_the_frames_that_were_played() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = window(Source::scene(scene(SCENE)), folder.path());
+    opened(&mut window);
+    click(&mut window, "record");
+    for k in 1..=4 {
+        click(&mut window, "step");
+        wait(&mut window, |app| frame(app) == k);
+    }
+    window.get_by_label_contains("stop recording").click();
+    wait(&mut window, |app| {
+        app.message().is_some_and(|said| said.contains("5 images"))
+    });
+    let bytes = std::fs::metadata(folder.path().join("barchan-001.mp4")).unwrap().len();
+    assert!(bytes > 2000, "{bytes} bytes");
+}
+
+#[test]
+fn a_cache_is_scrubbed_and_played() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = RunOptions {
+        dir: folder.path().join("cache"),
+        frames: Some(12),
+        start_frame: 0,
+        resume: false,
+        scene: Default::default(),
+    };
+    run(&scene(SCENE), &options, &mut |_| Go::On).unwrap();
+    let mut window = window(Source::cache(&options.dir), folder.path());
+    let first = opened(&mut window);
+    let slider = window.get_by_role_and_label(Role::Slider, "frame");
+    slider.focus();
+    // Arrows move the focus until the slider has taken them.
+    window.run_steps(3);
+    for k in 1..=9 {
+        window.key_press(Key::ArrowRight);
+        wait(&mut window, |app| frame(app) == k);
+    }
+    let later = wait(&mut window, |app| frame(app) == 9);
+    assert_ne!(first.pixels, later.pixels);
+    click(&mut window, "play");
+    wait(&mut window, |app| frame(app) != 9);
+}
+
+#[test]
+fn what_cannot_be_opened_is_told_in_the_window() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = window(Source::cache(&folder.path().join("nothing")), folder.path());
+    let start = Instant::now();
+    while app(&window).message().is_none() {
+        window.step();
+        assert!(start.elapsed() < Duration::from_secs(60));
+    }
+    assert!(app(&window).message().unwrap().contains("nothing"));
+}
