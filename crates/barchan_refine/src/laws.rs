@@ -147,4 +147,24 @@ mod tests {
         assert!((half * half - 0.4).abs() < 1e-6);
         assert!((per_step(0.4, REFERENCE_STEP) - 0.4).abs() < 1e-6);
     }
+
+    #[test]
+    fn grains_spread_down_the_gradient_no_faster_than_a_share_of_the_agitation() {
+        let gradient = glam::Vec3::new(0.0, 2.0, 0.0);
+        let slow = spreading(gradient, 0.02, 100.0);
+        assert!((slow.y + SPREAD * 0.02 * 0.02 * 2.0).abs() < 1e-7 && slow.x == 0.0);
+        assert!((spreading(100.0 * gradient, 0.02, 0.1).length() - CARRIED * 0.1).abs() < 1e-6);
+    }
+
+    #[test]
+    fn agitation_fades_as_an_exponential_and_ends() {
+        let mut now = agitated(0.0, 1.0, 0.1);
+        assert_eq!(now, 1.0);
+        now = agitated(now, 0.0, 0.1);
+        assert!((now - (-CALM * 0.1).exp()).abs() < 1e-6);
+        for _ in 0..20 {
+            now = agitated(now, 0.0, 0.1);
+        }
+        assert_eq!(now, 0.0);
+    }
 }

@@ -83,6 +83,22 @@ fn the_mass_error_is_zero_for_the_same_field_and_one_for_another_place() {
 }
 
 #[test]
+fn a_thin_layer_beside_a_block_is_an_edge() {
+    let block = random_points(8000, 6);
+    let layer: Vec<Vec3> = random_points(400, 7)
+        .iter()
+        .map(|p| Vec3::new(p.x + 1.3, p.y, 0.05 * p.z))
+        .collect();
+    let guides: Vec<(Vec3, f32)> = block.iter().chain(&layer).map(|p| (*p, 1.0)).collect();
+    // Grains are missing in the layer only.
+    let grains: Vec<(Vec3, f32)> = block.iter().map(|p| (*p, 1.0)).collect();
+    let found = mass_error(&guides, &grains, 0.1).unwrap();
+    // Half of what is dealt to nodes beside the layer counts there.
+    assert!(found.bulk == 0.0 && found.surface < 0.03, "{found:?}");
+    assert!(found.edge > 0.4, "{found:?}");
+}
+
+#[test]
 fn creep_and_flow_count_who_moved_and_who_is_below() {
     let mut before = Grains::default();
     for k in 0..10u8 {
