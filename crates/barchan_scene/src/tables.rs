@@ -231,7 +231,7 @@ const REFINE: TableSpec = plain("refine", &[
     field("packing",   Word(PACKINGS),                            Optional,                 "how grains lie in fills; as the guides by default"),
     field("per_guide", Count(1, 1_000_000),                       Optional,                 "grains about each guide that is seeded so; as many as fill its space by default"),
     field("spread",    Flag,                                      Need::Flag(true),         "whether flowing grains spread where they are too many; in mode gated"),
-    field("repel",     Flag,                                      Need::Flag(false),        "whether flowing grains push each other apart, at three times the cost"),
+    field("repel",     Flag,                                      Need::Flag(false),        "whether flowing grains push each other apart, in a pass of its own"),
 ]);
 
 #[rustfmt::skip]
