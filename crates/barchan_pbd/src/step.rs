@@ -62,6 +62,8 @@ pub struct PbdSolver {
     pub(crate) last_step: f64,
     pub(crate) fall_time: f64,
     pub(crate) is_first_search: bool,
+    /// Whether hardly any guide moves in this frame.
+    pub(crate) is_at_rest: bool,
     /// Deepest overlap at the end of the last frame, of a radius [-].
     pub(crate) last_overlap: f32,
     pub(crate) clock: Clock,
@@ -100,6 +102,7 @@ impl PbdSolver {
             last_step: 0.0,
             fall_time: f64::INFINITY,
             is_first_search: true,
+            is_at_rest: false,
             last_overlap: 0.0,
             clock: Clock::default(),
             spare: Spare::default(),
@@ -123,8 +126,9 @@ impl PbdSolver {
         self.clock.enter("stabilise");
         self.stabilise(world, rules);
         self.clock.enter("solve");
-        for pass in 1..=self.settings.iterations {
-            self.solve(world, rules, pass == self.settings.iterations);
+        let passes = self.passes();
+        for pass in 1..=passes {
+            self.solve(world, rules, pass == passes);
         }
         self.clock.enter("finish");
         self.finish(world, step);
