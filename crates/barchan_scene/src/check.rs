@@ -26,6 +26,9 @@ const FRICTION: Friction = Friction {
 /// Most materials there can be: their numbers are bytes.
 const MATERIALS: usize = MaterialId::MAX as usize + 1;
 
+/// Properties of a material that only sph has.
+const WET: &[&str] = &["viscosity", "wet_viscosity"];
+
 /// Reads a scene; what is wrong with it is noted. None only if an error was noted.
 pub(crate) fn scene<'d>(reader: &Reader<'d>, value: &Value<'d>) -> Option<Scene> {
     let fields = Fields::read(reader, &SCENE, value)?;
@@ -173,7 +176,12 @@ impl Check<'_, '_> {
     fn contact(&self, table: &Fields, solver: &str) -> ContactProperties {
         let number = |key: &str| {
             let value = table.number(key)?;
-            if solver != "dem" && (solver, key) != ("sph", "cohesion") {
+            let known = match solver {
+                "sph" => key == "cohesion" || WET.contains(&key),
+                "dem" => !WET.contains(&key),
+                _ => false,
+            };
+            if !known {
                 self.warn(table.place(key), format!("`{key}` has no effect with {solver}"), "");
             }
             Some(value)
@@ -184,6 +192,8 @@ impl Check<'_, '_> {
             poisson_ratio: number("poisson_ratio"),
             rolling_friction: number("rolling_friction"),
             cohesion: number("cohesion"),
+            viscosity: number("viscosity"),
+            wet_viscosity: number("wet_viscosity"),
         }
     }
 

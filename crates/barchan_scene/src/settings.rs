@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::field::Kind::{Between, Count, Flag, Positive, Table, Word};
+use crate::field::Kind::{Between, Count, Flag, Positive, Table, Vector, Word};
 use crate::field::Need::{self, Optional};
 use crate::field::{Field, TableSpec, field};
 use crate::fields::{Datum, Fields};
@@ -62,6 +62,12 @@ pub const SPH: TableSpec = TableSpec {
         field("max_iterations",   Count(1, 1000),   Need::Count(100),          "most passes of the pressure in a step"),
         field("friction_iterations", Count(0, 1000), Need::Count(3),           "passes of friction in a step; pcisph has one in each of its own"),
         field("yield",            Word(&["repose", "narain", "zhu_bridson", "klar"]), Need::Word("repose"), "what the angle of friction means"),
+        field("sound_speed",      Between(1e-3, 1e5), Optional,                "of artificial viscosity [m/s]; ten times what guides fall to if not given"),
+        field("discrete",         Flag,             Need::Flag(false),         "whether guides of sand too thin for a pressure push each other apart"),
+        field("air_density",      Between(0.0, 1e5), Need::Number(0.0),        "of what slows guides down [kg/m³], 1.2041 for air; 0 for nothing"),
+        field("air_viscosity",    Between(1e-9, 1e6), Need::Number(1.845e-5),  "of the same [Pa s]"),
+        field("wind",             Vector,           Need::Vector([0.0; 3]),    "velocity of the air [m/s]"),
+        field("grain_diameter",   Between(1e-7, 10.0), Optional,               "of the grains that a guide stands for [m]: alone it is slowed as they are; as a ball of its own size if not given"),
         field("cfl",              Between(0.01, 0.4), Need::Number(0.2),       "longest way of a guide in a step, of the kernel's radius [-]"),
     ],
     exclusive: &[["substeps", "step"]],
@@ -105,6 +111,8 @@ pub enum Setting {
     Flag(bool),
     /// A word.
     Word(String),
+    /// Three numbers.
+    Vector([f64; 3]),
 }
 
 /// The settings of a solver, defaults filled in.
@@ -121,6 +129,7 @@ impl Settings {
                 Datum::Count(n) => Setting::Count(*n),
                 Datum::Flag(flag) => Setting::Flag(*flag),
                 Datum::Text(word) => Setting::Word(word.clone()),
+                Datum::Vector(v) => Setting::Vector(v.to_array()),
                 _ => return None,
             };
             Some((key.to_owned(), value))
@@ -138,7 +147,8 @@ impl Settings {
                 Need::Count(n) => Setting::Count(n),
                 Need::Flag(flag) => Setting::Flag(flag),
                 Need::Word(word) => Setting::Word(word.to_owned()),
-                Need::Required | Optional | Need::Vector(_) => return None,
+                Need::Vector(v) => Setting::Vector(v),
+                Need::Required | Optional => return None,
             };
             Some((field.key.to_owned(), value))
         };
@@ -162,7 +172,7 @@ impl Settings {
         match self.values.get(name)? {
             Setting::Number(x) => Some(*x),
             Setting::Count(n) => Some(*n as f64),
-            Setting::Flag(_) | Setting::Word(_) => None,
+            Setting::Flag(_) | Setting::Word(_) | Setting::Vector(_) => None,
         }
     }
 
@@ -178,6 +188,14 @@ impl Settings {
     pub fn flag(&self, name: &str) -> Option<bool> {
         match self.values.get(name)? {
             Setting::Flag(flag) => Some(*flag),
+            _ => None,
+        }
+    }
+
+    /// The three numbers `name`.
+    pub fn vector(&self, name: &str) -> Option<[f64; 3]> {
+        match self.values.get(name)? {
+            Setting::Vector(v) => Some(*v),
             _ => None,
         }
     }

@@ -61,12 +61,10 @@ impl SphSolver {
         self.clock.enter("sort");
         self.make_grid(world)?;
         wrap(world);
-        self.columns
-            .reset(world, self.settings.support, &self.settings.cohesion);
+        self.columns.reset(world, &self.settings);
         self.measure_supports()?;
         self.sort(world)?;
-        self.columns
-            .reset(world, self.settings.support, &self.settings.cohesion);
+        self.columns.reset(world, &self.settings);
         self.make_surfaces(world);
         let guides = world.guides.position.iter();
         let (low, high) = guides.fold((Vec3::MAX, Vec3::MIN), |(low, high), &p| (low.min(p), high.max(p)));
@@ -85,6 +83,7 @@ impl SphSolver {
                 intercept: cohesion::intercept(cohesion, material.friction.r#static),
             }
         }));
+        self.prepare_forces(world);
         self.wrenches.clear();
         self.wrenches.resize(world.bodies.len(), Wrench::default());
         self.passes = 0;
@@ -217,7 +216,8 @@ impl SphSolver {
         let spacing = f64::from(self.supports[1] / self.settings.support);
         let own = STEP * (spacing / world.gravity.length()).sqrt();
         let own = self.settings.step.unwrap_or(own);
-        if own.is_normal() { own } else { LONGEST_STEP }
+        let own = if own.is_normal() { own } else { LONGEST_STEP };
+        own.min(self.calm_step())
     }
 
     /// Says how the frame went.

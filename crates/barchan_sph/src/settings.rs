@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::Yield;
+use crate::{Air, Yield};
 
 /// A setting that cannot be.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
@@ -48,6 +48,14 @@ pub struct SphSettings {
     pub convention: Yield,
     /// Cohesion of each material [Pa]; none where nothing is said.
     pub cohesion: Vec<f32>,
+    /// α of artificial viscosity of each material, dry and wet [-]; none where nothing is said.
+    pub viscosity: Vec<[f32; 2]>,
+    /// Speed of sound of artificial viscosity [m/s]; ten times the fastest that guides can be expected to be if none is given.
+    pub sound_speed: Option<f32>,
+    /// Whether guides of thin sand, which has no pressure, push each other apart.
+    pub discrete: bool,
+    /// The air that slows guides down, if there is any.
+    pub air: Option<Air>,
     /// Longest way of a guide in a step, of the support radius [-].
     pub cfl: f32,
 }
@@ -63,12 +71,21 @@ impl Default for SphSettings {
             friction_iterations: 3,
             convention: Yield::Repose,
             cohesion: Vec::new(),
+            viscosity: Vec::new(),
+            sound_speed: None,
+            discrete: false,
+            air: None,
             cfl: 0.2,
         }
     }
 }
 
 impl SphSettings {
+    /// Whether any material has artificial viscosity.
+    pub(crate) fn is_viscous(&self) -> bool {
+        self.viscosity.iter().flatten().any(|&a| a > 0.0)
+    }
+
     /// Whether every value can be.
     pub(crate) fn check(&self) -> Result<(), SettingsError> {
         let refuse = |name, value: f64, allowed| Err(SettingsError { name, value, allowed });
@@ -92,6 +109,30 @@ impl SphSettings {
                 let wrong = s.cohesion.iter().find(|&&c| !within(c, 0.0, 1e6));
                 refuse("cohesion", wrong.map_or(0.0, |&c| c.into()), "0 to 1e6 Pa")
             }
+            s if s.viscosity.iter().flatten().any(|&a| !within(a, 0.0, 10.0)) => {
+                let wrong = s.viscosity.iter().flatten().find(|&&a| !within(a, 0.0, 10.0));
+                refuse("viscosity", wrong.map_or(0.0, |&a| a.into()), "0 to 10")
+            }
+            s if s.sound_speed.is_some_and(|c| !within(c, 1e-3, 1e5)) => refuse(
+                "sound_speed",
+                s.sound_speed.unwrap_or_default().into(),
+                "0.001 to 1e5 m/s",
+            ),
+            Self { air: Some(air), .. } if !within(air.density, 1e-6, 1e5) => {
+                refuse("air_density", air.density.into(), "1e-6 to 1e5 kg/m³")
+            }
+            Self { air: Some(air), .. } if !within(air.viscosity, 1e-9, 1e6) => refuse(
+                "air_viscosity",
+                air.viscosity.into(),
+                "1e-9 to 1e6 Pa s: without it drag has no Reynolds number",
+            ),
+            Self { air: Some(air), .. } if !(air.wind.is_finite() && air.wind.length() < 1e4) => {
+                refuse("wind", air.wind.length().into(), "below 1e4 m/s")
+            }
+            Self {
+                air: Some(Air { grain: Some(d), .. }),
+                ..
+            } if !within(*d, 1e-7, 10.0) => refuse("grain_diameter", (*d).into(), "1e-7 to 10 m"),
             s if !within(s.cfl, 0.01, 0.4) => refuse("cfl", s.cfl.into(), "0.01 to 0.4"),
             _ => Ok(()),
         }
@@ -115,6 +156,20 @@ mod tests {
         assert!(wrong(&|s| s.iterations = [3, 2]).contains("`max_iterations`"));
         assert!(wrong(&|s| s.cohesion = vec![0.0, -1.0]).contains("`cohesion`"));
         assert!(wrong(&|s| s.cfl = 0.9).contains("`cfl`"));
+        assert!(wrong(&|s| s.viscosity = vec![[0.0, -0.1]]).contains("`viscosity`"));
+        assert!(wrong(&|s| s.sound_speed = Some(0.0)).contains("`sound_speed`"));
+        let air = Air {
+            density: 1.2,
+            viscosity: 1.8e-5,
+            wind: glam::Vec3::ZERO,
+            grain: None,
+        };
+        assert!(wrong(&|s| s.air = Some(Air { density: 0.0, ..air })).contains("`air_density`"));
+        assert!(wrong(&|s| s.air = Some(Air { viscosity: 0.0, ..air })).contains("no Reynolds number"));
+        let gale = glam::Vec3::splat(f32::NAN);
+        assert!(wrong(&|s| s.air = Some(Air { wind: gale, ..air })).contains("`wind`"));
+        let dust = Some(0.0);
+        assert!(wrong(&|s| s.air = Some(Air { grain: dust, ..air })).contains("`grain_diameter`"));
         assert_eq!(SphSettings::default().check(), Ok(()));
     }
 }

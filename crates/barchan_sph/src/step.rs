@@ -9,7 +9,6 @@ use glam::{Vec3, Vec4Swizzles};
 use rayon::prelude::*;
 
 use crate::cpu::bodies::BodyStep;
-use crate::cpu::cohesion;
 use crate::cpu::columns::{Columns, Past, Spare};
 use crate::cpu::friction::{self, Bound, Pass};
 use crate::cpu::pairs::{self, Rows, Space};
@@ -45,6 +44,10 @@ pub struct SphSolver {
     /// Reach of each body from its centre [m].
     pub(crate) extents: Vec<f64>,
     pub(crate) body_friction: Vec<Friction>,
+    /// Friction of each material with each [-].
+    pub(crate) pair_friction: Vec<f32>,
+    /// Speed of sound of artificial viscosity [m/s], once there are guides.
+    pub(crate) sound: Option<f32>,
     pub(crate) bounds: Vec<Bound>,
     pub(crate) impulses: Vec<Wrench>,
     pub(crate) wrenches: Vec<Wrench>,
@@ -81,6 +84,8 @@ impl SphSolver {
             bodies: Vec::new(),
             extents: Vec::new(),
             body_friction: Vec::new(),
+            pair_friction: Vec::new(),
+            sound: None,
             bounds: Vec::new(),
             impulses: Vec::new(),
             wrenches: Vec::new(),
@@ -156,7 +161,7 @@ impl SphSolver {
         scene.find(&mut self.walls, &mut self.columns);
     }
 
-    /// v* = v + Δt (g + cohesion + friction of the last step).
+    /// v* = v + Δt (g + further forces + friction of the last step).
     fn predict(&mut self, world: &World, step: f32) {
         friction::load(&self.past.stress, &mut self.columns);
         friction::accelerate(&mut self.columns, &self.rows, &self.space);
@@ -166,9 +171,7 @@ impl SphSolver {
         guides
             .zip(base.par_iter_mut())
             .for_each(|(v, base)| *base = v.extend(0.0) + fall);
-        if self.settings.cohesion.iter().any(|&c| c > 0.0) {
-            cohesion::attract(&mut self.columns, &self.rows, &self.space, step);
-        }
+        self.add_forces(world, step);
         let Columns {
             base, velocity, rub, ..
         } = &mut self.columns;
@@ -355,12 +358,14 @@ impl Solver for SphSolver {
     fn save(&self, archive: &mut Archive) {
         memory::save(&self.past, &self.ids, archive);
         archive.put("sph.map_support", &[self.map_support.unwrap_or_default()]);
+        archive.put("sph.sound", &[self.sound.unwrap_or_default()]);
         self.motion.save(archive);
     }
 
     fn load(&mut self, world: &World, archive: &Archive) -> Result<(), ArchiveError> {
         (self.past, self.ids) = memory::load(archive)?;
         self.map_support = Some(archive.get_one("sph.map_support")?).filter(|&h: &f32| h > 0.0);
+        self.sound = Some(archive.get_one("sph.sound")?).filter(|&c: &f32| c > 0.0);
         self.motion.load(world, archive)
     }
 }

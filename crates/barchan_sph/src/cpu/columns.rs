@@ -3,6 +3,7 @@
 use barchan_world::{Guides, World, gather};
 use glam::{Vec3, Vec4};
 
+use crate::SphSettings;
 use crate::laws::cohesion;
 use crate::laws::stress::Sym;
 
@@ -37,6 +38,8 @@ pub(crate) struct Columns {
     pub inverse_mass: Vec<f32>,
     /// √κ of its attraction [m^1.5/s]; 0 where sand is dry.
     pub cohesion: Vec<f32>,
+    /// α of artificial viscosity [-].
+    pub viscosity: Vec<f32>,
     /// δ, density over rest density [-].
     pub compression: Vec<f32>,
     /// Σ V ∇W [1/m].
@@ -76,11 +79,13 @@ pub(crate) struct Columns {
 
 impl Columns {
     /// As many rows as guides, with what stays the same over a frame.
-    pub(crate) fn reset(&mut self, world: &World, support: f32, cohesion: &[f32]) {
+    pub(crate) fn reset(&mut self, world: &World, settings: &SphSettings) {
+        let support = settings.support;
         let Guides { mass, material, .. } = &world.guides;
         let n = mass.len();
         self.lump.clear();
         self.cohesion.clear();
+        self.viscosity.clear();
         self.volume.clear();
         self.half_support.clear();
         self.inverse_density.clear();
@@ -93,9 +98,12 @@ impl Columns {
             self.inverse_density.push(1.0 / density);
             self.inverse_mass.push(1.0 / mass);
             let half_support = 0.5 * support * volume.cbrt();
-            let tension = cohesion::TENSION * cohesion.get(usize::from(material)).copied().unwrap_or_default();
+            let own = |values: &[f32]| values.get(usize::from(material)).copied().unwrap_or_default();
+            let tension = cohesion::TENSION * own(&settings.cohesion);
             let kappa = cohesion::attraction(tension, volume, density, 2.0 * half_support);
             self.cohesion.push(kappa.sqrt());
+            let viscosity = settings.viscosity.get(usize::from(material));
+            self.viscosity.push(viscosity.map_or(0.0, |v| v[0]));
             self.lump.push(Vec4::new(half_support, volume, 1.0 / density, 0.0));
         }
         for column in [

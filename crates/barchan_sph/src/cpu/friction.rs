@@ -221,7 +221,7 @@ mod tests {
             world.add_guide(p.as_dvec3(), DVec3::ZERO, 0.02, 1600.0 * spacing.powi(3), 0);
         }
         let mut columns = Columns::default();
-        columns.reset(&world, 2.0, &[]);
+        columns.reset(&world, &crate::SphSettings::default());
         columns.locate(&world.guides, Vec3::ZERO);
         let (mut grid, mut lists, mut rows) = (Grid::new(), Lists::new(), Vec::new());
         grid.build(&world.guides.position, 2.0 * columns.half_support[0])
