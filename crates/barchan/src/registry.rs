@@ -5,7 +5,7 @@ use barchan_dem::{Contact, DemSettings, DemSolver, NormalLaw, ShearLaw};
 use barchan_pbd::{FrictionMode, PbdSettings, PbdSolver, Rigid, Splitting};
 use barchan_refine::{GrainRefiner, Mode, RefineError, RefineSettings, Seeding, Source};
 use barchan_scene::{ContactProperties, Fill, FillSource, Refine, Scene, Settings};
-use barchan_sph::{Air, Pressure, SphSettings, SphSolver, Yield};
+use barchan_sph::{Air, Pressure, SphSettings, SphSolver, Walls, Yield};
 use barchan_world::{Solver, World};
 use thiserror::Error;
 
@@ -133,6 +133,7 @@ fn sph_settings(given: &Settings, frame_rate: f64) -> SphSettings {
         ],
         friction_iterations: count("friction_iterations", defaults.friction_iterations),
         convention: convention.map_or(defaults.convention, |y| y.1),
+        walls: named(given, "boundary", Walls::ALL),
         sound_speed: given.number("sound_speed").map(|x| x as f32),
         discrete: given.flag("discrete").unwrap_or(defaults.discrete),
         air: air(given),

@@ -62,6 +62,7 @@ pub const SPH: TableSpec = TableSpec {
         field("max_iterations",   Count(1, 1000),   Need::Count(100),          "most passes of the pressure in a step"),
         field("friction_iterations", Count(0, 1000), Need::Count(3),           "passes of friction in a step; pcisph has one in each of its own"),
         field("yield",            Word(&["repose", "narain", "zhu_bridson", "klar"]), Need::Word("repose"), "what the angle of friction means"),
+        field("boundary",         Word(&["density", "volume", "particles"]), Need::Word("density"), "what guides feel of bodies: a map of what they hold of a kernel, of a ball (guides hover), or particles"),
         field("sound_speed",      Between(1e-3, 1e5), Optional,                "of artificial viscosity [m/s]; ten times what guides fall to if not given"),
         field("discrete",         Flag,             Need::Flag(false),         "whether guides of sand too thin for a pressure push each other apart"),
         field("air_density",      Between(0.0, 1e5), Need::Number(0.0),        "of what slows guides down [kg/m³], 1.2041 for air; 0 for nothing"),

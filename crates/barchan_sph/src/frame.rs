@@ -145,7 +145,7 @@ impl SphSolver {
         if !fits && self.supports[0] > 0.0 {
             // Kept in checkpoints: the largest guide may be gone when a run goes on.
             let support = *self.map_support.get_or_insert(self.supports[0]);
-            let surface = |body: &Body| Surface::new(body, f64::from(support));
+            let surface = |body: &Body| Surface::new(body, self.settings.walls, f64::from(support));
             self.surfaces = world.bodies.iter().map(surface).collect();
         }
         let (low, high) = (0..world.guides.len())

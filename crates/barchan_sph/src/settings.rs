@@ -29,6 +29,27 @@ pub enum Pressure {
     Pcisph,
 }
 
+/// What guides feel of bodies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Walls {
+    /// A map of the part of a kernel that the body holds.
+    #[default]
+    Density,
+    /// A map of the part of a ball that the body holds, lumped at its nearest point, [Bender19]: guides hover.
+    Volume,
+    /// Particles on its surface, [Akinci12], where the world has them; else as `Density`.
+    Particles,
+}
+
+impl Walls {
+    /// Every kind by its name in scene files.
+    pub const ALL: &[(&str, Self)] = &[
+        ("density", Self::Density),
+        ("volume", Self::Volume),
+        ("particles", Self::Particles),
+    ];
+}
+
 /// Settings of the solver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SphSettings {
@@ -46,6 +67,8 @@ pub struct SphSettings {
     pub friction_iterations: u32,
     /// What bounds friction.
     pub convention: Yield,
+    /// What guides feel of bodies.
+    pub walls: Walls,
     /// Cohesion of each material [Pa]; none where nothing is said.
     pub cohesion: Vec<f32>,
     /// α of artificial viscosity of each material, dry and wet [-]; none where nothing is said.
@@ -70,6 +93,7 @@ impl Default for SphSettings {
             iterations: [2, 100],
             friction_iterations: 3,
             convention: Yield::Repose,
+            walls: Walls::Density,
             cohesion: Vec::new(),
             viscosity: Vec::new(),
             sound_speed: None,

@@ -157,6 +157,7 @@ impl SphSolver {
             speed,
             support: self.settings.support,
             step,
+            kind: self.settings.walls,
         };
         scene.find(&mut self.walls, &mut self.columns);
     }

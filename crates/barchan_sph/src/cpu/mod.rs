@@ -3,6 +3,7 @@
 pub(crate) mod bodies;
 pub(crate) mod cohesion;
 pub(crate) mod columns;
+pub(crate) mod cover;
 pub(crate) mod discrete;
 pub(crate) mod drag;
 pub(crate) mod friction;

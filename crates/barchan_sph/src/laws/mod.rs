@@ -6,4 +6,5 @@ pub(crate) mod drag;
 pub(crate) mod kernel;
 pub(crate) mod stress;
 pub(crate) mod viscosity;
+pub(crate) mod volume;
 pub(crate) mod wall;
