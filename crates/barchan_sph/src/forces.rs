@@ -4,8 +4,9 @@ use barchan_world::World;
 use rayon::prelude::*;
 
 use crate::SphSolver;
+use crate::cpu::columns::NEW;
 use crate::cpu::discrete::Touch;
-use crate::cpu::{cohesion, discrete, drag, viscosity};
+use crate::cpu::{cohesion, discrete, drag, moisture, viscosity};
 use crate::laws;
 
 impl SphSolver {
@@ -37,6 +38,27 @@ impl SphSolver {
             let density = |i: usize| all[usize::from(material[i])].grain_density as f32;
             let how = (air, self.settings.support, step);
             drag::resist(columns, rows, space, velocity, density, how);
+        }
+    }
+
+    /// Gives new guides the wetness of their material, and all what depends on it.
+    pub(crate) fn soak(&mut self, world: &World) {
+        let material = &world.guides.material;
+        for (i, wetness) in self.past.wetness.iter_mut().enumerate() {
+            if self.old[i] == NEW {
+                let said = self.settings.wetness.get(usize::from(material[i]));
+                *wetness = said.copied().unwrap_or(1.0);
+            }
+        }
+        moisture::soak(&self.past.wetness, &mut self.columns, material, &self.settings);
+    }
+
+    /// Lets water go from guide to guide, and dry, over `step` [s].
+    pub(crate) fn dampen(&mut self, world: &World, step: f32) {
+        if self.settings.drying_time.is_some() || self.settings.wetting_time.is_some() {
+            let (columns, wetness) = (&mut self.columns, &mut self.past.wetness);
+            moisture::spread(wetness, columns, &self.rows, &self.space, &self.settings, step);
+            moisture::soak(wetness, columns, &world.guides.material, &self.settings);
         }
     }
 

@@ -8,7 +8,7 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use crate::SphSolver;
-use crate::cpu::bodies::BodyStep;
+use crate::cpu::bodies::{self, BodyStep};
 use crate::cpu::friction::Bound;
 use crate::cpu::pairs::Space;
 use crate::cpu::surface::Surface;
@@ -61,10 +61,12 @@ impl SphSolver {
         self.clock.enter("sort");
         self.make_grid(world)?;
         wrap(world);
-        self.columns.reset(world, &self.settings);
+        world.wrap_bodies();
+        self.columns.reset(world, self.settings.support);
         self.measure_supports()?;
         self.sort(world)?;
-        self.columns.reset(world, &self.settings);
+        self.columns.reset(world, self.settings.support);
+        self.soak(world);
         self.make_surfaces(world);
         let guides = world.guides.position.iter();
         let (low, high) = guides.fold((Vec3::MAX, Vec3::MIN), |(low, high), &p| (low.min(p), high.max(p)));
@@ -170,7 +172,8 @@ impl SphSolver {
     /// Fastest that a wall moves in this step [m/s].
     pub(crate) fn body_speed(&self, world: &World) -> f64 {
         let speed = |(k, body): (usize, &BodyStep)| body.speed(world.bodies[k].mass_properties.center, self.extents[k]);
-        self.bodies.iter().enumerate().map(speed).fold(0.0, f64::max)
+        let own = self.bodies.iter().take(world.bodies.len());
+        own.enumerate().map(speed).fold(0.0, f64::max)
     }
 
     /// Steps that the `left` [s] of a frame take if nothing changes: Δt ≤ step, Δt ≤ cfl h/(v + g Δt) with the speed of walls added.
@@ -186,9 +189,8 @@ impl SphSolver {
         }
         let asked = (left / self.step_length(world) * (1.0 - 1e-9)).ceil().max(1.0);
         let step = left / asked;
-        self.bodies.clear();
-        self.bodies
-            .extend((0..world.bodies.len()).map(|k| BodyStep::new(world, k, step)));
+        let lead = f64::from(self.settings.integration.lead());
+        bodies::place(&mut self.bodies, world, step, lead);
         let speed = f64::from(fastest.sqrt()) + world.gravity.length() * step + self.body_speed(world);
         let allowed = f64::from(self.settings.cfl * self.supports[1]);
         let needed = (speed * left / allowed).ceil();
@@ -203,10 +205,7 @@ impl SphSolver {
         }
         let count = asked.max(if needed.is_finite() { needed } else { 1.0 }) as u32;
         if f64::from(count) > asked {
-            let step = left / f64::from(count);
-            self.bodies.clear();
-            self.bodies
-                .extend((0..world.bodies.len()).map(|k| BodyStep::new(world, k, step)));
+            bodies::place(&mut self.bodies, world, left / f64::from(count), lead);
         }
         Ok(count)
     }

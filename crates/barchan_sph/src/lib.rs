@@ -16,5 +16,5 @@ mod step;
 
 pub use laws::drag::Air;
 pub use laws::stress::Yield;
-pub use settings::{Pressure, STEP, SettingsError, SphSettings, Walls};
+pub use settings::{Integration, Pressure, STEP, SettingsError, SphSettings, Walls};
 pub use step::SphSolver;

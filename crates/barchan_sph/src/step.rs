@@ -58,6 +58,8 @@ pub struct SphSolver {
     pub(crate) supports: [f32; 2],
     pub(crate) periodic: Option<(barchan_world::Periodic, glam::DVec3)>,
     pub(crate) solved: Outcome,
+    /// Length of the step before [s].
+    pub(crate) last_step: f32,
     pub(crate) passes: u64,
     pub(crate) clock: Clock,
     pub(crate) spare: Spare,
@@ -94,6 +96,7 @@ impl SphSolver {
             supports: [0.0; 2],
             periodic: None,
             solved: Outcome::default(),
+            last_step: 0.0,
             passes: 0,
             clock: Clock::default(),
             spare: Spare::default(),
@@ -103,12 +106,14 @@ impl SphSolver {
     /// One step of `step` [s].
     fn step(&mut self, world: &mut World, step: f64) -> Result<(), AdvanceError> {
         self.clock.enter("neighbours");
+        self.drift(world, step as f32);
         self.find_neighbours(world)?;
         self.clock.enter("density");
         pairs::build(&mut self.rows, &self.lists, &mut self.columns, &self.space, step as f32);
         self.clock.enter("walls");
         self.find_walls(world, step as f32);
         self.clock.enter("predict");
+        self.dampen(world, step as f32);
         self.predict(world, step as f32);
         self.clock.enter("pressure");
         pressure::stiffen(&mut self.columns);
@@ -149,6 +154,8 @@ impl SphSolver {
     /// Walls that guides are near, and what they add to densities.
     fn find_walls(&mut self, world: &World, step: f32) {
         let speed = self.body_speed(world) as f32;
+        let (lead, last) = (self.settings.integration.lead(), self.last_step);
+        self.last_step = step;
         let scene = Scene {
             world,
             bodies: &self.bodies,
@@ -156,7 +163,7 @@ impl SphSolver {
             friction: &self.body_friction,
             speed,
             support: self.settings.support,
-            step,
+            moved: (1.0 - lead) * last + lead * step,
             kind: self.settings.walls,
         };
         scene.find(&mut self.walls, &mut self.columns);
@@ -274,7 +281,22 @@ impl SphSolver {
         friction::integrate(pressure, grip, &mut self.columns, &mut self.walls, step);
     }
 
-    /// Symplectic Euler: positions go with the new velocities.
+    /// Leapfrog: positions go half of the way with the old velocities, before forces are found.
+    fn drift(&self, world: &mut World, step: f32) {
+        let half = self.settings.integration.lead() * step;
+        if half > 0.0 {
+            let Guides {
+                position,
+                offset,
+                velocity,
+                ..
+            } = &mut world.guides;
+            let guides = position.par_iter_mut().with_min_len(CHUNK).zip(offset).zip(velocity);
+            guides.for_each(|((position, offset), velocity)| displace(position, offset, half * *velocity));
+        }
+    }
+
+    /// Positions go with the new velocities: all of the way, which is symplectic Euler, or the half that is left.
     fn move_guides(&mut self, world: &mut World, step: f32) {
         let Guides {
             position,
@@ -282,6 +304,7 @@ impl SphSolver {
             velocity,
             ..
         } = &mut world.guides;
+        let rest = (1.0 - self.settings.integration.lead()) * step;
         let columns = position.par_iter_mut().with_min_len(CHUNK).zip(offset).zip(velocity);
         let Columns {
             velocity: new, shift, ..
@@ -304,7 +327,7 @@ impl SphSolver {
             .zip(new)
             .for_each(|(((position, offset), velocity), (new, shift))| {
                 *velocity = new.xyz();
-                displace(position, offset, step * *velocity + shift.xyz());
+                displace(position, offset, rest * *velocity + shift.xyz());
             });
     }
 
@@ -350,10 +373,14 @@ impl Solver for SphSolver {
     }
 
     fn columns(&self) -> Vec<(&'static str, ColumnRef<'_>)> {
-        vec![
+        let mut columns = vec![
             ("density", ColumnRef::F32(&self.columns.compression)),
             ("pressure", ColumnRef::F32(&self.past.pressure)),
-        ]
+        ];
+        if self.settings.is_moist() {
+            columns.push(("wetness", ColumnRef::F32(&self.past.wetness)));
+        }
+        columns
     }
 
     fn save(&self, archive: &mut Archive) {

@@ -187,3 +187,102 @@ fn two_guides_that_meet_leave_with_a_part_of_their_speed() {
         }
     }
 }
+
+/// A lattice of wet guides beside dry ones, which no force moves.
+fn half_wet(settings: SphSettings) -> (World, barchan_sph::SphSolver) {
+    let mut world = world(DVec3::ZERO, friction(0.5));
+    let mut wet = world.materials.all[0].clone();
+    wet.name = "wet".to_owned();
+    world.materials.all.push(wet);
+    let mass = (1600.0 * SPACING.powi(3)) as f32;
+    for k in 0..6 * 6 * 12 {
+        let place = DVec3::new(f64::from(k % 12), f64::from(k / 12 % 6), f64::from(k / 72));
+        world.add_guide(SPACING * place, DVec3::ZERO, 0.5 * SPACING, mass, u8::from(k % 12 < 6));
+    }
+    let settings = SphSettings {
+        cohesion: vec![1e-3; 2],
+        wetness: vec![0.0, 1.0],
+        ..settings
+    };
+    let solver = solver(settings, &world);
+    (world, solver)
+}
+
+#[test]
+fn water_goes_from_wet_sand_to_dry_and_none_is_lost() {
+    let (mut world, mut solver) = half_wet(SphSettings {
+        wetting_time: Some(0.05),
+        ..SphSettings::default()
+    });
+    run(&mut solver, &mut world, 1);
+    let sum = |solver: &barchan_sph::SphSolver| column(solver, "wetness").iter().map(|&w| f64::from(w)).sum::<f64>();
+    let edge = |solver: &barchan_sph::SphSolver, world: &World, id: u32| {
+        column(solver, "wetness")[world.guides.id.iter().position(|&x| x == id).unwrap()]
+    };
+    let before = sum(&solver);
+    assert!((before - 216.0).abs() < 1e-3, "{before}");
+    run(&mut solver, &mut world, 60);
+    assert!((sum(&solver) - before).abs() < 1e-3 * before);
+    // Number 6 was dry, beside wet number 5; 11 is far away from both.
+    let [wet, dry, far] = [5, 6, 11].map(|id| edge(&solver, &world, id));
+    assert!(wet > dry && dry > far && dry > 0.2 && wet < 0.8, "{wet} {dry} {far}");
+}
+
+#[test]
+fn wet_sand_dries_as_it_should() {
+    let (mut world, mut solver) = half_wet(SphSettings {
+        drying_time: Some(0.5),
+        ..SphSettings::default()
+    });
+    run(&mut solver, &mut world, 60);
+    let left = (-60.0 * FRAME / 0.5).exp();
+    let wettest = column(&solver, "wetness").iter().copied().fold(0.0, f32::max);
+    assert!((f64::from(wettest) / left - 1.0).abs() < 1e-3, "{wettest}, not {left}");
+}
+
+#[test]
+fn a_wet_cut_falls_once_it_has_dried() {
+    let left = |drying_time: Option<f32>| {
+        let mut world = world(down(), friction(0.6));
+        world.bodies = vec![floor(1.0)];
+        for k in 0..10 * 10 * 7 {
+            let place = DVec3::new(
+                f64::from(k % 10) - 4.5,
+                f64::from(k / 10 % 10) - 4.5,
+                f64::from(k / 100) + 0.58,
+            );
+            add(&mut world, SPACING * place, DVec3::ZERO);
+        }
+        let settings = SphSettings {
+            cohesion: vec![1500.0],
+            drying_time,
+            ..SphSettings::default()
+        };
+        let mut solver = solver(settings, &world);
+        run(&mut solver, &mut world, 60);
+        let top = places(&world).iter().map(|p| p.z).fold(0.0, f64::max);
+        top / (6.58 * SPACING)
+    };
+    let (wet, dried) = (left(None), left(Some(0.05)));
+    assert!(wet > 0.9, "wet: {wet}");
+    assert!(dried < 0.8, "dried: {dried}");
+}
+
+#[test]
+fn leapfrog_falls_as_galileo_says() {
+    let mut world = world(down(), friction(0.5));
+    add(&mut world, DVec3::new(0.0, 0.0, 3.0), DVec3::new(1.0, 0.0, 2.0));
+    let settings = SphSettings {
+        integration: barchan_sph::Integration::Leapfrog,
+        ..SphSettings::default()
+    };
+    let mut solver = solver(settings, &world);
+    run(&mut solver, &mut world, 48);
+    let t = 48.0 * FRAME;
+    let expected = DVec3::new(t, 0.0, 3.0 + 2.0 * t - 0.5 * 9.81 * t * t);
+    assert!(
+        (world.place(0) - expected).length() < 1e-5,
+        "{} {expected}",
+        world.place(0)
+    );
+}

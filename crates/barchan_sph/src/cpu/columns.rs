@@ -3,8 +3,6 @@
 use barchan_world::{Guides, World, gather};
 use glam::{Vec3, Vec4};
 
-use crate::SphSettings;
-use crate::laws::cohesion;
 use crate::laws::stress::Sym;
 
 /// Number of a guide that was not there before.
@@ -19,6 +17,8 @@ pub(crate) struct Past {
     pub stress: Vec<Sym>,
     /// What walls' friction accelerated the guide by [m/s²].
     pub grip: Vec<Vec4>,
+    /// Wetness [-]: 0 is dry, 1 wet.
+    pub wetness: Vec<f32>,
 }
 
 /// What is found anew in every step or frame.
@@ -26,7 +26,7 @@ pub(crate) struct Past {
 pub(crate) struct Columns {
     /// Where it is, from a point near all guides [m].
     pub place: Vec<Vec4>,
-    /// Half of its kernel's radius [m], its volume [m³] and 1/density [m³/kg], side by side for its neighbours.
+    /// Half of its kernel's radius [m], its volume [m³], 1/density [m³/kg] and its wetness [-], side by side for its neighbours.
     pub lump: Vec<Vec4>,
     /// Volume that it stands for [m³].
     pub volume: Vec<f32>,
@@ -79,8 +79,7 @@ pub(crate) struct Columns {
 
 impl Columns {
     /// As many rows as guides, with what stays the same over a frame.
-    pub(crate) fn reset(&mut self, world: &World, settings: &SphSettings) {
-        let support = settings.support;
+    pub(crate) fn reset(&mut self, world: &World, support: f32) {
         let Guides { mass, material, .. } = &world.guides;
         let n = mass.len();
         self.lump.clear();
@@ -94,16 +93,12 @@ impl Columns {
             let density = world.materials.all[usize::from(material)].density as f32;
             let volume = mass / density;
             self.volume.push(volume);
-            self.half_support.push(0.5 * support * volume.cbrt());
+            let half_support = 0.5 * support * volume.cbrt();
+            self.half_support.push(half_support);
             self.inverse_density.push(1.0 / density);
             self.inverse_mass.push(1.0 / mass);
-            let half_support = 0.5 * support * volume.cbrt();
-            let own = |values: &[f32]| values.get(usize::from(material)).copied().unwrap_or_default();
-            let tension = cohesion::TENSION * own(&settings.cohesion);
-            let kappa = cohesion::attraction(tension, volume, density, 2.0 * half_support);
-            self.cohesion.push(kappa.sqrt());
-            let viscosity = settings.viscosity.get(usize::from(material));
-            self.viscosity.push(viscosity.map_or(0.0, |v| v[0]));
+            self.cohesion.push(0.0);
+            self.viscosity.push(0.0);
             self.lump.push(Vec4::new(half_support, volume, 1.0 / density, 0.0));
         }
         for column in [
@@ -160,6 +155,7 @@ impl Past {
         pick(&mut self.pressure, old, &mut spare.pressure);
         pick(&mut self.stress, old, &mut spare.stress);
         pick(&mut self.grip, old, &mut spare.grip);
+        pick(&mut self.wetness, old, &mut spare.wetness);
     }
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod drag;
 pub(crate) mod friction;
 pub(crate) mod map;
 pub(crate) mod memory;
+pub(crate) mod moisture;
 pub(crate) mod pairs;
 pub(crate) mod pressure;
 pub(crate) mod surface;

@@ -152,7 +152,8 @@ pub(crate) struct Scene<'a> {
     /// Fastest that any wall moves [m/s].
     pub speed: f32,
     pub support: f32,
-    pub step: f32,
+    /// How long guides moved since walls were found [s].
+    pub moved: f32,
     pub kind: Kind,
 }
 
@@ -186,7 +187,7 @@ impl Scene<'_> {
                 let i = c * CHUNK + k;
                 let first = walls.planes.len();
                 (wall[k], inflow[k], held[k]) = (Vec4::ZERO, 0.0, 0.0);
-                free[k] -= 1.01 * (velocity[i].length() + self.speed) * self.step;
+                free[k] -= 1.01 * (velocity[i].length() + self.speed) * self.moved;
                 if free[k] <= 0.0 {
                     let support = 2.0 * half_support[i];
                     free[k] = self.planes(i, support, walls);
@@ -216,10 +217,9 @@ impl Scene<'_> {
         let reach = f64::from(support);
         let first = walls.planes.len();
         let mut clearance = f64::INFINITY;
-        for (k, (body, surface)) in self.bodies.iter().zip(self.surfaces).enumerate() {
-            if !body.is_present {
-                continue;
-            }
+        for body in self.bodies.iter().filter(|body| body.is_present) {
+            let k = body.of as usize;
+            let surface = &self.surfaces[k];
             let local = body.local(place);
             let friction = self.friction[k * materials + material];
             let face = match surface.face(local, reach) {
@@ -233,8 +233,8 @@ impl Scene<'_> {
             if walls.planes.len() - first == MOST_PLANES {
                 continue;
             }
-            let away = (body.from.rotation * face.normal).as_vec3();
-            let gradient = (body.from.rotation * face.gradient).as_vec3();
+            let away = (body.seen.rotation * face.normal).as_vec3();
+            let gradient = (body.seen.rotation * face.gradient).as_vec3();
             let steepness = gradient.length();
             walls.planes.push(Plane {
                 body: k as u32,
@@ -245,7 +245,7 @@ impl Scene<'_> {
                 gap: face.gap as f32,
                 contact: CONTACT * support / self.support,
                 velocity: body.velocity(face.point),
-                arm: (body.from.point(face.point) - body.center).as_vec3(),
+                arm: (body.seen.point(face.point) - body.center).as_vec3(),
                 friction: Friction2 {
                     r#static: friction.r#static,
                     kinetic: friction.kinetic,

@@ -4,6 +4,7 @@ pub(crate) mod cohesion;
 pub(crate) mod discrete;
 pub(crate) mod drag;
 pub(crate) mod kernel;
+pub(crate) mod moisture;
 pub(crate) mod stress;
 pub(crate) mod viscosity;
 pub(crate) mod volume;
