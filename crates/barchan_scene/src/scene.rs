@@ -71,6 +71,8 @@ pub struct ContactProperties {
     pub rolling_friction: Option<f64>,
     /// How much grains stick to each other when wet [Pa].
     pub cohesion: Option<f64>,
+    /// Wetness at first [-].
+    pub wetness: Option<f64>,
     /// Artificial viscosity [-].
     pub viscosity: Option<f64>,
     /// The same when wet [-].

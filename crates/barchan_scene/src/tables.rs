@@ -81,6 +81,7 @@ const MATERIAL: TableSpec = TableSpec {
         field("poisson_ratio",    Between(-0.99, 0.5),               Optional, "of the grains [-]"),
         field("rolling_friction", NotNegative,                       Optional, "resistance to rolling [-]"),
         field("cohesion",         NotNegative,                       Optional, "how much the grains stick to each other [Pa]; with sph that of the wet material"),
+        field("wetness",          Between(0.0, 1.0),                 Optional, "part of all the water that it can hold, at first [-], 1 by default; with sph"),
         field("viscosity",        Between(0.0, 10.0),                Optional, "artificial viscosity [-], which calms sand; with sph"),
         field("wet_viscosity",    Between(0.0, 10.0),                Optional, "the same of the wet material [-]; as the dry one by default"),
         field("color",            Color,                             Optional, "in pictures: \"#rrggbb\"; that of quartz sand by default"),

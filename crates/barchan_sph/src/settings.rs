@@ -92,6 +92,9 @@ pub struct SphSettings {
     pub friction_iterations: u32,
     /// What bounds friction.
     pub convention: Yield,
+    /// Whether pressure and friction start from those of the last step. Without it friction starts from nothing, as printed, and resting
+    /// sand creeps; and so does the pressure of `Pcisph`, and that of `Iisph` from half of it.
+    pub warm_start: bool,
     /// What guides feel of bodies.
     pub walls: Walls,
     /// Cohesion of each material when wet [Pa]; none where nothing is said.
@@ -125,6 +128,7 @@ impl Default for SphSettings {
             iterations: [2, 100],
             friction_iterations: 3,
             convention: Yield::Repose,
+            warm_start: true,
             walls: Walls::Density,
             cohesion: Vec::new(),
             viscosity: Vec::new(),

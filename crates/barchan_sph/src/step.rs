@@ -171,6 +171,9 @@ impl SphSolver {
 
     /// v* = v + Δt (g + further forces + friction of the last step).
     fn predict(&mut self, world: &World, step: f32) {
+        if !self.settings.warm_start {
+            self.past.forget(self.settings.pressure);
+        }
         friction::load(&self.past.stress, &mut self.columns);
         friction::accelerate(&mut self.columns, &self.rows, &self.space);
         let fall = (world.gravity.as_vec3() * step).extend(0.0);

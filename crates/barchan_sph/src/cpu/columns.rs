@@ -3,6 +3,7 @@
 use barchan_world::{Guides, World, gather};
 use glam::{Vec3, Vec4};
 
+use crate::Pressure;
 use crate::laws::stress::Sym;
 
 /// Number of a guide that was not there before.
@@ -142,6 +143,17 @@ impl Columns {
 }
 
 impl Past {
+    /// Starts a step as printed: without friction, and with half of the pressure, or none, as the way to find it wants.
+    pub(crate) fn forget(&mut self, way: Pressure) {
+        let kept = match way {
+            Pressure::Iisph => 0.5,
+            Pressure::Pcisph => 0.0,
+        };
+        self.pressure.iter_mut().for_each(|p| *p *= kept);
+        self.stress.fill(Sym::default());
+        self.grip.fill(Vec4::ZERO);
+    }
+
     /// In the order in which guide k was number `old[k]`.
     pub(crate) fn sort(&mut self, old: &[u32], spare: &mut Self) {
         /// Rows from before, with nothing for guides that are new.
