@@ -74,6 +74,8 @@ pub(crate) struct Columns {
     pub traction: Vec<[Vec4; 3]>,
     /// The next pressures [Pa].
     pub next: Vec<f32>,
+    /// The next wetness [-].
+    pub wetter: Vec<f32>,
     /// How far it may go before it must look for walls again [m].
     pub free: Vec<f32>,
 }
@@ -125,6 +127,7 @@ impl Columns {
             &mut self.response,
             &mut self.next,
             &mut self.free,
+            &mut self.wetter,
         ] {
             column.clear();
             column.resize(n, 0.0);
