@@ -20,7 +20,12 @@ pub(crate) fn spread(
 ) {
     let left = settings.drying_time.map_or(1.0, |time| moisture::left(step, time));
     let shared = settings.wetting_time.map(|time| moisture::shared(step, time));
-    let Columns { place, lump, wetter: next, .. } = columns;
+    let Columns {
+        place,
+        lump,
+        wetter: next,
+        ..
+    } = columns;
     let chunks = next.par_chunks_mut(CHUNK).zip(rows).enumerate();
     chunks.for_each(|(c, (next, rows))| {
         for (k, next) in next.iter_mut().enumerate() {
