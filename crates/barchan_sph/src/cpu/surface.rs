@@ -35,7 +35,7 @@ enum Held {
     Density(Option<SdfGrid>),
     /// Its volume map, likewise, and volumes of plane walls.
     Volume(Option<SdfGrid>, Volumes),
-    Particles(Cover),
+    Particles(Box<Cover>),
 }
 
 /// A wall near a guide.
@@ -65,7 +65,7 @@ impl Surface {
         };
         let held = match (kind, &body.boundary) {
             (Walls::Particles, Boundary::Particles { positions, .. }) => {
-                Held::Particles(Cover::new(positions.clone(), support as f32))
+                Held::Particles(Box::new(Cover::new(positions.clone(), support as f32)))
             }
             (Walls::Volume, _) => {
                 let volumes = Volumes::new();
