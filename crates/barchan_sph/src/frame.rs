@@ -8,7 +8,7 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use crate::SphSolver;
-use crate::cpu::bodies::BodyStep;
+use crate::cpu::bodies::{self, BodyStep};
 use crate::cpu::friction::Bound;
 use crate::cpu::pairs::Space;
 use crate::cpu::surface::Surface;
@@ -61,12 +61,12 @@ impl SphSolver {
         self.clock.enter("sort");
         self.make_grid(world)?;
         wrap(world);
-        self.columns
-            .reset(world, self.settings.support, &self.settings.cohesion);
+        world.wrap_bodies();
+        self.columns.reset(world, self.settings.support);
         self.measure_supports()?;
         self.sort(world)?;
-        self.columns
-            .reset(world, self.settings.support, &self.settings.cohesion);
+        self.columns.reset(world, self.settings.support);
+        self.soak(world);
         self.make_surfaces(world);
         let guides = world.guides.position.iter();
         let (low, high) = guides.fold((Vec3::MAX, Vec3::MIN), |(low, high), &p| (low.min(p), high.max(p)));
@@ -85,6 +85,7 @@ impl SphSolver {
                 intercept: cohesion::intercept(cohesion, material.friction.r#static),
             }
         }));
+        self.prepare_forces(world);
         self.wrenches.clear();
         self.wrenches.resize(world.bodies.len(), Wrench::default());
         self.passes = 0;
@@ -146,7 +147,7 @@ impl SphSolver {
         if !fits && self.supports[0] > 0.0 {
             // Kept in checkpoints: the largest guide may be gone when a run goes on.
             let support = *self.map_support.get_or_insert(self.supports[0]);
-            let surface = |body: &Body| Surface::new(body, f64::from(support));
+            let surface = |body: &Body| Surface::new(body, self.settings.walls, f64::from(support));
             self.surfaces = world.bodies.iter().map(surface).collect();
         }
         let (low, high) = (0..world.guides.len())
@@ -171,7 +172,8 @@ impl SphSolver {
     /// Fastest that a wall moves in this step [m/s].
     pub(crate) fn body_speed(&self, world: &World) -> f64 {
         let speed = |(k, body): (usize, &BodyStep)| body.speed(world.bodies[k].mass_properties.center, self.extents[k]);
-        self.bodies.iter().enumerate().map(speed).fold(0.0, f64::max)
+        let own = self.bodies.iter().take(world.bodies.len());
+        own.enumerate().map(speed).fold(0.0, f64::max)
     }
 
     /// Steps that the `left` [s] of a frame take if nothing changes: Δt ≤ step, Δt ≤ cfl h/(v + g Δt) with the speed of walls added.
@@ -187,9 +189,8 @@ impl SphSolver {
         }
         let asked = (left / self.step_length(world) * (1.0 - 1e-9)).ceil().max(1.0);
         let step = left / asked;
-        self.bodies.clear();
-        self.bodies
-            .extend((0..world.bodies.len()).map(|k| BodyStep::new(world, k, step)));
+        let lead = f64::from(self.settings.integration.lead());
+        bodies::place(&mut self.bodies, world, step, lead);
         let speed = f64::from(fastest.sqrt()) + world.gravity.length() * step + self.body_speed(world);
         let allowed = f64::from(self.settings.cfl * self.supports[1]);
         let needed = (speed * left / allowed).ceil();
@@ -204,10 +205,7 @@ impl SphSolver {
         }
         let count = asked.max(if needed.is_finite() { needed } else { 1.0 }) as u32;
         if f64::from(count) > asked {
-            let step = left / f64::from(count);
-            self.bodies.clear();
-            self.bodies
-                .extend((0..world.bodies.len()).map(|k| BodyStep::new(world, k, step)));
+            bodies::place(&mut self.bodies, world, left / f64::from(count), lead);
         }
         Ok(count)
     }
@@ -217,7 +215,8 @@ impl SphSolver {
         let spacing = f64::from(self.supports[1] / self.settings.support);
         let own = STEP * (spacing / world.gravity.length()).sqrt();
         let own = self.settings.step.unwrap_or(own);
-        if own.is_normal() { own } else { LONGEST_STEP }
+        let own = if own.is_normal() { own } else { LONGEST_STEP };
+        own.min(self.calm_step())
     }
 
     /// Says how the frame went.
