@@ -184,6 +184,9 @@ impl Check<'_, '_> {
             poisson_ratio: number("poisson_ratio"),
             rolling_friction: number("rolling_friction"),
             cohesion: number("cohesion"),
+            liquid: number("liquid"),
+            surface_tension: number("surface_tension"),
+            contact_angle: number("contact_angle").map(f64::to_radians),
         }
     }
 

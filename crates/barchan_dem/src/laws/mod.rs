@@ -1,5 +1,6 @@
 //! The equations, as pure functions of plain numbers. Loops, storage and threads are elsewhere.
 
+pub(crate) mod capillary;
 pub(crate) mod duration;
 pub(crate) mod effective;
 pub(crate) mod hertz_constant;
