@@ -90,12 +90,12 @@ fn an_asymmetric_clump_flips_about_its_middle_axis_when_it_should() {
         let barchan_world::ColumnRef::Vec3(turns) = column else {
             panic!()
         };
-        glam::DQuat::from_scaled_axis(turns[0].as_dvec3())
+        DQuat::from_scaled_axis(turns[0].as_dvec3())
     };
     let start = rotation * DVec3::new(0.01, 10.0, 0.0);
     solver.spin(0, start);
     run(&mut solver, &mut world, 1e-3, 1);
-    let momentum = |w: DVec3, turn: glam::DQuat| turn * (inertia * (turn.inverse() * w));
+    let momentum = |w: DVec3, turn: DQuat| turn * (inertia * (turn.inverse() * w));
     let kept = momentum(start, rotation);
     let mut flips = Vec::new();
     let mut sign = 1.0;
@@ -104,7 +104,7 @@ fn an_asymmetric_clump_flips_about_its_middle_axis_when_it_should() {
         let barchan_world::ColumnRef::Vec3(turns) = solver.columns()[1].1 else {
             panic!()
         };
-        let turn = glam::DQuat::from_scaled_axis(turns[0].as_dvec3());
+        let turn = DQuat::from_scaled_axis(turns[0].as_dvec3());
         let w = spin(&solver, &world);
         let middle = (turn.inverse() * w).y;
         if middle * sign < 0.0 {

@@ -5,7 +5,7 @@ use barchan_world::{Friction, World, geometric_mean};
 use crate::DemSettings;
 use crate::laws::normal::{Encounter, NormalLaw};
 use crate::laws::shear::ShearLaw;
-use crate::laws::{capillary, effective, restitution};
+use crate::laws::{capillary, effective, repose, restitution};
 use crate::settings::{Contact, Integrator};
 
 /// How two materials, or a material and a body, meet.
@@ -73,23 +73,42 @@ impl Rules {
     /// The rules of a world.
     pub(crate) fn new(settings: &DemSettings, world: &World, damping: &mut Dampings) -> Self {
         let all = &world.materials.all;
-        let contact = |m: usize| settings.contact(m);
+        // A material said by its angle rests at it; what was said of its rolling stays.
+        let contact = |m: usize| {
+            let said = settings.contact(m);
+            let angle = all[m].angle_of_repose.filter(|_| said.rolling_friction == 0.0);
+            Contact {
+                rolling_friction: angle.map_or(said.rolling_friction, |angle| repose::friction_of(angle)[1]),
+                ..said
+            }
+        };
+        let rough = |m: usize| match all[m].angle_of_repose {
+            None => all[m].friction,
+            Some(angle) => {
+                let mu = repose::friction_of(angle)[0] as f32;
+                Friction {
+                    r#static: mu,
+                    kinetic: mu,
+                }
+            }
+        };
         let mut pairs = Vec::with_capacity(all.len() * all.len());
         for a in 0..all.len() {
             for b in 0..all.len() {
-                let friction = world.materials.friction(a as u8, b as u8);
+                let said = world.materials.pairs.get(&(a.min(b) as u8, a.max(b) as u8)).copied();
+                let friction = said.unwrap_or_else(|| geometric_mean(rough(a), rough(b)));
                 pairs.push(pairing(settings, damping, [contact(a), contact(b)], friction));
             }
         }
         let mut bodies = Vec::with_capacity(world.bodies.len() * all.len());
         for body in &world.bodies {
-            for (m, material) in all.iter().enumerate() {
+            for m in 0..all.len() {
                 let own = contact(m);
                 let mut other = own;
                 if let Some([young, poisson]) = settings.bodies {
                     (other.youngs_modulus, other.poisson_ratio) = (young, poisson);
                 }
-                let friction = geometric_mean(material.friction, body.friction);
+                let friction = geometric_mean(rough(m), body.friction);
                 bodies.push(pairing(settings, damping, [own, other], friction));
             }
         }

@@ -8,6 +8,7 @@ pub(crate) mod hertz_tsuji;
 pub(crate) mod hertz_viscoelastic;
 pub(crate) mod linear;
 pub(crate) mod normal;
+pub(crate) mod repose;
 pub(crate) mod restitution;
 pub(crate) mod rolling;
 pub(crate) mod shear;
