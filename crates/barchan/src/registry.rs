@@ -1,13 +1,15 @@
 //! Every solver by name: the one place where solvers and scenes meet.
 
 use barchan_bodies::Dynamics;
-use barchan_dem::{Contact, DemSettings, DemSolver, NormalLaw, ShearLaw};
+use barchan_dem::{Contact, DemSettings, DemSolver, Integrator, NormalLaw, ShearLaw};
 use barchan_pbd::{FrictionMode, PbdSettings, PbdSolver, Rigid, Splitting};
 use barchan_refine::{GrainRefiner, Mode, RefineError, RefineSettings, Seeding, Source};
 use barchan_scene::{ContactProperties, Fill, FillSource, Refine, Scene, Settings};
 use barchan_sph::{Air, Integration, Pressure, SphSettings, SphSolver, Walls, Yield};
 use barchan_world::{Solver, World};
 use thiserror::Error;
+
+use crate::clumps;
 
 /// A solver that could not be made.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -182,20 +184,20 @@ fn dem_settings(scene: &Scene, world: &World) -> DemSettings {
             poisson_ratio: said.poisson_ratio.unwrap_or(usual.poisson_ratio),
             restitution: said.restitution.unwrap_or(usual.restitution),
             rolling_friction: said.rolling_friction.unwrap_or(usual.rolling_friction),
+            liquid: said.liquid.unwrap_or(usual.liquid),
+            surface_tension: said.surface_tension.unwrap_or(usual.surface_tension),
+            contact_angle: said.contact_angle.unwrap_or(usual.contact_angle),
+            cohesion: said.cohesion.unwrap_or(usual.cohesion),
         }
     };
     let young = given.number("body_youngs_modulus");
-    let (mut clumps, mut clumped) = (Vec::new(), Vec::new());
-    let starts = [0].into_iter().chain(world.fill_ends.iter().copied());
-    for (fill, (start, end)) in scene.fills.iter().zip(starts.zip(world.fill_ends.iter().copied())) {
-        if let Some(clump) = &fill.clump {
-            clumped.push((start..end, clumps.len()));
-            clumps.push((**clump).clone());
-        }
-    }
+    let (ids, clumps): (Vec<_>, Vec<_>) = clumps::of_scene(scene, world).into_iter().unzip();
+    let clumped = ids.into_iter().zip(0..).collect();
     DemSettings {
         step: given.number("step"),
         steps_per_contact: number("steps_per_contact", defaults.steps_per_contact),
+        integrator: named(given, "integrator", Integrator::ALL),
+        tolerance: number("tolerance", defaults.tolerance),
         normal: named(given, "normal", NormalLaw::ALL),
         shear: named(given, "shear", ShearLaw::ALL),
         reference_speed: number("reference_speed", defaults.reference_speed),

@@ -188,7 +188,7 @@ impl State {
     }
 
     pub(crate) fn load(world: &World, settings: &DemSettings, archive: &Archive) -> Result<Self, ArchiveError> {
-        if !settings.clumps.is_empty() {
+        if settings.has_grains() {
             return Self::load_grains(world, settings, archive);
         }
         let ids: Vec<u32> = archive.get("dem.ids")?;

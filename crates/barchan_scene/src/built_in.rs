@@ -44,6 +44,10 @@ scenes! {
     "hourglass-clumps-small": "the same with fewer of them",
     "splash-clumps": "a steel ball falls into 45,494 tetrahedra before a glass wall",
     "splash-clumps-small": "the same with fewer of them",
+    "avalanche": "70,000 tetrahedra sweep gates and a wall away",
+    "avalanche-small": "the same with fewer of them",
+    "bulldozer-clumps": "a bulldozer clears tetrahedra and blocks away",
+    "bulldozer-clumps-small": "the same with fewer of them",
     "rings": "1000 rings of 110 spheres fall onto poles",
     "rings-small": "the same with fewer of them",
 }

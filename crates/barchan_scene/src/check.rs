@@ -173,6 +173,9 @@ impl Check<'_, '_> {
             wetness: number("wetness"),
             viscosity: number("viscosity"),
             wet_viscosity: number("wet_viscosity"),
+            liquid: number("liquid"),
+            surface_tension: number("surface_tension"),
+            contact_angle: number("contact_angle").map(f64::to_radians),
         }
     }
 

@@ -77,6 +77,12 @@ pub struct ContactProperties {
     pub viscosity: Option<f64>,
     /// The same when wet [-].
     pub wet_viscosity: Option<f64>,
+    /// Liquid on the grains, of their own volume [-].
+    pub liquid: Option<f64>,
+    /// Surface tension of that liquid [N/m].
+    pub surface_tension: Option<f64>,
+    /// Angle at which it meets the grains [rad].
+    pub contact_angle: Option<f64>,
 }
 
 /// Guides that are there at the start.
@@ -92,6 +98,8 @@ pub struct Fill {
     pub settle: f64,
     /// The rigid group of spheres that each is, for solvers that know it.
     pub clump: Option<Arc<Clump>>,
+    /// Whether clumps are packed until they touch, instead of apart as the balls around them.
+    pub is_tight: bool,
     /// Where the scene says so.
     pub place: String,
 }

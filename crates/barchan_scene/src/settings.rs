@@ -88,6 +88,8 @@ pub const DEM: TableSpec = TableSpec {
     fields: &[
         field("step",              Positive,           Optional,                     "longest step [s]; a frame is cut into equal ones. By the duration of a contact if not given"),
         field("steps_per_contact", Between(10.0, 1e4), Need::Number(20.0),           "steps in the shortest contact, where no step is given [-]"),
+        field("integrator",        Word(&["verlet", "rkf45"]), Need::Word("verlet"),    "verlet: steps of a fixed part of a contact; rkf45: as long as their error allows"),
+        field("tolerance",         Between(1e-9, 0.1), Need::Number(1e-4),           "error of a step of rkf45, of a radius [-]"),
         field("normal",            Word(&["linear", "hertz_constant", "hertz_tsuji", "hertz_viscoelastic"]), Need::Word("hertz_tsuji"), "what pushes grains apart"),
         field("shear",             Word(&["viscous", "coulomb", "capped", "spring"]), Need::Word("spring"), "what resists sliding"),
         field("reference_speed",   Positive,           Need::Number(1.0),            "speed of the impact that has the material's restitution [m/s]"),
@@ -95,6 +97,7 @@ pub const DEM: TableSpec = TableSpec {
         field("shear_viscosity",   Positive,           Optional,                     "of the laws of shear without memory [N s/m]; as much as the step allows if not given"),
         field("body_youngs_modulus", Positive,         Optional,                     "of bodies [Pa]; that of the grain that touches them if not given"),
         field("body_poisson_ratio",  Between(-0.99, 0.5), Need::Number(0.3),         "of bodies [-], with body_youngs_modulus"),
+        field("boundary",          Word(&["field", "particles"]), Need::Word("field"), "what grains see of bodies: their surface, or spheres that cover it"),
     ],
     exclusive: &[],
 };
