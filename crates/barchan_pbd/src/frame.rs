@@ -1,7 +1,5 @@
 //! What happens once a frame.
 
-use std::time::Instant;
-
 use barchan_geometry::Aabb;
 use barchan_world::{AdvanceError, AdvanceReport, Friction, Guides, Motion, World, Wrench, gather, geometric_mean};
 use glam::{DVec3, Vec3};
@@ -29,39 +27,6 @@ const REST_SPEED: f32 = 0.2;
 /// As many passes as asked for, times this, go over sand at rest [-]. A heap of 17,000 guides whose guides sleep never then keeps
 /// 99.9 % of them within a tenth of their radius; without, 97 %: impulses that are not yet there let it sink.
 const REST_PASSES: u32 = 4;
-
-/// Seconds spent in each stage.
-#[derive(Debug, Default)]
-pub(crate) struct Clock {
-    stages: Vec<(&'static str, f64)>,
-    running: Option<(usize, Instant)>,
-}
-
-impl Clock {
-    /// Ends the running stage and starts another.
-    pub(crate) fn enter(&mut self, name: &'static str) {
-        self.stop();
-        let place = self.stages.iter().position(|stage| stage.0 == name);
-        let place = place.unwrap_or_else(|| {
-            self.stages.push((name, 0.0));
-            self.stages.len() - 1
-        });
-        self.running = Some((place, Instant::now()));
-    }
-
-    fn stop(&mut self) {
-        if let Some((place, since)) = self.running.take() {
-            self.stages[place].1 += since.elapsed().as_secs_f64();
-        }
-    }
-
-    fn take(&mut self) -> Vec<(&'static str, f64)> {
-        self.stop();
-        let stages = self.stages.clone();
-        self.stages.iter_mut().for_each(|stage| stage.1 = 0.0);
-        stages
-    }
-}
 
 /// Memory to sort with, and a table from ids to places.
 #[derive(Debug, Default)]

@@ -1,7 +1,5 @@
 //! What happens once a frame, and how long steps are.
 
-use std::time::Instant;
-
 use barchan_neighbors::Grid;
 use barchan_world::{AdvanceError, AdvanceReport, Body, Guides, World, Wrench, geometric_mean};
 use glam::{DVec3, Vec3};
@@ -21,39 +19,6 @@ const LONGEST_STEP: f64 = 1.0 / 480.0;
 const MOST_STEPS: f64 = 100_000.0;
 /// Largest radius of a kernel over the smallest [-] for which the sums mean something.
 const WIDEST: f32 = 2.05;
-
-/// Seconds spent in each stage.
-#[derive(Debug, Default)]
-pub(crate) struct Clock {
-    stages: Vec<(&'static str, f64)>,
-    running: Option<(usize, Instant)>,
-}
-
-impl Clock {
-    /// Ends the running stage and starts another.
-    pub(crate) fn enter(&mut self, name: &'static str) {
-        self.stop();
-        let place = self.stages.iter().position(|stage| stage.0 == name);
-        let place = place.unwrap_or_else(|| {
-            self.stages.push((name, 0.0));
-            self.stages.len() - 1
-        });
-        self.running = Some((place, Instant::now()));
-    }
-
-    fn stop(&mut self) {
-        if let Some((place, since)) = self.running.take() {
-            self.stages[place].1 += since.elapsed().as_secs_f64();
-        }
-    }
-
-    fn take(&mut self) -> Vec<(&'static str, f64)> {
-        self.stop();
-        let stages = self.stages.clone();
-        self.stages.iter_mut().for_each(|stage| stage.1 = 0.0);
-        stages
-    }
-}
 
 impl SphSolver {
     /// Sorts guides, and prepares what stays the same over a frame.

@@ -3,7 +3,8 @@
 use barchan_bodies::Dynamics;
 use barchan_neighbors::{ContactRule, Grid, Lists};
 use barchan_world::{
-    AdvanceError, AdvanceReport, Archive, ArchiveError, ColumnRef, Friction, Guides, Solver, World, Wrench, displace,
+    AdvanceError, AdvanceReport, Archive, ArchiveError, ColumnRef, Friction, Guides, Solver, Stopwatch, World, Wrench,
+    displace,
 };
 use glam::{Vec3, Vec4Swizzles};
 use rayon::prelude::*;
@@ -16,7 +17,7 @@ use crate::cpu::pressure::{self, Errors, Goal, Outcome};
 use crate::cpu::surface::Surface;
 use crate::cpu::walls::{Scene, Walls};
 use crate::cpu::{CHUNK, memory};
-use crate::frame::{Clock, search_error};
+use crate::frame::search_error;
 use crate::settings::SettingsError;
 use crate::{Pressure, SphSettings};
 
@@ -61,7 +62,7 @@ pub struct SphSolver {
     /// Length of the step before [s].
     pub(crate) last_step: f32,
     pub(crate) passes: u64,
-    pub(crate) clock: Clock,
+    pub(crate) clock: Stopwatch,
     pub(crate) spare: Spare,
 }
 
@@ -98,7 +99,7 @@ impl SphSolver {
             solved: Outcome::default(),
             last_step: 0.0,
             passes: 0,
-            clock: Clock::default(),
+            clock: Stopwatch::default(),
             spare: Spare::default(),
         })
     }
