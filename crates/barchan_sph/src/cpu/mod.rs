@@ -8,6 +8,7 @@ pub(crate) mod map;
 pub(crate) mod memory;
 pub(crate) mod pairs;
 pub(crate) mod pressure;
+pub(crate) mod simd;
 pub(crate) mod surface;
 pub(crate) mod walls;
 
