@@ -5,7 +5,7 @@ use barchan_dem::{Contact, DemSettings, DemSolver, Integrator, NormalLaw, ShearL
 use barchan_pbd::{FrictionMode, PbdSettings, PbdSolver, Rigid, Splitting};
 use barchan_refine::{GrainRefiner, Mode, RefineError, RefineSettings, Seeding, Source};
 use barchan_scene::{ContactProperties, Fill, FillSource, Refine, Scene, Settings};
-use barchan_sph::{Pressure, SphSettings, SphSolver, Yield};
+use barchan_sph::{Air, Integration, Pressure, SphSettings, SphSolver, Walls, Yield};
 use barchan_world::{Solver, World};
 use thiserror::Error;
 
@@ -103,6 +103,16 @@ fn sph(scene: &Scene, world: &World) -> Result<Box<dyn Solver>, SolverError> {
     let mut settings = sph_settings(&scene.solver_settings, scene.frame_rate);
     let cohesion = scene.contacts.iter().map(|c| c.cohesion.unwrap_or_default() as f32);
     settings.cohesion = cohesion.collect();
+    let viscosity = |c: &ContactProperties| {
+        let dry = c.viscosity.unwrap_or_default();
+        [dry as f32, c.wet_viscosity.unwrap_or(dry) as f32]
+    };
+    // Guides of which nothing is said are as wet as they can be.
+    if scene.contacts.iter().any(|c| c.wetness.is_some()) {
+        let wetness = scene.contacts.iter().map(|c| c.wetness.unwrap_or(1.0) as f32);
+        settings.wetness = wetness.collect();
+    }
+    settings.viscosity = scene.contacts.iter().map(viscosity).collect();
     let bodies = Dynamics::new(world).map_err(|error| refused(error.to_string()))?;
     let solver = SphSolver::new(settings, bodies).map_err(|error| refused(error.to_string()))?;
     Ok(Box::new(solver))
@@ -130,9 +140,29 @@ fn sph_settings(given: &Settings, frame_rate: f64) -> SphSettings {
         ],
         friction_iterations: count("friction_iterations", defaults.friction_iterations),
         convention: convention.map_or(defaults.convention, |y| y.1),
+        integration: named(given, "integration", Integration::ALL),
+        warm_start: given.flag("warm_start").unwrap_or(defaults.warm_start),
+        drying_time: given.number("drying_time").map(|x| x as f32),
+        wetting_time: given.number("wetting_time").map(|x| x as f32),
+        walls: named(given, "boundary", Walls::ALL),
+        sound_speed: given.number("sound_speed").map(|x| x as f32),
+        discrete: given.flag("discrete").unwrap_or(defaults.discrete),
+        air: air(given),
         cfl: number("cfl", defaults.cfl),
-        cohesion: defaults.cohesion,
+        ..defaults
     }
+}
+
+/// What sand falls through, if it is there.
+fn air(given: &Settings) -> Option<Air> {
+    let number = |name: &str| given.number(name).map(|x| x as f32);
+    let density = number("air_density").filter(|&density| density > 0.0)?;
+    Some(Air {
+        density,
+        viscosity: number("air_viscosity")?,
+        wind: given.vector("wind")?.map(|x| x as f32).into(),
+        grain: number("grain_diameter"),
+    })
 }
 
 fn dem(scene: &Scene, world: &World) -> Result<Box<dyn Solver>, SolverError> {

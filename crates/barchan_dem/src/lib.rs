@@ -4,7 +4,6 @@
 //! thousandth of a radius; the world gets it rounded.
 
 mod adaptive;
-mod clock;
 mod clumped;
 mod cpu;
 mod frame;

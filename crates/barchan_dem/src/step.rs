@@ -2,14 +2,13 @@
 
 use barchan_bodies::Dynamics;
 use barchan_world::{
-    AdvanceError, AdvanceReport, Archive, ArchiveError, Body, ColumnRef, Periodic, Solver, World, Wrench,
+    AdvanceError, AdvanceReport, Archive, ArchiveError, Body, ColumnRef, Periodic, Solver, Stopwatch, World, Wrench,
 };
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use crate::DemSettings;
 use crate::adaptive::Adaptive;
-use crate::clock::Clock;
 use crate::clumped;
 use crate::cpu::contacts::Chunk;
 use crate::cpu::grains::{self, Parts};
@@ -55,7 +54,7 @@ pub struct DemSolver {
     pub(crate) spins: Vec<Vec3>,
     pub(crate) turns: Vec<Vec3>,
     pub(crate) adaptive: Adaptive,
-    pub(crate) clock: Clock,
+    pub(crate) clock: Stopwatch,
     pub(crate) spare: Spare,
 }
 
@@ -113,7 +112,7 @@ impl DemSolver {
             spins: Vec::new(),
             turns,
             adaptive: Adaptive::default(),
-            clock: Clock::default(),
+            clock: Stopwatch::default(),
             spare: Spare::default(),
         })
     }

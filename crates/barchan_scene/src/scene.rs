@@ -69,8 +69,14 @@ pub struct ContactProperties {
     pub poisson_ratio: Option<f64>,
     /// Resistance to rolling [-].
     pub rolling_friction: Option<f64>,
-    /// How much grains stick to each other [Pa].
+    /// How much grains stick to each other when wet [Pa].
     pub cohesion: Option<f64>,
+    /// Wetness at first [-].
+    pub wetness: Option<f64>,
+    /// Artificial viscosity [-].
+    pub viscosity: Option<f64>,
+    /// The same when wet [-].
+    pub wet_viscosity: Option<f64>,
     /// Liquid on the grains, of their own volume [-].
     pub liquid: Option<f64>,
     /// Surface tension of that liquid [N/m].

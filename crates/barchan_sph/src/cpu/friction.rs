@@ -144,6 +144,7 @@ fn update_in<const OPEN: bool>(
 ) {
     let Columns {
         place,
+        lump,
         velocity,
         compression,
         exact,
@@ -160,7 +161,10 @@ fn update_in<const OPEN: bool>(
         for (k, stress) in stress.iter_mut().enumerate() {
             let i = c * CHUNK + k;
             let bound = bounds[usize::from(material[i])];
-            let limit = bound.slope * pressure[i] + bound.intercept * cohesion::intact(compression[i]);
+            let mut limit = bound.slope * pressure[i];
+            if bound.intercept > 0.0 {
+                limit += bound.intercept * lump[i].w * cohesion::intact(compression[i]);
+            }
             if limit <= 0.0 {
                 *stress = Sym::default();
                 traction[k] = [Vec4::ZERO; 3];
@@ -221,7 +225,7 @@ mod tests {
             world.add_guide(p.as_dvec3(), DVec3::ZERO, 0.02, 1600.0 * spacing.powi(3), 0);
         }
         let mut columns = Columns::default();
-        columns.reset(&world, 2.0, &[]);
+        columns.reset(&world, 2.0);
         columns.locate(&world.guides, Vec3::ZERO);
         let (mut grid, mut lists, mut rows) = (Grid::new(), Lists::new(), Vec::new());
         grid.build(&world.guides.position, 2.0 * columns.half_support[0])
