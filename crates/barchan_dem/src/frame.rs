@@ -53,6 +53,7 @@ impl DemSolver {
             false => order::sort(grains.par_iter().map(|grain| grain.position), side, keyed),
         }
         let order: Vec<u32> = keyed.iter().map(|k| k.1).collect();
+        *keyed = Vec::new();
         if !is_identity(&order) {
             world.guides.gather(&order);
         }

@@ -35,15 +35,6 @@ const CASES: [Case; 4] = [
         settling: 12,
         others: Some([9.8, 8.7, 1.2]),
     },
-    Case {
-        name: "dem 100000",
-        side: 0.5,
-        height: 100_000.0 * 8.73e-7 / (0.5 * 0.5),
-        fill: "radius = 0.005",
-        members: 1.0,
-        settling: 12,
-        others: Some([8.2, 7.6, 1.1]),
-    },
     // Tetrahedra of spheres of 5 mm.
     Case {
         name: "dem tetrahedra",
@@ -58,11 +49,20 @@ const CASES: [Case; 4] = [
     Case {
         name: "dem 10:1",
         side: 0.12,
-        height: 0.09,
-        fill: "radius = { list = [0.02, 0.002], weights = [1, 1000] }",
+        height: 0.3,
+        fill: "radius = { list = [0.02, 0.002], weights = [1, 1000] }\npacking = \"random\"",
         members: 1.0,
-        settling: 18,
+        settling: 24,
         others: None,
+    },
+    Case {
+        name: "dem 100000",
+        side: 0.5,
+        height: 100_000.0 * 8.73e-7 / (0.5 * 0.5),
+        fill: "radius = 0.005",
+        members: 1.0,
+        settling: 12,
+        others: Some([8.2, 7.6, 1.1]),
     },
 ];
 

@@ -1,13 +1,15 @@
 //! What makes heaps of spheres as steep as a material's angle of repose says: measured, not derived (methods F-B5).
 
-/// Angle of repose [°], friction [-] and resistance to rolling [-] that give it: heaps of 8,000 spheres whose radii differ by a fifth, poured on
-/// plane ground. The first and the last row are guesses: spheres that do not roll at all rest at 36° whatever their friction.
-const TABLE: [[f64; 3]; 6] = [
+/// Angle of repose [°], friction [-] and resistance to rolling [-] that give it: heaps of 15,000 spheres whose radii differ by a fifth, poured on
+/// plane ground as `barchan validate repose` does. The first and the last row are guesses: smaller heaps of spheres that hardly roll were no
+/// steeper than 36° whatever their friction.
+const TABLE: [[f64; 3]; 7] = [
     [0.0, 0.0, 0.0],
-    [16.4, 0.4, 0.06],
-    [21.3, 0.5, 0.1],
-    [28.9, 0.5, 0.2],
-    [36.0, 0.8, 0.5],
+    [18.6, 0.5, 0.06],
+    [22.9, 0.5, 0.1],
+    [28.4, 0.5, 0.15],
+    [33.8, 0.55, 0.25],
+    [36.5, 0.7, 0.35],
     [60.0, 4.0, 4.0],
 ];
 

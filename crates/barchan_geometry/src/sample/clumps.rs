@@ -138,9 +138,12 @@ mod tests {
         let turn = |i: usize| Stream::new(1, i as u64).rotation();
         let settings = VolumeSettings::new(0.02).unwrap();
         let filled = fill_clumps(&shape, &clump, &settings, &turn).unwrap();
-        let loose = 0.6 / clump.extent().powi(3);
-        let fraction = filled.volume() / 0.064;
-        assert!(fraction > 1.3 * loose, "{fraction}, loose {loose}");
+        let apart = VolumeSettings {
+            radii: settings.radii.scaled(clump.extent()),
+            ..settings
+        };
+        let loose = sample_volume(&shape, &apart, &|_| {}).unwrap().len();
+        assert!(4 * filled.len() > 5 * loose, "{}, loose {loose}", filled.len());
         let sphere = |k: usize| {
             let (i, member) = (k / 4, clump.members()[k % 4]);
             let place = filled.positions[i] + turn(i) * (0.02 * member.offset);

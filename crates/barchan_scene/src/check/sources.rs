@@ -117,7 +117,7 @@ impl Check<'_, '_> {
     /// The clump whose spheres cover the shape of `table`.
     fn covered(&self, table: &Fields) -> Option<Result<Clump, ClumpError>> {
         let placed = table.shape("shape")?;
-        let (surface, whole) = match solid_of(&placed) {
+        let (surface, whole) = match solid_of(placed) {
             Ok(found) => found,
             Err(message) => {
                 self.error(table.place("shape"), message, "");
