@@ -83,10 +83,9 @@ impl PbdSolver {
         Ok(asked.max(needed) as u32)
     }
 
-    /// Passes over contacts in each step of this frame [-]: more where there is little else to do, so that what came to rest stays.
-    pub(crate) fn passes(&self) -> u32 {
-        let asked = self.settings.iterations;
-        if self.is_at_rest { REST_PASSES * asked } else { asked }
+    /// Factor on the passes over contacts in this frame [-]: more where there is little else to do, so that what came to rest stays.
+    pub(crate) fn diligence(&self) -> u32 {
+        if self.is_at_rest { REST_PASSES } else { 1 }
     }
 
     /// Longest time step [s]: as asked for but not too long for the guides' size, or by it.
@@ -243,7 +242,10 @@ impl PbdSolver {
     pub(crate) fn rub(&mut self, world: &World, step: f64) {
         let materials = &world.materials;
         let hold = match self.settings.friction {
-            FrictionMode::Accumulated => repose::hold(self.passes(), (step / self.fall_time) as f32),
+            FrictionMode::Accumulated => repose::hold(
+                self.settings.iterations.saturating_mul(self.diligence()),
+                (step / self.fall_time) as f32,
+            ),
             FrictionMode::Sommer | FrictionMode::Macklin => 1.0,
         };
         let of = |k: u8| {
