@@ -158,7 +158,12 @@ impl SphSolver {
         bodies::place(&mut self.bodies, world, step, lead);
         let speed = f64::from(fastest.sqrt()) + world.gravity.length() * step + self.body_speed(world);
         let allowed = f64::from(self.settings.cfl * self.supports[1]);
-        let needed = (speed * left / allowed).ceil();
+        // Without guides nothing limits the step.
+        let needed = if allowed > 0.0 {
+            (speed * left / allowed).ceil()
+        } else {
+            0.0
+        };
         if needed > MOST_STEPS {
             let guide = (0..velocity.len()).find(|&i| velocity[i].length_squared() == fastest);
             return Err(AdvanceError::Unstable {
@@ -204,7 +209,7 @@ impl SphSolver {
         let densest = self.columns.compression.iter().copied().fold(0.0, f32::max);
         let squeezed = self.columns.compression.iter().map(|&d| f64::from((d - 1.0).max(0.0)));
         let mean = squeezed.sum::<f64>() / velocity.len().max(1) as f64;
-        Ok(AdvanceReport {
+        let report = AdvanceReport {
             steps,
             max_overlap: if deepest > 0.0 { deepest / smallest } else { 0.0 },
             extras: vec![
@@ -213,7 +218,10 @@ impl SphSolver {
                 ("pressure_iterations", self.passes as f64 / f64::from(steps.max(1))),
             ],
             stages: self.clock.take(),
-        })
+        };
+        self.last_report.max_overlap = report.max_overlap;
+        self.last_report.extras.clone_from(&report.extras);
+        Ok(report)
     }
 
     fn not_finite(&self, world: &World) -> AdvanceError {

@@ -49,7 +49,11 @@ fn a_warm_frame_allocates_its_report_and_its_steps_nothing() {
         0.025,
         0.15,
     );
-    let mut solver = solver(SphSettings::default(), &world);
+    let settings = SphSettings {
+        sleeping: false,
+        ..SphSettings::default()
+    };
+    let mut solver = solver(settings, &world);
     pool.install(|| {
         run(&mut solver, &mut world, 100);
         let before = ALLOCATIONS.load(SeqCst);
