@@ -1,13 +1,13 @@
 //! Bodies for the time of a step.
 
 use barchan_bodies::{carried, free_motion};
-use barchan_world::{Bodies, Motion, Pose, World};
+use barchan_world::{Bodies, Body, Motion, Pose, World};
 use glam::{DMat3, DVec3, Vec3};
 
 /// A body during a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BodyStep {
-    /// Where it is at the start, and where it will be at the end if guides do nothing to it.
+    /// Where it is at the start, and where it will be at the end if guides hold it as they did in the last frame.
     pub from: Pose,
     pub to: Pose,
     /// From the world to its frame, at the start.
@@ -19,6 +19,12 @@ pub(crate) struct BodyStep {
     step: f64,
 }
 
+/// Acceleration [m/s²] that guides gave `body` in the last frame, no more than `gravity` [m/s²] is. A body that rests on sand must not seem to fall
+/// into it step by step: sand would give way to what never comes.
+fn carried_by(body: &Body, gravity: DVec3) -> DVec3 {
+    (body.wrench.force / body.mass()).clamp_length_max(gravity.length())
+}
+
 impl BodyStep {
     /// The body `k` of `world` over the next `step` [s].
     pub(crate) fn new(world: &World, k: usize, step: f64) -> Self {
@@ -27,7 +33,7 @@ impl BodyStep {
             Motion::Fixed => body.pose,
             Motion::Scripted { .. } => world.bodies.scripted_pose(k, world.time + step),
             Motion::Driven => carried(body, step),
-            Motion::Dynamic => free_motion(body, world.gravity, step).0,
+            Motion::Dynamic => free_motion(body, world.gravity + carried_by(body, world.gravity), step).0,
         };
         Self {
             from: body.pose,

@@ -4,7 +4,7 @@ use barchan_world::{Guides, World, gather};
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
 
-use super::CHUNK;
+use super::{CHUNK, order};
 use crate::laws::cohesion;
 use crate::laws::stress::Sym;
 
@@ -162,12 +162,16 @@ pub(crate) struct Spare {
     f32: Vec<f32>,
     vec3: Vec<Vec3>,
     place_of: Vec<u32>,
+    keyed: Vec<(u64, u32)>,
+    order: Vec<u32>,
     pub past: Past,
 }
 
 impl Spare {
-    /// Puts guides in `order`.
-    pub(crate) fn sort(&mut self, guides: &mut Guides, order: &[u32]) {
+    /// Puts guides in the order of a curve through cells of `side` [m].
+    pub(crate) fn sort(&mut self, guides: &mut Guides, side: f32) {
+        order::sort(&guides.position, side, &mut self.keyed, &mut self.order);
+        let order = &*self.order;
         let Guides {
             id,
             position,

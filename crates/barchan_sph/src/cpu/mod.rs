@@ -6,6 +6,7 @@ pub(crate) mod columns;
 pub(crate) mod friction;
 pub(crate) mod map;
 pub(crate) mod memory;
+pub(crate) mod order;
 pub(crate) mod pairs;
 pub(crate) mod pressure;
 pub(crate) mod simd;
