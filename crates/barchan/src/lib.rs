@@ -35,6 +35,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod clumps;
 mod coloring;
 pub mod interact;
 mod look;

@@ -9,6 +9,7 @@ use barchan_world::{BodyState, Column, Frame, Table};
 use glam::{Affine3A, DAffine3, DMat4, DQuat, DVec3, Vec3};
 use thiserror::Error;
 
+use crate::clumps::Drawn;
 use crate::coloring::{self, Coloring};
 use crate::stage::{Stage, StageError};
 
@@ -235,34 +236,37 @@ impl Stage {
         } else {
             positions.iter().map(|p| (p.as_dvec3() - origin).as_vec3()).collect()
         };
+        let drawn = Drawn::new(&self.plan.clumps, table, positions, radii);
         let bases = self.material_colors();
         let (colored, legend) = match &look.coloring {
             Coloring::Material => (None, None),
             Coloring::Column { name, range, map } => {
                 let values = column_values(frame, particles, table, name)?;
                 let range = range.unwrap_or_else(|| coloring::range(&values));
-                let colors = coloring::colors(&values, range, *map);
+                let colors = coloring::colors(&drawn.spread(&values), range, *map);
                 (Some(colors), Some(coloring::legend(name, range, *map)))
             }
         };
-        let colors = match (&colored, table.column("material"), table.column("id")) {
-            (Some(colors), _, _) => Colors::Each(colors),
-            (None, kinds, ids) => Colors::Grains {
+        let kinds = match table.column("material") {
+            Some(Column::U8(kinds)) => Some(drawn.spread(kinds)),
+            _ => None,
+        };
+        let ids = match table.column("id") {
+            Some(Column::U32(ids)) => Some(drawn.spread(ids)),
+            _ => None,
+        };
+        let colors = match &colored {
+            Some(colors) => Colors::Each(colors),
+            None => Colors::Grains {
                 bases: &bases,
-                kinds: match kinds {
-                    Some(Column::U8(kinds)) => Some(kinds),
-                    _ => None,
-                },
-                ids: match ids {
-                    Some(Column::U32(ids)) => Some(ids),
-                    _ => None,
-                },
+                kinds: kinds.as_deref(),
+                ids: ids.as_deref(),
             },
         };
         let picture = Picture {
             spheres: Spheres {
-                positions: &positions,
-                radii: Radii::Each(radii),
+                positions: &drawn.positions,
+                radii: Radii::Each(&drawn.radii),
                 colors,
             },
             meshes: if look.wireframe {

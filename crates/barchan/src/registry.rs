@@ -1,13 +1,15 @@
 //! Every solver by name: the one place where solvers and scenes meet.
 
 use barchan_bodies::Dynamics;
-use barchan_dem::{Contact, DemSettings, DemSolver, NormalLaw, ShearLaw};
+use barchan_dem::{Contact, DemSettings, DemSolver, Integrator, NormalLaw, ShearLaw};
 use barchan_pbd::{FrictionMode, PbdSettings, PbdSolver, Rigid, Splitting};
 use barchan_refine::{GrainRefiner, Mode, RefineError, RefineSettings, Seeding, Source};
 use barchan_scene::{ContactProperties, Fill, FillSource, Refine, Scene, Settings};
-use barchan_sph::{Pressure, SphSettings, SphSolver, Yield};
+use barchan_sph::{Air, Integration, Pressure, SphSettings, SphSolver, Walls, Yield};
 use barchan_world::{Solver, World};
 use thiserror::Error;
+
+use crate::clumps;
 
 /// A solver that could not be made.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -101,6 +103,16 @@ fn sph(scene: &Scene, world: &World) -> Result<Box<dyn Solver>, SolverError> {
     let mut settings = sph_settings(&scene.solver_settings, scene.frame_rate);
     let cohesion = scene.contacts.iter().map(|c| c.cohesion.unwrap_or_default() as f32);
     settings.cohesion = cohesion.collect();
+    let viscosity = |c: &ContactProperties| {
+        let dry = c.viscosity.unwrap_or_default();
+        [dry as f32, c.wet_viscosity.unwrap_or(dry) as f32]
+    };
+    // Guides of which nothing is said are as wet as they can be.
+    if scene.contacts.iter().any(|c| c.wetness.is_some()) {
+        let wetness = scene.contacts.iter().map(|c| c.wetness.unwrap_or(1.0) as f32);
+        settings.wetness = wetness.collect();
+    }
+    settings.viscosity = scene.contacts.iter().map(viscosity).collect();
     let bodies = Dynamics::new(world).map_err(|error| refused(error.to_string()))?;
     let solver = SphSolver::new(settings, bodies).map_err(|error| refused(error.to_string()))?;
     Ok(Box::new(solver))
@@ -128,9 +140,29 @@ fn sph_settings(given: &Settings, frame_rate: f64) -> SphSettings {
         ],
         friction_iterations: count("friction_iterations", defaults.friction_iterations),
         convention: convention.map_or(defaults.convention, |y| y.1),
+        integration: named(given, "integration", Integration::ALL),
+        warm_start: given.flag("warm_start").unwrap_or(defaults.warm_start),
+        drying_time: given.number("drying_time").map(|x| x as f32),
+        wetting_time: given.number("wetting_time").map(|x| x as f32),
+        walls: named(given, "boundary", Walls::ALL),
+        sound_speed: given.number("sound_speed").map(|x| x as f32),
+        discrete: given.flag("discrete").unwrap_or(defaults.discrete),
+        air: air(given),
         cfl: number("cfl", defaults.cfl),
-        cohesion: defaults.cohesion,
+        ..defaults
     }
+}
+
+/// What sand falls through, if it is there.
+fn air(given: &Settings) -> Option<Air> {
+    let number = |name: &str| given.number(name).map(|x| x as f32);
+    let density = number("air_density").filter(|&density| density > 0.0)?;
+    Some(Air {
+        density,
+        viscosity: number("air_viscosity")?,
+        wind: given.vector("wind")?.map(|x| x as f32).into(),
+        grain: number("grain_diameter"),
+    })
 }
 
 fn dem(scene: &Scene, world: &World) -> Result<Box<dyn Solver>, SolverError> {
@@ -152,20 +184,20 @@ fn dem_settings(scene: &Scene, world: &World) -> DemSettings {
             poisson_ratio: said.poisson_ratio.unwrap_or(usual.poisson_ratio),
             restitution: said.restitution.unwrap_or(usual.restitution),
             rolling_friction: said.rolling_friction.unwrap_or(usual.rolling_friction),
+            liquid: said.liquid.unwrap_or(usual.liquid),
+            surface_tension: said.surface_tension.unwrap_or(usual.surface_tension),
+            contact_angle: said.contact_angle.unwrap_or(usual.contact_angle),
+            cohesion: said.cohesion.unwrap_or(usual.cohesion),
         }
     };
     let young = given.number("body_youngs_modulus");
-    let (mut clumps, mut clumped) = (Vec::new(), Vec::new());
-    let starts = [0].into_iter().chain(world.fill_ends.iter().copied());
-    for (fill, (start, end)) in scene.fills.iter().zip(starts.zip(world.fill_ends.iter().copied())) {
-        if let Some(clump) = &fill.clump {
-            clumped.push((start..end, clumps.len()));
-            clumps.push((**clump).clone());
-        }
-    }
+    let (ids, clumps): (Vec<_>, Vec<_>) = clumps::of_scene(scene, world).into_iter().unzip();
+    let clumped = ids.into_iter().zip(0..).collect();
     DemSettings {
         step: given.number("step"),
         steps_per_contact: number("steps_per_contact", defaults.steps_per_contact),
+        integrator: named(given, "integrator", Integrator::ALL),
+        tolerance: number("tolerance", defaults.tolerance),
         normal: named(given, "normal", NormalLaw::ALL),
         shear: named(given, "shear", ShearLaw::ALL),
         reference_speed: number("reference_speed", defaults.reference_speed),

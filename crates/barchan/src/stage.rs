@@ -13,6 +13,7 @@ use glam::{DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::clumps::{self, ClumpPlan};
 use crate::wires::{self, Edge};
 
 /// A stage that could not be read.
@@ -61,6 +62,9 @@ pub(crate) struct Plan {
     /// Colours of materials, sRGB, by number.
     pub materials: Vec<Option<[u8; 3]>>,
     pub bodies: Vec<BodyPlan>,
+    /// Which guides are drawn as several spheres.
+    #[serde(default)]
+    pub clumps: Vec<ClumpPlan>,
     cameras: Vec<CameraPlan>,
 }
 
@@ -124,6 +128,9 @@ impl Stage {
                 bounds: (!bounds.is_empty()).then(|| [bounds.min.to_array(), bounds.max.to_array()]),
                 materials: scene.colors.clone(),
                 bodies: bodies.collect(),
+                clumps: (clumps::of_scene(scene, world).into_iter())
+                    .map(|(ids, clump)| ClumpPlan::new(ids, &clump))
+                    .collect(),
                 cameras: scene.cameras.iter().map(CameraPlan::of).collect(),
             },
             surfaces: world.bodies.iter().map(surface).collect(),

@@ -10,6 +10,11 @@ pub fn peak() -> Option<u64> {
     field("/proc/self/status", "VmHWM:")
 }
 
+/// Memory that this process uses now [bytes].
+pub fn resident() -> Option<u64> {
+    field("/proc/self/status", "VmRSS:")
+}
+
 /// Begins to measure [`peak`] anew.
 pub fn reset_peak() {
     // Where it is not allowed, the peak is that of the whole run.

@@ -3,7 +3,7 @@
 use barchan_geometry::clump::Clump;
 use barchan_geometry::random::Stream;
 use barchan_world::{Archive, ArchiveError, World};
-use glam::{DQuat, DVec3};
+use glam::{DQuat, DVec3, Vec3};
 
 use crate::DemSettings;
 use crate::cpu::grains::{Grain, SPHERE};
@@ -139,6 +139,12 @@ impl Grain {
     }
 }
 
+/// Rotation vectors [rad] of all guides where nothing has turned them yet.
+pub(crate) fn first_turns(world: &World, settings: &DemSettings) -> Vec<Vec3> {
+    let turn = |i: usize| fresh(world, settings, i).rotation.to_scaled_axis().as_vec3();
+    (0..world.guides.len()).map(turn).collect()
+}
+
 /// A guide as the world has it, falling freely without spin; turned at random unless it is a sphere.
 fn fresh(world: &World, settings: &DemSettings, i: usize) -> Grain {
     let guides = &world.guides;
@@ -147,7 +153,7 @@ fn fresh(world: &World, settings: &DemSettings, i: usize) -> Grain {
         position: guides.position[i].as_dvec3() + guides.offset[i].as_dvec3(),
         rotation: match kind {
             SPHERE => DQuat::IDENTITY,
-            _ => random_rotation(world.seed, guides.id[i]),
+            _ => first_rotation(world.seed, guides.id[i]),
         },
         velocity: guides.velocity[i].as_dvec3(),
         momentum: DVec3::ZERO,
@@ -159,12 +165,7 @@ fn fresh(world: &World, settings: &DemSettings, i: usize) -> Grain {
     }
 }
 
-/// Any rotation, all equally likely, [Shoemake92].
-fn random_rotation(seed: u64, id: u32) -> DQuat {
-    let mut stream = Stream::new(seed, u64::from(id));
-    let (share, first, second) = (stream.unit(), stream.unit(), stream.unit());
-    let (sin_a, cos_a) = (std::f64::consts::TAU * first).sin_cos();
-    let (sin_b, cos_b) = (std::f64::consts::TAU * second).sin_cos();
-    let (low, high) = ((1.0 - share).sqrt(), share.sqrt());
-    DQuat::from_xyzw(low * sin_a, low * cos_a, high * sin_b, high * cos_b)
+/// How a clump lies at first: as the fill that may have packed it took it to lie.
+fn first_rotation(seed: u64, id: u32) -> DQuat {
+    Stream::new(seed, u64::from(id)).rotation()
 }

@@ -7,13 +7,14 @@ use rayon::prelude::*;
 
 use crate::DemSolver;
 use crate::cpu::contacts::{self, Chunk};
+use crate::cpu::levels::Near;
 use crate::cpu::order;
 use crate::cpu::rows::Row;
 use crate::cpu::rules::Rules;
 use crate::cpu::surface::{Placed, Surface};
 use crate::state::{State, is_identity};
 
-/// Cells of the curve that orders spheres, of the largest radius [-].
+/// Cells of the curve that orders spheres, of the mean radius [-].
 const CELL: f64 = 2.0;
 /// An overlap above this, of a radius [-], is no contact any more.
 const DEEPEST: f64 = 1.0;
@@ -22,7 +23,7 @@ impl DemSolver {
     /// Takes over the world, sorts spheres, and prepares what stays the same over a frame.
     pub(crate) fn begin_frame(&mut self, world: &mut World) -> Result<(), AdvanceError> {
         self.clock.enter("sort");
-        match self.settings.clumps.is_empty() {
+        match !self.settings.has_grains() {
             true => self.state.follow(world),
             false => self.state.follow_grains(world, &self.settings),
         }
@@ -44,18 +45,19 @@ impl DemSolver {
 
     fn sort(&mut self, world: &mut World) {
         let State { rows, grains, .. } = &self.state;
-        let largest = world.guides.radius.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
-        let side = CELL * f64::from(largest);
+        let radii: f64 = world.guides.radius.iter().map(|&radius| f64::from(radius)).sum();
+        let side = (CELL * radii / world.guides.len().max(1) as f64).max(f64::MIN_POSITIVE);
         let keyed = &mut self.spare.keyed;
-        match self.settings.clumps.is_empty() {
+        match !self.settings.has_grains() {
             true => order::sort(rows[..world.guides.len()].par_iter().map(Row::place), side, keyed),
             false => order::sort(grains.par_iter().map(|grain| grain.position), side, keyed),
         }
         let order: Vec<u32> = keyed.iter().map(|k| k.1).collect();
+        *keyed = Vec::new();
         if !is_identity(&order) {
             world.guides.gather(&order);
         }
-        match self.settings.clumps.is_empty() {
+        match !self.settings.has_grains() {
             true => self.state.gather(&order),
             false => self.state.gather_grains(&order, world, &self.settings.clumps),
         }
@@ -76,7 +78,7 @@ impl DemSolver {
             };
             let grains = self.state.grains.iter_mut();
             grains.for_each(|grain| image(&mut grain.position[axis]));
-            if self.settings.clumps.is_empty() {
+            if !self.settings.has_grains() {
                 let rows = &mut self.state.rows[..world.guides.len()];
                 rows.iter_mut().for_each(|row| image(&mut row.position[axis]));
             }
@@ -93,7 +95,9 @@ impl DemSolver {
             let at = |x: f64| (x - world.origin[axis]) as f32;
             Some(at(range[0])..at(range[1]))
         };
-        self.grid = Grid::periodic([local(0), local(1), local(2)]).map_err(crate::search::search_error)?;
+        let ranges = [local(0), local(1), local(2)];
+        Grid::periodic(ranges.clone()).map_err(crate::search::search_error)?;
+        self.near = Near::new(|| Grid::periodic(ranges.clone()).expect("ranges that were good"));
         self.periodic = Some(wanted);
         Ok(())
     }

@@ -3,7 +3,7 @@
 //! `step` is the list of stages, `laws` holds the equations, `cpu` the loops. State is kept in double precision, since overlaps are a
 //! thousandth of a radius; the world gets it rounded.
 
-mod clock;
+mod adaptive;
 mod clumped;
 mod cpu;
 mod frame;
@@ -15,5 +15,5 @@ mod state;
 mod step;
 
 pub use barchan_geometry::clump::{Clump, ClumpError, Member};
-pub use settings::{Contact, DemSettings, NormalLaw, SettingsError, ShearLaw};
+pub use settings::{Contact, DemSettings, Integrator, NormalLaw, SettingsError, ShearLaw};
 pub use step::{DemSolver, Sphere};

@@ -8,8 +8,8 @@ use barchan_world::AdvanceError;
 
 use crate::laws::normal::NormalLaw;
 use crate::laws::{duration, effective};
-use crate::settings::SettingsError;
-use crate::{DemSettings, DemSolver};
+use crate::settings::{Integrator, SettingsError};
+use crate::{DemSettings, DemSolver, adaptive};
 
 /// A frame that needs more steps than this [-] is not worth waiting for.
 const MOST_STEPS: f64 = 1e6;
@@ -114,6 +114,7 @@ impl DemSolver {
         let contact = self.settings.contact_time(shortest, speed.max(pressed).max(slowest));
         let step = match self.settings.step {
             Some(step) => step.min(contact / LEAST_STEPS),
+            None if self.settings.integrator == Integrator::Rkf45 => contact / adaptive::LEAST_STEPS,
             None => contact / self.settings.steps_per_contact,
         };
         let longest = step.min(LONGEST_WAY * smallest / speed.max(f64::MIN_POSITIVE));

@@ -1,6 +1,5 @@
 //! Lists of what may touch, made anew only when something has moved too far for them.
 
-use barchan_neighbors::ContactRule;
 use barchan_world::{AdvanceError, World};
 use glam::DVec3;
 use rayon::prelude::*;
@@ -52,27 +51,13 @@ impl DemSolver {
         // Places are rounded to single precision here.
         let rounding = 4.0 * f32::EPSILON * far;
         spare.reaches.clear();
-        let reach = |(row, left): (&crate::cpu::rows::Row, &f32)| (row.radius as f32 + left) * (1.0 + 1e-6) + rounding;
+        // Bridges are at most as long: the reduced radius is a quarter of the sum of both at most.
+        let long = (1.0 + 0.25 * self.rules.bridge) as f32;
+        let reach =
+            |(row, left): (&crate::cpu::rows::Row, &f32)| (long * row.radius as f32 + left) * (1.0 + 1e-6) + rounding;
         spare.reaches.extend(rows.iter().zip(&*left).map(reach));
-        let rule = ContactRule {
-            scale: 1.0,
-            margin: 0.0,
-        };
-        let cell = rule.largest_reach(&spare.reaches).map_err(search_error)?;
-        self.grid
-            .build(&spare.positions, cell.max(f32::MIN_POSITIVE))
-            .map_err(search_error)?;
-        self.lists
-            .find_contacts(&self.grid, &spare.reaches, rule)
-            .map_err(search_error)?;
-        contacts::rebuild(
-            &mut self.chunks,
-            &self.lists,
-            &self.past,
-            old,
-            grain_of,
-            self.rules.rolls,
-        );
+        self.near.find(&spare.positions, &spare.reaches).map_err(search_error)?;
+        contacts::rebuild(&mut self.chunks, &self.near, &self.past, old, grain_of, &self.rules);
         let farthest = self.travels.iter().copied().fold(0.0, f64::max);
         self.body_margin = HASTE * HORIZON * farthest;
         self.body_travel = 0.0;

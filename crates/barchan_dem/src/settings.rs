@@ -34,6 +34,14 @@ pub struct Contact {
     pub restitution: f64,
     /// Resistance to rolling, of the reduced radius [-].
     pub rolling_friction: f64,
+    /// Liquid on the grains, of their own volume [-]: moist ones are held by bridges of it.
+    pub liquid: f64,
+    /// Surface tension of the liquid [N/m].
+    pub surface_tension: f64,
+    /// Angle at which the liquid meets the grains [rad].
+    pub contact_angle: f64,
+    /// Cohesion of the bulk [Pa], which bridges of that strength make.
+    pub cohesion: f64,
 }
 
 impl Default for Contact {
@@ -43,8 +51,30 @@ impl Default for Contact {
             poisson_ratio: 0.3,
             restitution: 0.5,
             rolling_friction: 0.0,
+            liquid: 0.0,
+            surface_tension: WATER,
+            contact_angle: 0.0,
+            cohesion: 0.0,
         }
     }
+}
+
+/// Surface tension of water [N/m].
+const WATER: f64 = 0.072;
+
+/// How motion is integrated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Integrator {
+    /// Velocity Verlet: one search for forces a step, of a fixed part of a contact.
+    #[default]
+    Verlet,
+    /// Runge, Kutta and Fehlberg's of fifth order with a step by its error, as [Bell05] does.
+    Rkf45,
+}
+
+impl Integrator {
+    /// Every integrator by its name in scene files.
+    pub const ALL: &'static [(&'static str, Self)] = &[("verlet", Self::Verlet), ("rkf45", Self::Rkf45)];
 }
 
 /// The settings of the solver.
@@ -54,6 +84,10 @@ pub struct DemSettings {
     pub step: Option<f64>,
     /// Steps in the shortest contact, where no step is given [-].
     pub steps_per_contact: f64,
+    /// How motion is integrated.
+    pub integrator: Integrator,
+    /// Error of a step of `Rkf45`, of a radius and of its way in a contact [-].
+    pub tolerance: f64,
     /// What pushes apart.
     pub normal: NormalLaw,
     /// What resists sliding.
@@ -79,6 +113,8 @@ impl Default for DemSettings {
         Self {
             step: None,
             steps_per_contact: 20.0,
+            integrator: Integrator::default(),
+            tolerance: 1e-4,
             normal: NormalLaw::default(),
             shear: ShearLaw::default(),
             reference_speed: 1.0,
@@ -98,6 +134,11 @@ impl DemSettings {
         self.contacts.get(material).copied().unwrap_or_default()
     }
 
+    /// Whether each guide is moved as a grain that may have several spheres.
+    pub(crate) fn has_grains(&self) -> bool {
+        !self.clumps.is_empty() || self.integrator == Integrator::Rkf45
+    }
+
     /// Refuses what means nothing; `names` are those of the materials.
     pub(crate) fn check(&self, names: &[String]) -> Result<(), SettingsError> {
         let positive = |name, value: f64| check(name, value, value > 0.0 && value.is_finite(), "above 0");
@@ -108,6 +149,13 @@ impl DemSettings {
             steps,
             (10.0..=1e4).contains(&steps),
             "from 10 to 10000",
+        )?;
+        let tolerance = self.tolerance;
+        check(
+            "tolerance",
+            tolerance,
+            tolerance > 0.0 && tolerance <= 0.1,
+            "above 0 and at most 0.1",
         )?;
         for (name, value) in [
             ("step", self.step),
@@ -142,6 +190,10 @@ impl Contact {
             poisson_ratio: poisson,
             restitution: e,
             rolling_friction: rolling,
+            liquid,
+            surface_tension: tension,
+            contact_angle: angle,
+            cohesion,
         } = *self;
         check("youngs_modulus", young, young > 0.0 && young.is_finite(), "above 0 Pa")?;
         check(
@@ -151,11 +203,20 @@ impl Contact {
             "above -1 and at most 0.5",
         )?;
         check("restitution", e, e > 0.0 && e <= 1.0, "above 0 and at most 1")?;
+        for (name, value) in [
+            ("rolling_friction", rolling),
+            ("surface_tension", tension),
+            ("cohesion", cohesion),
+        ] {
+            check(name, value, value >= 0.0 && value.is_finite(), "0 or above")?;
+        }
+        check("liquid", liquid, (0.0..=0.5).contains(&liquid), "from 0 to 0.5")?;
+        let degrees = angle.to_degrees();
         check(
-            "rolling_friction",
-            rolling,
-            rolling >= 0.0 && rolling.is_finite(),
-            "0 or above",
+            "contact_angle",
+            degrees,
+            (0.0..=90.0).contains(&degrees),
+            "from 0 to 90 degrees",
         )
     }
 }

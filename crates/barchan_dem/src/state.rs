@@ -128,13 +128,12 @@ impl State {
 
     /// Puts sphere `order[k]` at place `k`.
     pub(crate) fn gather(&mut self, order: &[u32]) {
-        let pick = |k: &u32| *k as usize;
         if !is_identity(order) {
-            self.ids = order.iter().map(|k| self.ids[pick(k)]).collect();
-            self.old = order.iter().map(|k| self.old[pick(k)]).collect();
-            self.rows = order.iter().map(|k| self.rows[pick(k)]).chain([Row::FAR]).collect();
-            self.motions = order.iter().map(|k| self.motions[pick(k)]).collect();
-            self.pushes = order.iter().map(|k| self.pushes[pick(k)]).collect();
+            permute(&mut self.ids, order);
+            permute(&mut self.old, order);
+            permute(&mut self.rows[..order.len()], order);
+            permute(&mut self.motions, order);
+            permute(&mut self.pushes, order);
         }
         self.ways.clear();
         self.ways.resize(order.len(), 0.0);
@@ -188,7 +187,7 @@ impl State {
     }
 
     pub(crate) fn load(world: &World, settings: &DemSettings, archive: &Archive) -> Result<Self, ArchiveError> {
-        if !settings.clumps.is_empty() {
+        if settings.has_grains() {
             return Self::load_grains(world, settings, archive);
         }
         let ids: Vec<u32> = archive.get("dem.ids")?;
@@ -216,6 +215,21 @@ impl State {
         }
         state.rows.push(Row::FAR);
         Ok(state)
+    }
+}
+
+/// Puts value `order[k]` at place `k`, cycle by cycle: a copy of all of them would be the most memory there is at once.
+fn permute<T: Copy>(values: &mut [T], order: &[u32]) {
+    let mut is_done = vec![false; order.len()];
+    for start in 0..order.len() {
+        let first = values[start];
+        let mut place = start;
+        while !is_done[place] {
+            is_done[place] = true;
+            let next = order[place] as usize;
+            values[place] = if next == start { first } else { values[next] };
+            place = next;
+        }
     }
 }
 
@@ -253,4 +267,17 @@ fn rounded(place: DVec3) -> (Vec3, Vec3) {
 pub(crate) fn is_published(world: &World, i: usize, place: DVec3, velocity: DVec3) -> bool {
     let guides = &world.guides;
     (guides.position[i], guides.offset[i]) == rounded(place) && guides.velocity[i] == velocity.as_vec3()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn permuting_in_place_is_picking_by_the_order() {
+        let order = [3, 1, 0, 2, 6, 4, 5, 7];
+        let mut values: Vec<u32> = (10..18).collect();
+        permute(&mut values, &order);
+        assert_eq!(values, order.map(|k| 10 + k));
+    }
 }

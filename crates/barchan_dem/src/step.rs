@@ -1,24 +1,25 @@
 //! A step, stage by stage.
 
 use barchan_bodies::Dynamics;
-use barchan_neighbors::{Grid, Lists};
 use barchan_world::{
-    AdvanceError, AdvanceReport, Archive, ArchiveError, Body, ColumnRef, Periodic, Solver, World, Wrench,
+    AdvanceError, AdvanceReport, Archive, ArchiveError, Body, ColumnRef, Periodic, Solver, Stopwatch, World, Wrench,
 };
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use crate::DemSettings;
-use crate::clock::Clock;
+use crate::adaptive::Adaptive;
+use crate::clumped;
 use crate::cpu::contacts::Chunk;
 use crate::cpu::grains::{self, Parts};
+use crate::cpu::levels::Near;
 use crate::cpu::motion::{self, Moved};
 use crate::cpu::past::Past;
 use crate::cpu::rules::{Dampings, Rules};
 use crate::cpu::surface::{Placed, Surface};
 use crate::cpu::walls::Solids;
 use crate::cpu::{CHUNK, forces};
-use crate::settings::SettingsError;
+use crate::settings::{Integrator, SettingsError};
 use crate::state::State;
 
 /// The solver.
@@ -46,14 +47,14 @@ pub struct DemSolver {
     /// How far bodies went since the last search, and how far they may [m].
     pub(crate) body_travel: f64,
     pub(crate) body_margin: f64,
-    pub(crate) grid: Grid,
-    pub(crate) lists: Lists,
+    pub(crate) near: Near,
     pub(crate) periodic: Option<(Periodic, DVec3)>,
     pub(crate) searches: u32,
     /// What is shown of guides: angular velocities [rad/s], and of clumps rotation vectors [rad].
     pub(crate) spins: Vec<Vec3>,
     pub(crate) turns: Vec<Vec3>,
-    pub(crate) clock: Clock,
+    pub(crate) adaptive: Adaptive,
+    pub(crate) clock: Stopwatch,
     pub(crate) spare: Spare,
 }
 
@@ -82,6 +83,10 @@ impl DemSolver {
         let names: Vec<String> = world.materials.all.iter().map(|m| m.name.clone()).collect();
         settings.check(&names)?;
         settings.check_step(world)?;
+        let turns = match settings.clumps.is_empty() {
+            true => Vec::new(),
+            false => clumped::first_turns(world, &settings),
+        };
         Ok(Self {
             settings,
             dynamics,
@@ -101,13 +106,13 @@ impl DemSolver {
             travels: Vec::new(),
             body_travel: 0.0,
             body_margin: 0.0,
-            grid: Grid::new(),
-            lists: Lists::new(),
+            near: Near::default(),
             periodic: None,
             searches: 0,
             spins: Vec::new(),
-            turns: Vec::new(),
-            clock: Clock::default(),
+            turns,
+            adaptive: Adaptive::default(),
+            clock: Stopwatch::default(),
             spare: Spare::default(),
         })
     }
@@ -149,7 +154,7 @@ impl DemSolver {
 
     /// Moves spheres, and expects their velocities at the end of the step.
     fn advance_spheres(&mut self, step: f64) -> Moved {
-        if !self.settings.clumps.is_empty() {
+        if self.settings.has_grains() {
             return self.advance_grains(step);
         }
         let State {
@@ -192,7 +197,7 @@ impl DemSolver {
     }
 
     /// Moves bodies by what spheres gave them in the last step, or where they are told. Gives whether the last search still holds.
-    fn move_bodies(&mut self, world: &mut World, step: f64) -> Result<bool, AdvanceError> {
+    pub(crate) fn move_bodies(&mut self, world: &mut World, step: f64) -> Result<bool, AdvanceError> {
         self.impulses.clear();
         self.impulses.extend(self.loads.iter().map(|load| *load * step));
         self.dynamics.step(world, &self.impulses, step)?;
@@ -221,6 +226,7 @@ impl DemSolver {
             pushes,
             ways,
             grains,
+            grain_of,
             ..
         } = &mut self.state;
         let (rows, rules, gravity) = (&*rows, &self.rules, world.gravity);
@@ -229,9 +235,10 @@ impl DemSolver {
             surfaces: &self.surfaces,
             bodies: &self.bodies,
             travels: &self.travels,
+            grain_of,
         };
-        let clumps = &self.settings.clumps;
-        if !clumps.is_empty() {
+        if self.settings.has_grains() {
+            let clumps = &self.settings.clumps;
             let parts = Parts {
                 chunks: &mut self.chunks,
                 grains,
@@ -242,7 +249,7 @@ impl DemSolver {
             };
             parts.each(&|parts| {
                 let chunk = &mut parts.chunks[0];
-                chunk.touch(rows, parts.ways, &solids);
+                chunk.touch(rows, parts.ways, &solids, false);
                 forces::push_chunk(chunk, rows, parts.pushes, rules, &solids);
                 grains::finish(parts, rows, clumps, gravity, step);
             });
@@ -254,7 +261,7 @@ impl DemSolver {
             .zip(ways.par_chunks(CHUNK));
         let chunks = self.chunks.par_iter_mut().zip(columns);
         chunks.for_each(|(chunk, ((motions, pushes), ways))| {
-            chunk.touch(rows, ways, &solids);
+            chunk.touch(rows, ways, &solids, false);
             forces::push_chunk(chunk, rows, pushes, rules, &solids);
             let own = &rows[chunk.start..chunk.start + chunk.len];
             motion::finish(own, motions, pushes, gravity, step);
@@ -262,7 +269,7 @@ impl DemSolver {
     }
 
     /// Sums what all chunks give bodies, in their order.
-    fn sum_loads(&mut self, step: f64) {
+    pub(crate) fn sum_loads(&mut self, step: f64) {
         self.loads.fill(Wrench::default());
         for chunk in &self.chunks {
             for (sum, load) in self.loads.iter_mut().zip(&chunk.loads) {
@@ -284,7 +291,12 @@ impl Solver for DemSolver {
         self.begin_frame(world)?;
         let (start, steps) = (world.time, self.plan(world, duration)?);
         let step = duration / f64::from(steps);
-        self.rules.step = step;
+        if self.settings.integrator == Integrator::Rkf45 {
+            let steps = self.advance_adaptive(world, duration, step)?;
+            world.time = start + duration;
+            return self.end_frame(world, duration, steps);
+        }
+        self.rules.set_step(step);
         for k in 0..steps {
             world.time = start + duration * f64::from(k) / f64::from(steps);
             self.step(world, step)?;
@@ -309,6 +321,7 @@ impl Solver for DemSolver {
         self.state.save(archive);
         self.past.save(archive);
         archive.put("dem.deepest", &[self.deepest]);
+        archive.put("dem.step", &[self.adaptive.next]);
         let loads: Vec<[[f64; 3]; 2]> = (self.loads.iter())
             .map(|load| [load.force.to_array(), load.torque.to_array()])
             .collect();
@@ -327,6 +340,7 @@ impl Solver for DemSolver {
             });
         }
         self.deepest = archive.get_one("dem.deepest")?;
+        self.adaptive.next = archive.get_one("dem.step")?;
         self.dynamics.load(world, archive)?;
         (self.state, self.past) = (state, past);
         self.loads.clear();

@@ -5,7 +5,7 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use barchan_dem::{Contact, DemSettings, DemSolver, NormalLaw, ShearLaw};
+use barchan_dem::{Contact, DemSettings, DemSolver, Integrator, NormalLaw, ShearLaw};
 use barchan_world::{Solver, World};
 use glam::DVec3;
 use support::{add, plane, solver, world};
@@ -74,6 +74,7 @@ impl Seen {
     fn measure(&self, name: &str) -> f64 {
         match name {
             "restitution" => -self.after.z / self.before.z,
+            "parting speed" => self.after.z,
             "tangential restitution" => self.after.x / self.before.x,
             "duration" => self.touched,
             "overlap" => self.deepest,
@@ -113,6 +114,7 @@ fn experiment(case: &Table) -> Seen {
         &world,
         DemSettings {
             step: Some(step),
+            integrator: named(case, "integrator", Integrator::ALL),
             normal: named(case, "normal", NormalLaw::ALL),
             shear: named(case, "shear", ShearLaw::ALL),
             reference_speed: number(case, "reference_speed").unwrap_or(1.0),
@@ -122,6 +124,9 @@ fn experiment(case: &Table) -> Seen {
                 restitution: number(case, "restitution").unwrap_or(usual.restitution),
                 poisson_ratio: number(case, "poisson_ratio").unwrap_or(usual.poisson_ratio),
                 rolling_friction: number(case, "rolling_friction").unwrap_or(0.0),
+                liquid: number(case, "liquid").unwrap_or(0.0),
+                contact_angle: number(case, "contact_angle").unwrap_or(0.0).to_radians(),
+                ..usual
             }],
             ..DemSettings::default()
         },

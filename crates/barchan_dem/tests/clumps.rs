@@ -4,7 +4,7 @@ mod support;
 
 use barchan_dem::{Clump, Contact, DemSettings};
 use barchan_world::{Archive, Solver, World};
-use glam::{DMat3, DVec3};
+use glam::{DMat3, DQuat, DVec3};
 use support::{add, cloud, contact, plane, run, solver, sums, world};
 
 fn down() -> DVec3 {
@@ -90,12 +90,12 @@ fn an_asymmetric_clump_flips_about_its_middle_axis_when_it_should() {
         let barchan_world::ColumnRef::Vec3(turns) = column else {
             panic!()
         };
-        glam::DQuat::from_scaled_axis(turns[0].as_dvec3())
+        DQuat::from_scaled_axis(turns[0].as_dvec3())
     };
     let start = rotation * DVec3::new(0.01, 10.0, 0.0);
     solver.spin(0, start);
     run(&mut solver, &mut world, 1e-3, 1);
-    let momentum = |w: DVec3, turn: glam::DQuat| turn * (inertia * (turn.inverse() * w));
+    let momentum = |w: DVec3, turn: DQuat| turn * (inertia * (turn.inverse() * w));
     let kept = momentum(start, rotation);
     let mut flips = Vec::new();
     let mut sign = 1.0;
@@ -104,7 +104,7 @@ fn an_asymmetric_clump_flips_about_its_middle_axis_when_it_should() {
         let barchan_world::ColumnRef::Vec3(turns) = solver.columns()[1].1 else {
             panic!()
         };
-        let turn = glam::DQuat::from_scaled_axis(turns[0].as_dvec3());
+        let turn = DQuat::from_scaled_axis(turns[0].as_dvec3());
         let w = spin(&solver, &world);
         let middle = (turn.inverse() * w).y;
         if middle * sign < 0.0 {
@@ -208,4 +208,40 @@ fn a_heap_of_clumps_is_the_same_on_any_threads_and_after_a_resume_and_rests() {
     let load = -world.bodies[0].wrench.force.z;
     let mass: f64 = world.guides.mass.iter().map(|&m| f64::from(m)).sum();
     assert!((load / (mass * 9.81) - 1.0).abs() < 0.5, "{load} {}", mass * 9.81);
+}
+
+/// How a clump lies at first.
+fn rotation_of(clump: &Clump) -> DQuat {
+    let mut world = world(DVec3::ZERO, 0.0);
+    add(&mut world, DVec3::ZERO, DVec3::ZERO, 0.01);
+    let mut solver = solver(&world, settings(clump.clone()));
+    run(&mut solver, &mut world, 1e-6, 1);
+    let barchan_world::ColumnRef::Vec3(turns) = solver.columns()[1].1 else {
+        panic!()
+    };
+    DQuat::from_scaled_axis(turns[0].as_dvec3())
+}
+
+#[test]
+fn a_plate_rebounds_alike_however_many_spheres_it_lands_on() {
+    for side in 1..5 {
+        let spheres: Vec<(DVec3, f64)> = (0..side * side)
+            .map(|k| (DVec3::new(f64::from(k % side), f64::from(k / side), 0.0), 0.6))
+            .collect();
+        let clump = Clump::of_spheres(&spheres).unwrap();
+        let normal = rotation_of(&clump) * DVec3::Z;
+        let mut world = world(DVec3::ZERO, 0.0);
+        let thickness = clump.members()[0].radius * 0.01;
+        add(&mut world, 1.001 * thickness * normal, -0.5 * normal, 0.01);
+        world.bodies.push(plane(normal, DVec3::ZERO, 0.0));
+        let settings = DemSettings {
+            steps_per_contact: 100.0,
+            ..settings(clump)
+        };
+        let mut solver = solver(&world, settings);
+        run(&mut solver, &mut world, 1e-3, 20);
+        let after = solver.sphere(&world, 0).unwrap();
+        let restitution = after.velocity.dot(normal) / 0.5;
+        assert!((restitution - 0.5).abs() < 0.02, "{side}: {restitution}");
+    }
 }

@@ -5,7 +5,7 @@ mod support;
 use std::sync::Arc;
 
 use barchan_bodies::Dynamics;
-use barchan_dem::{Contact, DemSettings, DemSolver, NormalLaw};
+use barchan_dem::{Contact, DemSettings, DemSolver, Integrator, NormalLaw};
 use barchan_geometry::sdf_grid::SdfGrid;
 use barchan_geometry::shapes::{Cuboid, Subtract};
 use barchan_world::{Archive, Boundary, Solver, World};
@@ -316,4 +316,58 @@ fn two_materials_meet_by_their_common_restitution() {
     run(&mut solver, &mut world, 1e-3, 4);
     let speed = solver.sphere(&world, 1).unwrap().velocity.z;
     assert!((2.0 * speed - 0.6).abs() < 5e-3, "{speed}");
+}
+
+#[test]
+fn adaptive_steps_are_the_same_on_any_threads_and_after_a_resume_and_keep_momentum() {
+    let adaptive = || DemSettings {
+        integrator: Integrator::Rkf45,
+        ..settings()
+    };
+    let run_with = |threads: usize, stop: u32| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut world = heap(300);
+            let mut whole = solver(&world, adaptive());
+            run(&mut whole, &mut world, 4e-3, stop);
+            let mut archive = Archive::default();
+            world.save(&mut archive);
+            whole.save(&mut archive);
+            let mut world = heap(300);
+            world.load(&archive).unwrap();
+            let mut resumed = solver(&world, adaptive());
+            resumed.load(&world, &archive).unwrap();
+            run(&mut resumed, &mut world, 4e-3, 24 - stop);
+            world.guides
+        })
+    };
+    let one = run_with(1, 7);
+    assert!(one == run_with(2, 7), "two threads differ");
+    assert!(one == run_with(2, 15), "resumed elsewhere, it differs");
+}
+
+#[test]
+fn an_adaptive_step_loses_less_energy_where_less_is_tolerated() {
+    let loss = |tolerance: f64| {
+        let mut world = world(DVec3::ZERO, 0.0);
+        add(&mut world, DVec3::new(0.0, 0.0, -0.00501), 0.5 * DVec3::Z, 0.005);
+        add(&mut world, DVec3::new(0.0, 0.0, 0.00501), -0.5 * DVec3::Z, 0.005);
+        let elastic = Contact {
+            restitution: 1.0,
+            ..contact()
+        };
+        let settings = DemSettings {
+            integrator: Integrator::Rkf45,
+            tolerance,
+            contacts: vec![elastic],
+            ..DemSettings::default()
+        };
+        let mut solver = solver(&world, settings);
+        run(&mut solver, &mut world, 3e-3, 1);
+        let mass = f64::from(world.guides.mass[0]);
+        (sums(&solver, &world).2 / (0.25 * mass) - 1.0).abs()
+    };
+    let (coarse, fine) = (loss(1e-4), loss(1e-7));
+    assert!(coarse < 5e-2, "{coarse}");
+    assert!(fine < 1e-3 && fine < 0.2 * coarse, "{coarse} {fine}");
 }

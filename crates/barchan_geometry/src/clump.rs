@@ -3,16 +3,20 @@
 use glam::{DMat3, DVec3};
 use thiserror::Error;
 
-use crate::MassProperties;
+use crate::sample::surface::{SurfaceError, SurfaceSettings, sample_surface};
+use crate::{MassProperties, Shape, TriMesh};
 
 /// Columns along each axis when the union of spheres is measured [-].
 const COLUMNS: u32 = 256;
+
+/// Spheres of a clump, at most: those of one grain stay in one chunk of work.
+const MOST_SPHERES: usize = 1000;
 
 /// Moments of inertia that differ by less, of their mean [-], are the same.
 const ROUND: f64 = 1e-3;
 
 /// A group of spheres that is no grain.
-#[derive(Clone, Copy, Debug, Error, PartialEq)]
+#[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum ClumpError {
     /// Nothing in it.
@@ -33,6 +37,17 @@ pub enum ClumpError {
         /// [m].
         place: DVec3,
     },
+    /// More spheres than a grain can have.
+    #[error("{spheres} spheres of {radius} m would cover it; a clump may have {MOST_SPHERES}: make them larger")]
+    TooMany {
+        /// Radius of the spheres [m].
+        radius: f64,
+        /// Number of spheres.
+        spheres: usize,
+    },
+    /// A surface that cannot be covered.
+    #[error(transparent)]
+    Cover(#[from] SurfaceError),
 }
 
 /// A sphere of a clump.
@@ -70,6 +85,28 @@ impl Clump {
         Self::of_spheres(&std::array::from_fn::<_, 8, _>(corner))
     }
 
+    /// Covers the surface of a solid with spheres of `radius` [m] that touch it from within, [Bell05] section 3.4 (methods 3.4).
+    pub fn of_surface(
+        solid: &dyn Shape,
+        surface: &TriMesh,
+        whole: &MassProperties,
+        radius: f64,
+    ) -> Result<Self, ClumpError> {
+        let settings = SurfaceSettings {
+            offset: -radius,
+            ..SurfaceSettings::new(radius)
+        };
+        let cover = sample_surface(surface, solid, &settings, &|_| {})?;
+        if cover.positions.len() > MOST_SPHERES {
+            return Err(ClumpError::TooMany {
+                radius,
+                spheres: cover.positions.len(),
+            });
+        }
+        let spheres: Vec<(DVec3, f64)> = cover.positions.iter().map(|&place| (place, radius)).collect();
+        Self::of_solid(whole, &spheres)
+    }
+
     /// Spheres at these places [m] of these radii [m]. Mass and inertia are those of their union, of one density.
     pub fn of_spheres(spheres: &[(DVec3, f64)]) -> Result<Self, ClumpError> {
         let broken = spheres
@@ -79,8 +116,13 @@ impl Clump {
             let (place, radius) = spheres[index];
             return Err(ClumpError::Sphere { index, radius, place });
         }
-        let whole = union(spheres);
-        if whole.volume.is_nan() || whole.volume <= 0.0 {
+        Self::of_solid(&union(spheres), spheres)
+    }
+
+    /// A solid whose surface spheres cover from within, at these places [m] of these radii [m]: it touches as they do and has the mass and
+    /// inertia of the solid, for a density of 1.
+    pub fn of_solid(whole: &MassProperties, spheres: &[(DVec3, f64)]) -> Result<Self, ClumpError> {
+        if spheres.is_empty() || whole.volume.is_nan() || whole.volume <= 0.0 {
             return Err(ClumpError::Empty {
                 spheres: spheres.len(),
                 volume: whole.volume,
@@ -190,6 +232,8 @@ fn union(spheres: &[(DVec3, f64)]) -> MassProperties {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mesh::primitives;
+    use crate::shapes::Cuboid;
 
     /// Edge, volume of the tetrahedron and of the cube for a radius of 1, and moments of inertia per volume: methods 6.4.
     const TABLE: [(f64, f64, f64, f64, f64); 4] = [
@@ -225,6 +269,26 @@ mod tests {
         assert!(clump.members()[0].offset.length() < 1e-9);
         assert!((clump.members()[0].radius - 1.0).abs() < 1e-4);
         assert!((clump.inertia().x_axis.x - 0.4).abs() < 1e-4);
+    }
+
+    #[test]
+    fn a_solid_that_is_covered_has_its_own_mass_and_the_reach_of_its_surface() {
+        let radius = 0.15;
+        let shape = Cuboid::new(DVec3::new(1.0, 0.6, 0.5)).unwrap();
+        let surface = primitives::cuboid(DVec3::new(1.0, 0.6, 0.5));
+        let whole = crate::mesh::mass_properties(&surface);
+        let clump = Clump::of_surface(&shape, &surface, &whole, radius).unwrap();
+        let scale = (4.0 / 3.0 * std::f64::consts::PI / 0.3f64).cbrt();
+        for axis in 0..3 {
+            let far = |m: &Member| m.offset[axis].abs() + m.radius;
+            let reach = clump.members().iter().map(far).fold(0.0, f64::max);
+            let half = [0.5, 0.3, 0.25][axis] * scale;
+            assert!((reach / half - 1.0).abs() < 0.02, "{axis}: {reach} {half}");
+        }
+        // m/12 (b² + c²) about the long axis.
+        let expected = (0.36 + 0.25) / 12.0 * scale * scale;
+        assert!((clump.inertia().x_axis.x / expected - 1.0).abs() < 1e-3);
+        assert!(!clump.is_round());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Random numbers by counting: the n-th number of a stream depends on the seed and on n alone, never on who draws first, so
 //! samples do not depend on the number of threads.
 
-use glam::{DVec3, IVec3, Vec3};
+use glam::{DQuat, DVec3, IVec3, Vec3};
 
 /// A stream of random numbers, chosen by a seed and a stream number (SplitMix64, [Steele14]).
 #[derive(Clone, Debug)]
@@ -42,6 +42,15 @@ impl Stream {
         let bits = self.bits();
         let part = |shift: u32| (bits >> shift & 0x1F_FFFF) as f32 * (1.0 / (1u32 << 21) as f32);
         Vec3::new(part(0), part(21), part(42))
+    }
+
+    /// The next rotation, all equally likely, [Shoemake92].
+    pub fn rotation(&mut self) -> DQuat {
+        let (share, first, second) = (self.unit(), self.unit(), self.unit());
+        let (sin_a, cos_a) = (std::f64::consts::TAU * first).sin_cos();
+        let (sin_b, cos_b) = (std::f64::consts::TAU * second).sin_cos();
+        let (low, high) = ((1.0 - share).sqrt(), share.sqrt());
+        DQuat::from_xyzw(low * sin_a, low * cos_a, high * sin_b, high * cos_b)
     }
 
     /// The next point, uniform in the unit cube.

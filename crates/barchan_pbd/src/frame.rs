@@ -1,7 +1,5 @@
 //! What happens once a frame.
 
-use std::time::Instant;
-
 use barchan_geometry::Aabb;
 use barchan_world::{AdvanceError, AdvanceReport, Friction, Guides, Motion, World, Wrench, gather, geometric_mean};
 use glam::{DVec3, Vec3};
@@ -22,38 +20,13 @@ use crate::settings::natural_step;
 
 /// A frame that needs more steps than this [-] means nothing any more.
 const MOST_STEPS: f64 = 10_000.0;
-/// Seconds spent in each stage.
-#[derive(Debug, Default)]
-pub(crate) struct Clock {
-    stages: Vec<(&'static str, f64)>,
-    running: Option<(usize, Instant)>,
-}
 
-impl Clock {
-    /// Ends the running stage and starts another.
-    pub(crate) fn enter(&mut self, name: &'static str) {
-        self.stop();
-        let place = self.stages.iter().position(|stage| stage.0 == name);
-        let place = place.unwrap_or_else(|| {
-            self.stages.push((name, 0.0));
-            self.stages.len() - 1
-        });
-        self.running = Some((place, Instant::now()));
-    }
-
-    fn stop(&mut self) {
-        if let Some((place, since)) = self.running.take() {
-            self.stages[place].1 += since.elapsed().as_secs_f64();
-        }
-    }
-
-    fn take(&mut self) -> Vec<(&'static str, f64)> {
-        self.stop();
-        let stages = self.stages.clone();
-        self.stages.iter_mut().for_each(|stage| stage.1 = 0.0);
-        stages
-    }
-}
+/// Sand rests where less than this share of guides [-] moves faster than this, of √(g d) [-].
+const REST_SHARE: f32 = 0.02;
+const REST_SPEED: f32 = 0.2;
+/// As many passes as asked for, times this, go over sand at rest [-]. A heap of 17,000 guides whose guides sleep never then keeps
+/// 99.9 % of them within a tenth of their radius; without, 97 %: impulses that are not yet there let it sink.
+const REST_PASSES: u32 = 4;
 
 /// Memory to sort with, and a table from ids to places.
 #[derive(Debug, Default)]
@@ -110,6 +83,11 @@ impl PbdSolver {
         Ok(asked.max(needed) as u32)
     }
 
+    /// Factor on the passes over contacts in this frame [-]: more where there is little else to do, so that what came to rest stays.
+    pub(crate) fn diligence(&self) -> u32 {
+        if self.is_at_rest { REST_PASSES } else { 1 }
+    }
+
     /// Longest time step [s]: as asked for but not too long for the guides' size, or by it.
     fn step_length(&self) -> f64 {
         let natural = natural_step(self.fall_time);
@@ -146,6 +124,7 @@ impl PbdSolver {
         self.is_first_search = true;
         self.weigh_masses(world);
         self.near.resize_with(n.div_ceil(CHUNK), Vec::new);
+        self.is_at_rest = self.settings.remembers() && is_at_rest(world, self.fall_time);
         self.spare.wrenches.clear();
         self.spare.wrenches.resize(world.bodies.len(), Wrench::default());
         self.body_travel = f32::INFINITY;
@@ -263,7 +242,10 @@ impl PbdSolver {
     pub(crate) fn rub(&mut self, world: &World, step: f64) {
         let materials = &world.materials;
         let hold = match self.settings.friction {
-            FrictionMode::Accumulated => repose::hold(self.settings.iterations, (step / self.fall_time) as f32),
+            FrictionMode::Accumulated => repose::hold(
+                self.settings.iterations.saturating_mul(self.diligence()),
+                (step / self.fall_time) as f32,
+            ),
             FrictionMode::Sommer | FrictionMode::Macklin => 1.0,
         };
         let of = |k: u8| {
@@ -380,6 +362,16 @@ fn fall_time(world: &World) -> f64 {
     let radius = &world.guides.radius;
     let mean = radius.iter().map(|&r| f64::from(r)).sum::<f64>() / radius.len().max(1) as f64;
     (2.0 * mean / world.gravity.length()).sqrt()
+}
+
+/// Whether hardly any guide moves against the mean of all, so that sand on a truck rests as well; `fall_time` is √(d/g) [s].
+fn is_at_rest(world: &World, fall_time: f64) -> bool {
+    let slow = REST_SPEED * (fall_time * world.gravity.length()) as f32;
+    let velocity = &world.guides.velocity;
+    let sum: DVec3 = velocity.iter().map(|v| v.as_dvec3()).sum();
+    let mean = (sum / velocity.len().max(1) as f64).as_vec3();
+    let is_fast = |v: &&Vec3| v.distance_squared(mean) > slow * slow;
+    (velocity.iter().filter(is_fast).count() as f32) < REST_SHARE * velocity.len() as f32
 }
 
 /// Around all guides [m].

@@ -1,15 +1,12 @@
 //! When guides are left alone: see `cpu::sleep` for who sleeps.
 
-use barchan_world::{AdvanceReport, Bodies, Motion, World};
-use glam::{DVec3, Vec3};
+use barchan_world::{AdvanceReport, World};
+use glam::Vec3;
 
 use crate::PbdSolver;
 use crate::cpu::halo;
 use crate::cpu::images;
 use crate::cpu::memory::NEW;
-
-/// Times in a frame at which a scripted body is looked at, to see whether it moves [-].
-const MOVING_PROBES: u32 = 8;
 
 impl PbdSolver {
     /// Whether guides may sleep: their contacts must keep what they carry.
@@ -19,26 +16,10 @@ impl PbdSolver {
 
     /// Finds which bodies may move, come or go in the next `duration` [s], or did in the one before.
     pub(crate) fn watch_bodies(&mut self, world: &World, duration: f64) {
-        let changes = |at: f64| (at - world.time).abs() <= duration;
-        let moves = |k: usize| {
-            let body = &world.bodies[k];
-            let is_moving = match body.motion {
-                Motion::Fixed => false,
-                Motion::Dynamic => true,
-                Motion::Driven => body.twist.linear != DVec3::ZERO || body.twist.angular != DVec3::ZERO,
-                Motion::Scripted { .. } => {
-                    let pose = |t: f64| world.bodies.scripted_pose(k, t);
-                    let now = pose(world.time);
-                    (1..=MOVING_PROBES).any(|n| {
-                        let t = world.time + duration * f64::from(n) / f64::from(MOVING_PROBES);
-                        pose(t) != now
-                    })
-                }
-            };
-            is_moving || changes(body.from) || changes(body.until)
-        };
         self.sleep.moving.clear();
-        self.sleep.moving.extend(images::numbers(world).map(moves));
+        self.sleep
+            .moving
+            .extend(images::numbers(world).map(|k| world.may_move(k, duration)));
     }
 
     /// A frame in which all guides sleep and nothing moves: none of them does anything.

@@ -1,7 +1,8 @@
 //! A step, stage by stage, after Algorithm 1 of [Sommer22].
 
 use barchan_world::{
-    AdvanceError, AdvanceReport, Archive, ArchiveError, Friction, Guides, SETTLED_FRACTION, Solver, World, Wrench,
+    AdvanceError, AdvanceReport, Archive, ArchiveError, Friction, Guides, SETTLED_FRACTION, Solver, Stopwatch, World,
+    Wrench,
 };
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
@@ -19,7 +20,7 @@ use crate::cpu::sleep::Sleep;
 use crate::cpu::surface::Surface;
 use crate::cpu::walls::Walls;
 use crate::cpu::{CHUNK, memory};
-use crate::frame::{Clock, Spare};
+use crate::frame::Spare;
 use crate::laws::mass;
 use crate::settings::SettingsError;
 use crate::{PbdSettings, Rigid, RigidMotion};
@@ -62,9 +63,11 @@ pub struct PbdSolver {
     pub(crate) last_step: f64,
     pub(crate) fall_time: f64,
     pub(crate) is_first_search: bool,
+    /// Whether hardly any guide moves in this frame.
+    pub(crate) is_at_rest: bool,
     /// Deepest overlap at the end of the last frame, of a radius [-].
     pub(crate) last_overlap: f32,
-    pub(crate) clock: Clock,
+    pub(crate) clock: Stopwatch,
     pub(crate) spare: Spare,
 }
 
@@ -100,8 +103,9 @@ impl PbdSolver {
             last_step: 0.0,
             fall_time: f64::INFINITY,
             is_first_search: true,
+            is_at_rest: false,
             last_overlap: 0.0,
-            clock: Clock::default(),
+            clock: Stopwatch::default(),
             spare: Spare::default(),
         })
     }
@@ -123,8 +127,9 @@ impl PbdSolver {
         self.clock.enter("stabilise");
         self.stabilise(world, rules);
         self.clock.enter("solve");
-        for pass in 1..=self.settings.iterations {
-            self.solve(world, rules, pass == self.settings.iterations);
+        let passes = self.settings.iterations.saturating_mul(self.diligence());
+        for pass in 1..=passes {
+            self.solve(world, rules, pass == passes);
         }
         self.clock.enter("finish");
         self.finish(world, step);
@@ -167,7 +172,7 @@ impl PbdSolver {
 
     /// Gives contacts their stiffness, and moves guides out of inherited overlaps without giving them speed.
     fn stabilise(&mut self, world: &World, rules: Rules) {
-        let passes = self.settings.stabilisation;
+        let passes = self.settings.stabilisation.saturating_mul(self.diligence());
         for pass in 0..passes.max(1) {
             let (scene, parts) = self.split(world, rules);
             scene.push(parts.columns, parts.contacts, parts.chunks, pass == 0);

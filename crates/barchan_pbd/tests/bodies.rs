@@ -241,7 +241,7 @@ fn ball_in_a_periodic_bed(shift: f64, boundary: impl Fn(&Solid) -> Boundary) -> 
     ball.twist.linear = DVec3::new(0.3, 0.0, -1.0);
     world.bodies = vec![floor(0.4), ball];
     let mut solver = solver(PbdSettings::default());
-    run(&mut solver, &mut world, 40);
+    run(&mut solver, &mut world, 34);
     world
 }
 

@@ -6,7 +6,6 @@
 
 mod advect;
 mod clearance;
-mod clock;
 mod cloud;
 mod contact;
 mod domain;

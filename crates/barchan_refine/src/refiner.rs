@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use barchan_geometry::sample::{Packing, SampleError};
-use barchan_world::{Archive, ArchiveError, Bodies, Column, Motion, Pose, RefineReport, Refiner, Table, World};
+use barchan_world::{
+    Archive, ArchiveError, Bodies, Column, Motion, Pose, RefineReport, Refiner, Stopwatch, Table, World,
+};
 use glam::{DQuat, DVec3, Vec3};
 use thiserror::Error;
 
 use crate::advect::{Known, Rule, advect};
 use crate::clearance::Clearance;
-use crate::clock::Clock;
 use crate::cloud::Cloud;
 use crate::contact::{Contacts, Obstacle, Pushing};
 use crate::even::Evener;
@@ -257,7 +258,7 @@ impl GrainRefiner {
         }
     }
 
-    fn step(&mut self, world: &World, rule: &Rule, obstacles: &[Obstacle], clock: &mut Clock) {
+    fn step(&mut self, world: &World, rule: &Rule, obstacles: &[Obstacle], clock: &mut Stopwatch) {
         clock.enter("sort");
         self.sort_if_needed(world);
         clock.enter("guides");
@@ -373,7 +374,7 @@ impl Refiner for GrainRefiner {
     }
 
     fn advance(&mut self, world: &World, velocities: &[Vec3], duration: f64) -> RefineReport {
-        let mut clock = Clock::default();
+        let mut clock = Stopwatch::default();
         clock.enter("guides");
         let steps = (duration / self.settings.step * (1.0 - 1e-9)).ceil().max(1.0);
         self.play.advance(world, velocities, duration, &mut self.movers);

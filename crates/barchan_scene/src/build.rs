@@ -2,10 +2,13 @@
 
 mod bodies;
 
+pub(crate) use bodies::solid_of;
+
 use barchan_geometry::isosurface::IsosurfaceError;
 use barchan_geometry::mass::{self, MassError};
+use barchan_geometry::random::Stream;
 use barchan_geometry::sample::surface::SurfaceError;
-use barchan_geometry::sample::{Particles, SampleError, VolumeSettings, sample_volume};
+use barchan_geometry::sample::{Particles, SampleError, VolumeSettings, fill_clumps, sample_volume};
 use barchan_geometry::{Aabb, Shape};
 use barchan_world::{Mass, SETTLED_FRACTION, World};
 use glam::DVec3;
@@ -117,15 +120,28 @@ impl Scene {
                     let room = clump.map_or(1.0, |clump| clump.extent());
                     let settings = VolumeSettings {
                         packing: *packing,
-                        radii: radii.scaled(room),
+                        radii: radii.clone(),
                         seed: self.seed.wrapping_add(k as u64),
                         memory_limit: VolumeSettings::MEMORY_LIMIT,
                     };
-                    let mut sampled =
-                        sample_volume(&**shape, &settings, &|_| {}).map_err(|source| SceneError::Fill {
-                            place: fill.place.clone(),
-                            source,
-                        })?;
+                    let fail = |source| SceneError::Fill {
+                        place: fill.place.clone(),
+                        source,
+                    };
+                    if let (Some(clump), true) = (clump, fill.is_tight) {
+                        let first = u64::from(world.next_id);
+                        // As the solver turns them.
+                        let turn = |i: usize| Stream::new(self.seed, first + i as u64).rotation();
+                        let packed = fill_clumps(&**shape, clump, &settings, &turn).map_err(fail)?;
+                        add_fill(&mut world, fill, &packed, true)?;
+                        world.fill_ends.push(world.next_id);
+                        continue;
+                    }
+                    let spaced = VolumeSettings {
+                        radii: radii.scaled(room),
+                        ..settings
+                    };
+                    let mut sampled = sample_volume(&**shape, &spaced, &|_| {}).map_err(fail)?;
                     sampled.radii.iter_mut().for_each(|radius| *radius /= room);
                     sampled
                 }

@@ -2,6 +2,7 @@
 
 mod bodies;
 mod controls;
+mod solver;
 mod sources;
 
 use std::ops::Range;
@@ -13,7 +14,7 @@ use crate::Place;
 use crate::fields::{Fields, look_up};
 use crate::reader::{Reader, Value};
 use crate::scene::{Camera, CameraKey, ContactProperties, Output, Refine, Scene};
-use crate::settings::{PBD, SOLVERS, Settings, table_of};
+use crate::settings::Settings;
 use crate::shapes::unit;
 use crate::tables::SCENE;
 
@@ -25,6 +26,9 @@ const FRICTION: Friction = Friction {
 
 /// Most materials there can be: their numbers are bytes.
 const MATERIALS: usize = MaterialId::MAX as usize + 1;
+
+/// Properties of a material that only sph has.
+const WET: &[&str] = &["wetness", "viscosity", "wet_viscosity"];
 
 /// Reads a scene; what is wrong with it is noted. None only if an error was noted.
 pub(crate) fn scene<'d>(reader: &Reader<'d>, value: &Value<'d>) -> Option<Scene> {
@@ -96,29 +100,6 @@ impl Check<'_, '_> {
         }
     }
 
-    fn solver(&self) -> (String, Settings) {
-        let silent = || ("pbd".to_owned(), Settings::defaults(&PBD));
-        let Some(table) = self.fields.table("solver") else {
-            return silent();
-        };
-        let Some(kind) = table.text("kind") else {
-            return silent();
-        };
-        let available: Vec<&str> = SOLVERS.iter().filter(|s| s.1).map(|s| s.0).collect();
-        if !available.contains(&kind) {
-            let help = format!("available: {}", available.join(", "));
-            self.error(
-                table.place("kind"),
-                format!("solver `{kind}` is not available yet"),
-                &help,
-            );
-        }
-        let settings = table
-            .table(kind)
-            .map_or_else(|| Settings::defaults(table_of(kind)), Settings::of_fields);
-        (kind.to_owned(), settings)
-    }
-
     fn materials(&self, solver: &str) -> (Materials, Vec<ContactProperties>) {
         let mut materials = Materials::default();
         let mut contacts = Vec::new();
@@ -173,7 +154,12 @@ impl Check<'_, '_> {
     fn contact(&self, table: &Fields, solver: &str) -> ContactProperties {
         let number = |key: &str| {
             let value = table.number(key)?;
-            if solver != "dem" && (solver, key) != ("sph", "cohesion") {
+            let known = match solver {
+                "sph" => key == "cohesion" || WET.contains(&key),
+                "dem" => !WET.contains(&key),
+                _ => false,
+            };
+            if !known {
                 self.warn(table.place(key), format!("`{key}` has no effect with {solver}"), "");
             }
             Some(value)
@@ -184,6 +170,12 @@ impl Check<'_, '_> {
             poisson_ratio: number("poisson_ratio"),
             rolling_friction: number("rolling_friction"),
             cohesion: number("cohesion"),
+            wetness: number("wetness"),
+            viscosity: number("viscosity"),
+            wet_viscosity: number("wet_viscosity"),
+            liquid: number("liquid"),
+            surface_tension: number("surface_tension"),
+            contact_angle: number("contact_angle").map(f64::to_radians),
         }
     }
 

@@ -14,7 +14,7 @@ use crate::shapes::{PlacedShape, read_placed, read_turn};
 /// The values of a table. What was wrong has been noted and is missing.
 #[derive(Clone, Debug)]
 pub(crate) struct Fields {
-    spec: &'static TableSpec,
+    pub spec: &'static TableSpec,
     /// The bytes of the table.
     pub span: Range<usize>,
     entries: BTreeMap<&'static str, Item>,

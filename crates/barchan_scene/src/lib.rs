@@ -40,6 +40,7 @@ pub mod field;
 mod fields;
 mod overrides;
 mod points;
+mod presets;
 pub mod reader;
 mod room;
 mod scene;

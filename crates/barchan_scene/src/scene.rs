@@ -69,8 +69,20 @@ pub struct ContactProperties {
     pub poisson_ratio: Option<f64>,
     /// Resistance to rolling [-].
     pub rolling_friction: Option<f64>,
-    /// How much grains stick to each other [-].
+    /// How much grains stick to each other when wet [Pa].
     pub cohesion: Option<f64>,
+    /// Wetness at first [-].
+    pub wetness: Option<f64>,
+    /// Artificial viscosity [-].
+    pub viscosity: Option<f64>,
+    /// The same when wet [-].
+    pub wet_viscosity: Option<f64>,
+    /// Liquid on the grains, of their own volume [-].
+    pub liquid: Option<f64>,
+    /// Surface tension of that liquid [N/m].
+    pub surface_tension: Option<f64>,
+    /// Angle at which it meets the grains [rad].
+    pub contact_angle: Option<f64>,
 }
 
 /// Guides that are there at the start.
@@ -86,6 +98,8 @@ pub struct Fill {
     pub settle: f64,
     /// The rigid group of spheres that each is, for solvers that know it.
     pub clump: Option<Arc<Clump>>,
+    /// Whether clumps are packed until they touch, instead of apart as the balls around them.
+    pub is_tight: bool,
     /// Where the scene says so.
     pub place: String,
 }

@@ -1,11 +1,13 @@
 //! The solvers and their settings.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::field::Kind::{Between, Count, Flag, Positive, Table, Word};
+use crate::field::Kind::{Between, Count, Flag, Positive, Table, Vector, Word};
 use crate::field::Need::{self, Optional};
 use crate::field::{Field, TableSpec, field};
 use crate::fields::{Datum, Fields};
+use crate::presets;
 
 /// Every solver by name, and whether this version has it.
 pub const SOLVERS: &[(&str, bool)] = &[("pbd", true), ("sph", true), ("dem", true)];
@@ -53,6 +55,7 @@ pub const PBD: TableSpec = TableSpec {
 pub const SPH: TableSpec = TableSpec {
     name: "solver.sph",
     fields: &[
+        field("preset",           Word(presets::SPH), Optional,                "settings of a paper, for all that is not said"),
         field("step",             Positive,         Optional,                  "longest step [s]. By the guides' size if not given"),
         field("substeps",         Count(1, 10_000), Optional,                  "least number of steps in a frame, instead of step"),
         field("support",          Between(1.2, 4.0), Need::Number(2.0),        "radius of the kernel, in spacings of settled guides [-]; a shorter one sees no neighbours"),
@@ -62,6 +65,17 @@ pub const SPH: TableSpec = TableSpec {
         field("max_iterations",   Count(1, 1000),   Need::Count(100),          "most passes of the pressure in a step"),
         field("friction_iterations", Count(0, 1000), Need::Count(3),           "passes of friction in a step; pcisph has one in each of its own"),
         field("yield",            Word(&["repose", "narain", "zhu_bridson", "klar"]), Need::Word("repose"), "what the angle of friction means"),
+        field("warm_start",       Flag,             Need::Flag(true),          "whether friction and pressure start from those of the last step"),
+        field("integration",      Word(&["euler", "leapfrog"]), Need::Word("euler"), "how positions follow velocities"),
+        field("drying_time",      Between(1e-6, 1e9), Optional,                "in which sand loses all but 1/e of its water [s]; it never dries if not given"),
+        field("wetting_time",     Between(1e-6, 1e9), Optional,                "in which guides that touch share their water [s]; each keeps its own if not given"),
+        field("boundary",         Word(&["density", "volume", "particles"]), Need::Word("density"), "what guides feel of bodies: a map of what they hold of a kernel, of a ball (guides hover), or particles"),
+        field("sound_speed",      Between(1e-3, 1e5), Optional,                "of artificial viscosity [m/s]; ten times what guides fall to if not given"),
+        field("discrete",         Flag,             Need::Flag(false),         "whether guides of sand too thin for a pressure push each other apart"),
+        field("air_density",      Between(0.0, 1e5), Need::Number(0.0),        "of what slows guides down [kg/m³], 1.2041 for air; 0 for nothing"),
+        field("air_viscosity",    Between(1e-9, 1e6), Need::Number(1.845e-5),  "of the same [Pa s]"),
+        field("wind",             Vector,           Need::Vector([0.0; 3]),    "velocity of the air [m/s]"),
+        field("grain_diameter",   Between(1e-7, 10.0), Optional,               "of the grains that a guide stands for [m]: alone it is slowed as they are; as a ball of its own size if not given"),
         field("cfl",              Between(0.01, 0.4), Need::Number(0.2),       "longest way of a guide in a step, of the kernel's radius [-]"),
     ],
     exclusive: &[["substeps", "step"]],
@@ -74,6 +88,8 @@ pub const DEM: TableSpec = TableSpec {
     fields: &[
         field("step",              Positive,           Optional,                     "longest step [s]; a frame is cut into equal ones. By the duration of a contact if not given"),
         field("steps_per_contact", Between(10.0, 1e4), Need::Number(20.0),           "steps in the shortest contact, where no step is given [-]"),
+        field("integrator",        Word(&["verlet", "rkf45"]), Need::Word("verlet"),    "verlet: steps of a fixed part of a contact; rkf45: as long as their error allows"),
+        field("tolerance",         Between(1e-9, 0.1), Need::Number(1e-4),           "error of a step of rkf45, of a radius [-]"),
         field("normal",            Word(&["linear", "hertz_constant", "hertz_tsuji", "hertz_viscoelastic"]), Need::Word("hertz_tsuji"), "what pushes grains apart"),
         field("shear",             Word(&["viscous", "coulomb", "capped", "spring"]), Need::Word("spring"), "what resists sliding"),
         field("reference_speed",   Positive,           Need::Number(1.0),            "speed of the impact that has the material's restitution [m/s]"),
@@ -81,6 +97,7 @@ pub const DEM: TableSpec = TableSpec {
         field("shear_viscosity",   Positive,           Optional,                     "of the laws of shear without memory [N s/m]; as much as the step allows if not given"),
         field("body_youngs_modulus", Positive,         Optional,                     "of bodies [Pa]; that of the grain that touches them if not given"),
         field("body_poisson_ratio",  Between(-0.99, 0.5), Need::Number(0.3),         "of bodies [-], with body_youngs_modulus"),
+        field("boundary",          Word(&["field", "particles"]), Need::Word("field"), "what grains see of bodies: their surface, or spheres that cover it"),
     ],
     exclusive: &[],
 };
@@ -104,7 +121,9 @@ pub enum Setting {
     /// `true` or `false`.
     Flag(bool),
     /// A word.
-    Word(String),
+    Word(Cow<'static, str>),
+    /// Three numbers.
+    Vector([f64; 3]),
 }
 
 /// The settings of a solver, defaults filled in.
@@ -120,7 +139,8 @@ impl Settings {
                 Datum::Number(x) => Setting::Number(*x),
                 Datum::Count(n) => Setting::Count(*n),
                 Datum::Flag(flag) => Setting::Flag(*flag),
-                Datum::Text(word) => Setting::Word(word.clone()),
+                Datum::Text(word) => Setting::Word(Cow::Owned(word.clone())),
+                Datum::Vector(v) => Setting::Vector(v.to_array()),
                 _ => return None,
             };
             Some((key.to_owned(), value))
@@ -137,8 +157,9 @@ impl Settings {
                 Need::Number(x) => Setting::Number(x),
                 Need::Count(n) => Setting::Count(n),
                 Need::Flag(flag) => Setting::Flag(flag),
-                Need::Word(word) => Setting::Word(word.to_owned()),
-                Need::Required | Optional | Need::Vector(_) => return None,
+                Need::Word(word) => Setting::Word(Cow::Borrowed(word)),
+                Need::Vector(v) => Setting::Vector(v),
+                Need::Required | Optional => return None,
             };
             Some((field.key.to_owned(), value))
         };
@@ -162,7 +183,7 @@ impl Settings {
         match self.values.get(name)? {
             Setting::Number(x) => Some(*x),
             Setting::Count(n) => Some(*n as f64),
-            Setting::Flag(_) | Setting::Word(_) => None,
+            Setting::Flag(_) | Setting::Word(_) | Setting::Vector(_) => None,
         }
     }
 
@@ -178,6 +199,14 @@ impl Settings {
     pub fn flag(&self, name: &str) -> Option<bool> {
         match self.values.get(name)? {
             Setting::Flag(flag) => Some(*flag),
+            _ => None,
+        }
+    }
+
+    /// The three numbers `name`.
+    pub fn vector(&self, name: &str) -> Option<[f64; 3]> {
+        match self.values.get(name)? {
+            Setting::Vector(v) => Some(*v),
             _ => None,
         }
     }

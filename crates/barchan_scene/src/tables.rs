@@ -80,7 +80,13 @@ const MATERIAL: TableSpec = TableSpec {
         field("youngs_modulus",   Positive,                          Optional, "of the grains [Pa]"),
         field("poisson_ratio",    Between(-0.99, 0.5),               Optional, "of the grains [-]"),
         field("rolling_friction", NotNegative,                       Optional, "resistance to rolling [-]"),
-        field("cohesion",         NotNegative,                       Optional, "how much the grains stick to each other"),
+        field("cohesion",         NotNegative,                       Optional, "how much the grains stick to each other [Pa]; with sph that of the wet material"),
+        field("wetness",          Between(0.0, 1.0),                 Optional, "part of all the water that it can hold, at first [-], 1 by default; with sph"),
+        field("viscosity",        Between(0.0, 10.0),                Optional, "artificial viscosity [-], which calms sand; with sph"),
+        field("wet_viscosity",    Between(0.0, 10.0),                Optional, "the same of the wet material [-]; as the dry one by default"),
+        field("liquid",           Between(0.0, 0.5),                 Optional, "liquid on the grains, of their own volume [-]: bridges of it hold them together; with dem"),
+        field("surface_tension",  Positive,                          Optional, "of that liquid [N/m]; 0.072, that of water, by default"),
+        field("contact_angle",    Between(0.0, 90.0),                Optional, "at which that liquid meets the grains [deg]; 0 by default"),
         field("color",            Color,                             Optional, "in pictures: \"#rrggbb\"; that of quartz sand by default"),
     ],
     exclusive: &[["friction", "angle_of_repose"]],
@@ -121,9 +127,15 @@ const FILL: TableSpec = TableSpec {
 };
 
 #[rustfmt::skip]
-const CLUMP: TableSpec = plain("a clump", &[
-    field("spheres", List(&Table(&MEMBER)), Required, "what it is made of; only their proportions count"),
-]);
+const CLUMP: TableSpec = TableSpec {
+    name: "a clump",
+    fields: &[
+        field("spheres",       List(&Table(&MEMBER)), Optional, "what it is made of; only their proportions count"),
+        field("shape",         Shape,                 Optional, "a solid or a mesh whose surface spheres cover, instead"),
+        field("sphere_radius", Positive,              Optional, "of those spheres, in the shape's own lengths [m]; by its volume if not given"),
+    ],
+    exclusive: &[["spheres", "shape"], ["spheres", "sphere_radius"]],
+};
 
 #[rustfmt::skip]
 const MEMBER: TableSpec = plain("a sphere of a clump", &[

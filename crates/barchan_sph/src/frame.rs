@@ -1,14 +1,12 @@
 //! What happens once a frame, and how long steps are.
 
-use std::time::Instant;
-
 use barchan_neighbors::Grid;
 use barchan_world::{AdvanceError, AdvanceReport, Body, Guides, World, Wrench, geometric_mean};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use crate::SphSolver;
-use crate::cpu::bodies::BodyStep;
+use crate::cpu::bodies::{self, BodyStep};
 use crate::cpu::friction::Bound;
 use crate::cpu::pairs::Space;
 use crate::cpu::surface::Surface;
@@ -22,51 +20,18 @@ const MOST_STEPS: f64 = 100_000.0;
 /// Largest radius of a kernel over the smallest [-] for which the sums mean something.
 const WIDEST: f32 = 2.05;
 
-/// Seconds spent in each stage.
-#[derive(Debug, Default)]
-pub(crate) struct Clock {
-    stages: Vec<(&'static str, f64)>,
-    running: Option<(usize, Instant)>,
-}
-
-impl Clock {
-    /// Ends the running stage and starts another.
-    pub(crate) fn enter(&mut self, name: &'static str) {
-        self.stop();
-        let place = self.stages.iter().position(|stage| stage.0 == name);
-        let place = place.unwrap_or_else(|| {
-            self.stages.push((name, 0.0));
-            self.stages.len() - 1
-        });
-        self.running = Some((place, Instant::now()));
-    }
-
-    fn stop(&mut self) {
-        if let Some((place, since)) = self.running.take() {
-            self.stages[place].1 += since.elapsed().as_secs_f64();
-        }
-    }
-
-    fn take(&mut self) -> Vec<(&'static str, f64)> {
-        self.stop();
-        let stages = self.stages.clone();
-        self.stages.iter_mut().for_each(|stage| stage.1 = 0.0);
-        stages
-    }
-}
-
 impl SphSolver {
     /// Sorts guides, and prepares what stays the same over a frame.
     pub(crate) fn begin_frame(&mut self, world: &mut World) -> Result<(), AdvanceError> {
         self.clock.enter("sort");
         self.make_grid(world)?;
         wrap(world);
-        self.columns
-            .reset(world, self.settings.support, &self.settings.cohesion);
+        world.wrap_bodies();
+        self.columns.reset(world, self.settings.support);
         self.measure_supports()?;
         self.sort(world);
-        self.columns
-            .reset(world, self.settings.support, &self.settings.cohesion);
+        self.columns.reset(world, self.settings.support);
+        self.soak(world);
         self.make_surfaces(world);
         let guides = world.guides.position.iter();
         let (low, high) = guides.fold((Vec3::MAX, Vec3::MIN), |(low, high), &p| (low.min(p), high.max(p)));
@@ -85,6 +50,7 @@ impl SphSolver {
                 intercept: cohesion::intercept(cohesion, material.friction.r#static),
             }
         }));
+        self.prepare_forces(world);
         self.wrenches.clear();
         self.wrenches.resize(world.bodies.len(), Wrench::default());
         self.passes = 0;
@@ -143,7 +109,7 @@ impl SphSolver {
         if !fits && self.supports[0] > 0.0 {
             // Kept in checkpoints: the largest guide may be gone when a run goes on.
             let support = *self.map_support.get_or_insert(self.supports[0]);
-            let surface = |body: &Body| Surface::new(body, f64::from(support));
+            let surface = |body: &Body| Surface::new(body, self.settings.walls, f64::from(support));
             self.surfaces = world.bodies.iter().map(surface).collect();
         }
         let (low, high) = (0..world.guides.len())
@@ -168,7 +134,8 @@ impl SphSolver {
     /// Fastest that a wall moves in this step [m/s].
     pub(crate) fn body_speed(&self, world: &World) -> f64 {
         let speed = |(k, body): (usize, &BodyStep)| body.speed(world.bodies[k].mass_properties.center, self.extents[k]);
-        self.bodies.iter().enumerate().map(speed).fold(0.0, f64::max)
+        let own = self.bodies.iter().take(world.bodies.len());
+        own.enumerate().map(speed).fold(0.0, f64::max)
     }
 
     /// Steps that the `left` [s] of a frame take if nothing changes: Δt ≤ step, Δt ≤ cfl h/(v + g Δt) with the speed of walls added.
@@ -184,9 +151,8 @@ impl SphSolver {
         }
         let asked = (left / self.step_length(world) * (1.0 - 1e-9)).ceil().max(1.0);
         let step = left / asked;
-        self.bodies.clear();
-        self.bodies
-            .extend((0..world.bodies.len()).map(|k| BodyStep::new(world, k, step)));
+        let lead = f64::from(self.settings.integration.lead());
+        bodies::place(&mut self.bodies, world, step, lead);
         let speed = f64::from(fastest.sqrt()) + world.gravity.length() * step + self.body_speed(world);
         let allowed = f64::from(self.settings.cfl * self.supports[1]);
         let needed = (speed * left / allowed).ceil();
@@ -201,10 +167,7 @@ impl SphSolver {
         }
         let count = asked.max(if needed.is_finite() { needed } else { 1.0 }) as u32;
         if f64::from(count) > asked {
-            let step = left / f64::from(count);
-            self.bodies.clear();
-            self.bodies
-                .extend((0..world.bodies.len()).map(|k| BodyStep::new(world, k, step)));
+            bodies::place(&mut self.bodies, world, left / f64::from(count), lead);
         }
         Ok(count)
     }
@@ -214,7 +177,8 @@ impl SphSolver {
         let spacing = f64::from(self.supports[1] / self.settings.support);
         let own = STEP * (spacing / world.gravity.length()).sqrt();
         let own = self.settings.step.unwrap_or(own);
-        if own.is_normal() { own } else { LONGEST_STEP }
+        let own = if own.is_normal() { own } else { LONGEST_STEP };
+        own.min(self.calm_step())
     }
 
     /// Says how the frame went.

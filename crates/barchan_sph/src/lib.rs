@@ -8,11 +8,13 @@
 //! δ = Σ V W + λ, 1 where sand lies settled. λ is what walls hold of the kernel. So materials of different density share a boundary.
 
 mod cpu;
+mod forces;
 mod frame;
 mod laws;
 mod settings;
 mod step;
 
+pub use laws::drag::Air;
 pub use laws::stress::Yield;
-pub use settings::{Pressure, STEP, SettingsError, SphSettings};
+pub use settings::{Integration, Pressure, STEP, SettingsError, SphSettings, Walls};
 pub use step::SphSolver;

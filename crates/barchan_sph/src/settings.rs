@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::Yield;
+use crate::{Air, Yield};
 
 /// A setting that cannot be.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
@@ -29,6 +29,50 @@ pub enum Pressure {
     Pcisph,
 }
 
+/// How positions follow velocities.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Integration {
+    /// Symplectic Euler: forces where guides are, then the new velocities take them on.
+    #[default]
+    Euler,
+    /// Leapfrog: forces where guides are after half of the step.
+    Leapfrog,
+}
+
+impl Integration {
+    /// Every way by its name in scene files.
+    pub const ALL: &[(&str, Self)] = &[("euler", Self::Euler), ("leapfrog", Self::Leapfrog)];
+
+    /// Part of a step that guides go with the old velocities [-].
+    pub(crate) fn lead(self) -> f32 {
+        match self {
+            Self::Euler => 0.0,
+            Self::Leapfrog => 0.5,
+        }
+    }
+}
+
+/// What guides feel of bodies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Walls {
+    /// A map of the part of a kernel that the body holds.
+    #[default]
+    Density,
+    /// A map of the part of a ball that the body holds, lumped at its nearest point, [Bender19]: guides hover.
+    Volume,
+    /// Particles on its surface, [Akinci12], where the world has them; else as `Density`.
+    Particles,
+}
+
+impl Walls {
+    /// Every kind by its name in scene files.
+    pub const ALL: &[(&str, Self)] = &[
+        ("density", Self::Density),
+        ("volume", Self::Volume),
+        ("particles", Self::Particles),
+    ];
+}
+
 /// Settings of the solver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SphSettings {
@@ -38,6 +82,8 @@ pub struct SphSettings {
     pub support: f32,
     /// How the pressure is found.
     pub pressure: Pressure,
+    /// How positions follow velocities.
+    pub integration: Integration,
     /// Mean density error at which the pressure is good enough, of the rest density [-].
     pub density_error: f32,
     /// Fewest and most passes of the pressure in a step [-].
@@ -46,8 +92,27 @@ pub struct SphSettings {
     pub friction_iterations: u32,
     /// What bounds friction.
     pub convention: Yield,
-    /// Cohesion of each material [Pa]; none where nothing is said.
+    /// Whether pressure and friction start from those of the last step. Without it friction starts from nothing, as printed, and resting
+    /// sand creeps; and so does the pressure of `Pcisph`, and that of `Iisph` from half of it.
+    pub warm_start: bool,
+    /// What guides feel of bodies.
+    pub walls: Walls,
+    /// Cohesion of each material when wet [Pa]; none where nothing is said.
     pub cohesion: Vec<f32>,
+    /// α of artificial viscosity of each material, dry and wet [-]; none where nothing is said.
+    pub viscosity: Vec<[f32; 2]>,
+    /// Wetness of each material's guides at first [-], from 0 to 1; 1 where nothing is said.
+    pub wetness: Vec<f32>,
+    /// Time in which sand loses all but 1/e of its water [s]; it never dries without one.
+    pub drying_time: Option<f32>,
+    /// Time in which guides that touch share their water [s]; each keeps its own without one.
+    pub wetting_time: Option<f32>,
+    /// Speed of sound of artificial viscosity [m/s]; ten times the fastest that guides can be expected to be if none is given.
+    pub sound_speed: Option<f32>,
+    /// Whether guides of thin sand, which has no pressure, push each other apart.
+    pub discrete: bool,
+    /// The air that slows guides down, if there is any.
+    pub air: Option<Air>,
     /// Longest way of a guide in a step, of the support radius [-].
     pub cfl: f32,
 }
@@ -58,17 +123,38 @@ impl Default for SphSettings {
             step: None,
             support: 2.0,
             pressure: Pressure::Pcisph,
+            integration: Integration::Euler,
             density_error: 0.001,
             iterations: [3, 100],
             friction_iterations: 3,
             convention: Yield::Repose,
+            warm_start: true,
+            walls: Walls::Density,
             cohesion: Vec::new(),
+            viscosity: Vec::new(),
+            wetness: Vec::new(),
+            drying_time: None,
+            wetting_time: None,
+            sound_speed: None,
+            discrete: false,
+            air: None,
             cfl: 0.2,
         }
     }
 }
 
 impl SphSettings {
+    /// Whether any material has artificial viscosity.
+    pub(crate) fn is_viscous(&self) -> bool {
+        self.viscosity.iter().flatten().any(|&a| a > 0.0)
+    }
+
+    /// Whether wetness matters.
+    pub(crate) fn is_moist(&self) -> bool {
+        let said = self.drying_time.is_some() || self.wetting_time.is_some() || !self.wetness.is_empty();
+        said && (self.is_viscous() || self.cohesion.iter().any(|&c| c > 0.0))
+    }
+
     /// Whether every value can be.
     pub(crate) fn check(&self) -> Result<(), SettingsError> {
         let refuse = |name, value: f64, allowed| Err(SettingsError { name, value, allowed });
@@ -92,6 +178,42 @@ impl SphSettings {
                 let wrong = s.cohesion.iter().find(|&&c| !within(c, 0.0, 1e6));
                 refuse("cohesion", wrong.map_or(0.0, |&c| c.into()), "0 to 1e6 Pa")
             }
+            s if s.viscosity.iter().flatten().any(|&a| !within(a, 0.0, 10.0)) => {
+                let wrong = s.viscosity.iter().flatten().find(|&&a| !within(a, 0.0, 10.0));
+                refuse("viscosity", wrong.map_or(0.0, |&a| a.into()), "0 to 10")
+            }
+            s if s.wetness.iter().any(|&w| !within(w, 0.0, 1.0)) => {
+                let wrong = s.wetness.iter().find(|&&w| !within(w, 0.0, 1.0));
+                refuse("wetness", wrong.map_or(0.0, |&w| w.into()), "0 (dry) to 1 (wet)")
+            }
+            s if s.drying_time.is_some_and(|t| !within(t, 1e-6, 1e9)) => {
+                refuse("drying_time", s.drying_time.unwrap_or_default().into(), "1e-6 to 1e9 s")
+            }
+            s if s.wetting_time.is_some_and(|t| !within(t, 1e-6, 1e9)) => refuse(
+                "wetting_time",
+                s.wetting_time.unwrap_or_default().into(),
+                "1e-6 to 1e9 s",
+            ),
+            s if s.sound_speed.is_some_and(|c| !within(c, 1e-3, 1e5)) => refuse(
+                "sound_speed",
+                s.sound_speed.unwrap_or_default().into(),
+                "0.001 to 1e5 m/s",
+            ),
+            Self { air: Some(air), .. } if !within(air.density, 1e-6, 1e5) => {
+                refuse("air_density", air.density.into(), "1e-6 to 1e5 kg/m³")
+            }
+            Self { air: Some(air), .. } if !within(air.viscosity, 1e-9, 1e6) => refuse(
+                "air_viscosity",
+                air.viscosity.into(),
+                "1e-9 to 1e6 Pa s: without it drag has no Reynolds number",
+            ),
+            Self { air: Some(air), .. } if !(air.wind.is_finite() && air.wind.length() < 1e4) => {
+                refuse("wind", air.wind.length().into(), "below 1e4 m/s")
+            }
+            Self {
+                air: Some(Air { grain: Some(d), .. }),
+                ..
+            } if !within(*d, 1e-7, 10.0) => refuse("grain_diameter", (*d).into(), "1e-7 to 10 m"),
             s if !within(s.cfl, 0.01, 0.4) => refuse("cfl", s.cfl.into(), "0.01 to 0.4"),
             _ => Ok(()),
         }
@@ -115,6 +237,23 @@ mod tests {
         assert!(wrong(&|s| s.iterations = [3, 2]).contains("`max_iterations`"));
         assert!(wrong(&|s| s.cohesion = vec![0.0, -1.0]).contains("`cohesion`"));
         assert!(wrong(&|s| s.cfl = 0.9).contains("`cfl`"));
+        assert!(wrong(&|s| s.viscosity = vec![[0.0, -0.1]]).contains("`viscosity`"));
+        assert!(wrong(&|s| s.wetness = vec![1.5]).contains("`wetness`"));
+        assert!(wrong(&|s| s.drying_time = Some(0.0)).contains("`drying_time`"));
+        assert!(wrong(&|s| s.wetting_time = Some(f32::NAN)).contains("`wetting_time`"));
+        assert!(wrong(&|s| s.sound_speed = Some(0.0)).contains("`sound_speed`"));
+        let air = Air {
+            density: 1.2,
+            viscosity: 1.8e-5,
+            wind: glam::Vec3::ZERO,
+            grain: None,
+        };
+        assert!(wrong(&|s| s.air = Some(Air { density: 0.0, ..air })).contains("`air_density`"));
+        assert!(wrong(&|s| s.air = Some(Air { viscosity: 0.0, ..air })).contains("no Reynolds number"));
+        let gale = glam::Vec3::splat(f32::NAN);
+        assert!(wrong(&|s| s.air = Some(Air { wind: gale, ..air })).contains("`wind`"));
+        let dust = Some(0.0);
+        assert!(wrong(&|s| s.air = Some(Air { grain: dust, ..air })).contains("`grain_diameter`"));
         assert_eq!(SphSettings::default().check(), Ok(()));
     }
 }

@@ -3,13 +3,13 @@
 use barchan_bodies::Dynamics;
 use barchan_neighbors::{ContactRule, Grid, Lists};
 use barchan_world::{
-    AdvanceError, AdvanceReport, Archive, ArchiveError, ColumnRef, Friction, Guides, Solver, World, Wrench, displace,
+    AdvanceError, AdvanceReport, Archive, ArchiveError, ColumnRef, Friction, Guides, Solver, Stopwatch, World, Wrench,
+    displace,
 };
 use glam::{Vec3, Vec4Swizzles};
 use rayon::prelude::*;
 
 use crate::cpu::bodies::BodyStep;
-use crate::cpu::cohesion;
 use crate::cpu::columns::{Columns, Past, Spare};
 use crate::cpu::friction::{self, Bound, Held, Pass};
 use crate::cpu::pairs::{self, Rows, Space};
@@ -17,7 +17,7 @@ use crate::cpu::pressure::{self, Errors, Goal, Outcome};
 use crate::cpu::surface::Surface;
 use crate::cpu::walls::{Scene, Walls};
 use crate::cpu::{CHUNK, memory};
-use crate::frame::{Clock, search_error};
+use crate::frame::search_error;
 use crate::settings::SettingsError;
 use crate::{Pressure, SphSettings};
 
@@ -52,6 +52,10 @@ pub struct SphSolver {
     /// Reach of each body from its centre [m].
     pub(crate) extents: Vec<f64>,
     pub(crate) body_friction: Vec<Friction>,
+    /// Friction of each material with each [-].
+    pub(crate) pair_friction: Vec<f32>,
+    /// Speed of sound of artificial viscosity [m/s], once there are guides.
+    pub(crate) sound: Option<f32>,
     pub(crate) bounds: Vec<Bound>,
     pub(crate) impulses: Vec<Wrench>,
     pub(crate) wrenches: Vec<Wrench>,
@@ -62,8 +66,10 @@ pub struct SphSolver {
     pub(crate) supports: [f32; 2],
     pub(crate) periodic: Option<(barchan_world::Periodic, glam::DVec3)>,
     pub(crate) solved: Outcome,
+    /// Length of the step before [s].
+    pub(crate) last_step: f32,
     pub(crate) passes: u64,
-    pub(crate) clock: Clock,
+    pub(crate) clock: Stopwatch,
     pub(crate) spare: Spare,
 }
 
@@ -88,6 +94,8 @@ impl SphSolver {
             bodies: Vec::new(),
             extents: Vec::new(),
             body_friction: Vec::new(),
+            pair_friction: Vec::new(),
+            sound: None,
             bounds: Vec::new(),
             impulses: Vec::new(),
             wrenches: Vec::new(),
@@ -96,8 +104,9 @@ impl SphSolver {
             supports: [0.0; 2],
             periodic: None,
             solved: Outcome::default(),
+            last_step: 0.0,
             passes: 0,
-            clock: Clock::default(),
+            clock: Stopwatch::default(),
             spare: Spare::default(),
         })
     }
@@ -105,12 +114,14 @@ impl SphSolver {
     /// One step of `step` [s].
     fn step(&mut self, world: &mut World, step: f64) -> Result<(), AdvanceError> {
         self.clock.enter("neighbours");
+        self.drift(world, step as f32);
         self.find_neighbours(world)?;
         self.clock.enter("density");
         pairs::build(&mut self.rows, &self.lists, &mut self.columns, &self.space, step as f32);
         self.clock.enter("walls");
         self.find_walls(world, step as f32);
         self.clock.enter("predict");
+        self.dampen(world, step as f32);
         self.predict(world, step as f32);
         self.clock.enter("pressure");
         pressure::stiffen(&mut self.columns);
@@ -151,6 +162,8 @@ impl SphSolver {
     /// Walls that guides are near, and what they add to densities.
     fn find_walls(&mut self, world: &World, step: f32) {
         let speed = self.body_speed(world) as f32;
+        let (lead, last) = (self.settings.integration.lead(), self.last_step);
+        self.last_step = step;
         let scene = Scene {
             world,
             bodies: &self.bodies,
@@ -158,18 +171,18 @@ impl SphSolver {
             friction: &self.body_friction,
             speed,
             support: self.settings.support,
-            step,
+            moved: (1.0 - lead) * last + lead * step,
+            kind: self.settings.walls,
         };
         scene.find(&mut self.walls, &mut self.columns);
     }
 
-    /// v* = v + Δt (g + cohesion + friction of the last step).
+    /// v* = v + Δt (g + further forces + friction of the last step).
     fn predict(&mut self, world: &World, step: f32) {
-        self.past
-            .pressure
-            .par_iter_mut()
-            .with_min_len(CHUNK)
-            .for_each(|p| *p *= KEPT);
+        match self.settings.warm_start {
+            true => self.past.leak(if self.is_smooth() { 1.0 } else { KEPT }),
+            false => self.past.forget(self.settings.pressure),
+        }
         let together = (self.settings.pressure == Pressure::Pcisph).then_some(&*self.past.pressure);
         friction::load(&self.past.stress, together, &mut self.columns);
         friction::accelerate(&mut self.columns, &self.rows, &self.space);
@@ -179,9 +192,7 @@ impl SphSolver {
         guides
             .zip(base.par_iter_mut())
             .for_each(|(v, base)| *base = v.extend(0.0) + fall);
-        if self.settings.cohesion.iter().any(|&c| c > 0.0) {
-            cohesion::attract(&mut self.columns, &self.rows, &self.space, step);
-        }
+        self.add_forces(world, step);
         let Columns {
             base, velocity, rub, ..
         } = &mut self.columns;
@@ -275,7 +286,22 @@ impl SphSolver {
         friction::integrate(pressure, grip, &mut self.columns, &mut self.walls, step);
     }
 
-    /// Symplectic Euler: positions go with the new velocities.
+    /// Leapfrog: positions go half of the way with the old velocities, before forces are found.
+    fn drift(&self, world: &mut World, step: f32) {
+        let half = self.settings.integration.lead() * step;
+        if half > 0.0 {
+            let Guides {
+                position,
+                offset,
+                velocity,
+                ..
+            } = &mut world.guides;
+            let guides = position.par_iter_mut().with_min_len(CHUNK).zip(offset).zip(velocity);
+            guides.for_each(|((position, offset), velocity)| displace(position, offset, half * *velocity));
+        }
+    }
+
+    /// Positions go with the new velocities: all of the way, which is symplectic Euler, or the half that is left.
     fn move_guides(&mut self, world: &mut World, step: f32) {
         let Guides {
             position,
@@ -283,6 +309,7 @@ impl SphSolver {
             velocity,
             ..
         } = &mut world.guides;
+        let rest = (1.0 - self.settings.integration.lead()) * step;
         let columns = position.par_iter_mut().with_min_len(CHUNK).zip(offset).zip(velocity);
         let Columns {
             velocity: new, shift, ..
@@ -305,7 +332,7 @@ impl SphSolver {
             .zip(new)
             .for_each(|(((position, offset), velocity), (new, shift))| {
                 *velocity = new.xyz();
-                displace(position, offset, step * *velocity + shift.xyz());
+                displace(position, offset, rest * *velocity + shift.xyz());
             });
     }
 
@@ -351,21 +378,27 @@ impl Solver for SphSolver {
     }
 
     fn columns(&self) -> Vec<(&'static str, ColumnRef<'_>)> {
-        vec![
+        let mut columns = vec![
             ("density", ColumnRef::F32(&self.columns.compression)),
             ("pressure", ColumnRef::F32(&self.past.pressure)),
-        ]
+        ];
+        if self.settings.is_moist() {
+            columns.push(("wetness", ColumnRef::F32(&self.past.wetness)));
+        }
+        columns
     }
 
     fn save(&self, archive: &mut Archive) {
         memory::save(&self.past, &self.ids, archive);
         archive.put("sph.map_support", &[self.map_support.unwrap_or_default()]);
+        archive.put("sph.sound", &[self.sound.unwrap_or_default()]);
         self.motion.save(archive);
     }
 
     fn load(&mut self, world: &World, archive: &Archive) -> Result<(), ArchiveError> {
         (self.past, self.ids) = memory::load(archive)?;
         self.map_support = Some(archive.get_one("sph.map_support")?).filter(|&h: &f32| h > 0.0);
+        self.sound = Some(archive.get_one("sph.sound")?).filter(|&c: &f32| c > 0.0);
         self.motion.load(world, archive)
     }
 }

@@ -3,7 +3,7 @@
 mod support;
 
 use barchan_sph::{SphSettings, SphSolver};
-use barchan_world::{ColumnRef, Solver, World};
+use barchan_world::{Solver, World};
 use glam::DVec3;
 use support::*;
 
@@ -20,15 +20,6 @@ fn lattice(world: &mut World, low: DVec3, count: [u32; 3]) {
             }
         }
     }
-}
-
-fn column<'a>(solver: &'a SphSolver, name: &str) -> &'a [f32] {
-    let columns = solver.columns();
-    let found = columns.iter().find(|c| c.0 == name).expect("the solver has it").1;
-    let ColumnRef::F32(values) = found else {
-        panic!("{name} is a number each")
-    };
-    values
 }
 
 fn energy(world: &World) -> f64 {

@@ -26,6 +26,8 @@ const FILES: &[(&str, &str)] = &[
     ("column", include_str!("../experiments/column.toml")),
     ("hourglass", include_str!("../experiments/hourglass.toml")),
     ("packing", include_str!("../experiments/packing.toml")),
+    ("janssen", include_str!("../experiments/janssen.toml")),
+    ("clumps", include_str!("../experiments/clumps.toml")),
     ("momentum_cloud", include_str!("../experiments/momentum_cloud.toml")),
     ("momentum_angular", include_str!("../experiments/momentum_angular.toml")),
     ("momentum_fall", include_str!("../experiments/momentum_fall.toml")),

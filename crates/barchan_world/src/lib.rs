@@ -1,6 +1,6 @@
 //! The state of a simulation at one instant, and the seams between those who change it.
 //!
-//! No files, no threads, no clock and no hidden seed: a [`World`] is what there is; a [`Solver`] moves its guides and bodies
+//! No files, no threads, no hidden seed, and no clock but the [`Stopwatch`] that tells how long stages take: a [`World`] is what there is; a [`Solver`] moves its guides and bodies
 //! over the time of a frame; a [`Refiner`] moves grains after them; a [`Frame`] is what leaves.
 //!
 //! Lengths are metres, masses kilograms, times seconds, angles radians; z is up.
@@ -17,6 +17,7 @@ mod ledger;
 mod material;
 mod solver;
 mod source;
+mod stopwatch;
 mod world;
 
 pub use archive::{Archive, ArchiveError};
@@ -30,4 +31,5 @@ pub use ledger::{Ledger, Mass};
 pub use material::{Friction, Material, MaterialId, Materials, geometric_mean};
 pub use solver::{AdvanceError, AdvanceReport, RefineReport, Refiner, Solver};
 pub use source::{Emitter, Sink};
+pub use stopwatch::Stopwatch;
 pub use world::{Periodic, SETTLED_FRACTION, World};

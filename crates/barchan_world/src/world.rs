@@ -5,8 +5,8 @@ use barchan_neighbors::Grid;
 use glam::{DVec3, Vec3};
 
 use crate::{
-    Archive, ArchiveError, Bodies, Body, Emitter, Guide, Guides, Joint, Ledger, Mass, Materials, Motion, Pose, Sink,
-    Twist, Wrench,
+    Archive, ArchiveError, Bodies, Body, BodyId, Emitter, Guide, Guides, Joint, Ledger, Mass, Materials, Motion, Pose,
+    Sink, Twist, Wrench,
 };
 
 /// Ranges [m] of the axes that close upon themselves.
@@ -17,6 +17,9 @@ pub const SETTLED_FRACTION: f64 = 0.6;
 
 /// Candidates drawn for each guide that an emitter owes, before it gives up for the frame.
 const EMITTER_TRIES: u32 = 30;
+
+/// Times at which a scripted body is looked at, to see whether it moves [-].
+const MOVING_PROBES: u32 = 8;
 
 /// The whole state.
 #[derive(Clone, Debug)]
@@ -73,6 +76,23 @@ impl World {
             seed,
             draws: 0,
         }
+    }
+
+    /// Whether body `k` may move, come or go in the next `duration` [s], or did in the one before.
+    pub fn may_move(&self, k: BodyId, duration: f64) -> bool {
+        let body = &self.bodies[k];
+        let changes = |at: f64| (at - self.time).abs() <= duration;
+        let is_moving = match body.motion {
+            Motion::Fixed => false,
+            Motion::Dynamic => true,
+            Motion::Driven => body.twist != Twist::default(),
+            Motion::Scripted { .. } => {
+                let now = self.bodies.scripted_pose(k, self.time);
+                let later = |n: u32| self.time + duration * f64::from(n) / f64::from(MOVING_PROBES);
+                (1..=MOVING_PROBES).any(|n| self.bodies.scripted_pose(k, later(n)) != now)
+            }
+        };
+        is_moving || changes(body.from) || changes(body.until)
     }
 
     /// A place in the world [m], relative to the origin of the guides.

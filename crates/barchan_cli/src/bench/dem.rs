@@ -1,30 +1,83 @@
-//! Spheres settled in a box, moved by discrete elements: the case on which other codes were measured.
+//! Grains settled in a box, moved by discrete elements: the case on which other codes were measured, the same with clumps, and with
+//! spheres of very different sizes.
 
 use barchan::Simulation;
 use barchan::scene::{Document, parse_scene};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Printer;
 use crate::memory;
 
-/// A count of spheres, the side of the floor [m], and millions of sphere-steps a second of other codes on 2 cores of this kind:
-/// LIGGGHTS, LAMMPS, Yade.
-const CASES: [(u32, f64, [f64; 3]); 2] = [(20_000, 0.25, [9.8, 8.7, 1.2]), (100_000, 0.5, [8.2, 7.6, 1.1])];
+/// A bed of grains.
+struct Case {
+    name: &'static str,
+    /// Side of the floor and height of the fill [m].
+    side: f64,
+    height: f64,
+    /// What is filled in, besides its material and shape.
+    fill: &'static str,
+    /// Spheres of a grain [-].
+    members: f64,
+    /// Frames of 1/60 s in which it settles.
+    settling: u32,
+    /// Millions of sphere-steps a second of other codes on 2 cores of this kind: LIGGGHTS, LAMMPS, Yade.
+    others: Option<[f64; 3]>,
+}
 
-/// Frames of 1/60 s in which the spheres settle, then of 2 ms which are measured; the best counts.
-const SETTLING: u32 = 12;
+/// At a fraction of 0.6 a sphere of 5 mm takes 8.73e-7 m³.
+const CASES: [Case; 4] = [
+    Case {
+        name: "dem 20000",
+        side: 0.25,
+        height: 20_000.0 * 8.73e-7 / (0.25 * 0.25),
+        fill: "radius = 0.005",
+        members: 1.0,
+        settling: 12,
+        others: Some([9.8, 8.7, 1.2]),
+    },
+    // Tetrahedra of spheres of 5 mm.
+    Case {
+        name: "dem tetrahedra",
+        side: 0.25,
+        height: 0.45,
+        fill: "radius = 0.0075\nclump = \"tetrahedron\"",
+        members: 4.0,
+        settling: 30,
+        others: None,
+    },
+    // Equal masses of spheres of 20 and of 2 mm.
+    Case {
+        name: "dem 10:1",
+        side: 0.12,
+        height: 0.3,
+        fill: "radius = { list = [0.02, 0.002], weights = [1, 1000] }\npacking = \"random\"",
+        members: 1.0,
+        settling: 24,
+        others: None,
+    },
+    Case {
+        name: "dem 100000",
+        side: 0.5,
+        height: 100_000.0 * 8.73e-7 / (0.5 * 0.5),
+        fill: "radius = 0.005",
+        members: 1.0,
+        settling: 12,
+        others: Some([8.2, 7.6, 1.1]),
+    },
+];
+
+/// Frames of 2 ms which are measured; the best counts.
 const MEASURED: u32 = 6;
 
 pub fn run(printer: &mut Printer) {
-    for (count, side, others) in CASES {
-        measure(printer, count, side, others);
+    for case in &CASES {
+        measure(printer, case);
     }
 }
 
 /// The scene with frames of 1/`rate` s and more settings of the solver.
-fn scene(count: u32, side: f64, rate: u32, settings: &str) -> String {
-    // At a fraction of 0.6 a sphere of 5 mm takes 8.73e-7 m³.
-    let height = f64::from(count) * 8.73e-7 / (side * side);
+fn scene(case: &Case, rate: u32, settings: &str) -> String {
+    let Case { side, height, fill, .. } = case;
     let plane = |normal: &str, offset: f64| {
         format!(
             "[[body]]\nname = \"{normal}\"\nfriction = 0.5\nshape = {{ half_space = {{ normal = {normal} }}, at = [{offset}, {offset}, 0] }}\n"
@@ -41,29 +94,37 @@ fn scene(count: u32, side: f64, rate: u32, settings: &str) -> String {
     format!(
         "duration = 10\nframe_rate = {rate}\n[solver]\nkind = \"dem\"\n[solver.dem]\n{settings}\n\
          [materials.glass]\ndensity = 1500\ngrain_density = 2500\nfriction = 0.5\nyoungs_modulus = 1e7\npoisson_ratio = 0.3\nrestitution = 0.5\n\
-         [[fill]]\nmaterial = \"glass\"\nradius = 0.005\n\
+         [[fill]]\nmaterial = \"glass\"\n{fill}\n\
          shape = {{ box = {{ size = [{side}, {side}, {height}] }}, at = [0, 0, {}] }}\n{}",
         0.5 * height,
         walls.concat()
     )
 }
 
-fn measure(printer: &mut Printer, count: u32, side: f64, others: [f64; 3]) {
+fn measure(printer: &mut Printer, case: &Case) {
+    let before = memory::resident();
     memory::reset_peak();
     let read = |rate: u32, settings: &str| {
-        let document = Document::new("bench", scene(count, side, rate, settings));
+        let document = Document::new("bench", scene(case, rate, settings));
         parse_scene(&document).expect("the bench's scene is good").0
     };
-    let mut simulation = Simulation::new(&read(60, "")).expect("the bench's scene can be built");
+    let build = Simulation::new(&read(60, ""));
+    let Ok(mut simulation) = build.map_err(|error| eprintln!("{}: {error}", case.name)) else {
+        return;
+    };
     let go_on = |simulation: &mut Simulation| simulation.advance().map_err(|error| eprintln!("dem: {error}")).is_ok();
-    for _ in 0..SETTLING {
+    for _ in 0..case.settling {
         if !go_on(&mut simulation) {
             return;
         }
     }
+    let peak = memory::peak()
+        .zip(before)
+        .map(|(peak, before)| peak.saturating_sub(before));
     let archive = simulation.save();
     drop(simulation);
     let mut simulation = Simulation::resume(&read(500, "step = 1e-5"), &archive).expect("the same spheres");
+    drop(archive);
     let mut best = f64::INFINITY;
     for _ in 0..MEASURED {
         if !go_on(&mut simulation) {
@@ -72,27 +133,29 @@ fn measure(printer: &mut Printer, count: u32, side: f64, others: [f64; 3]) {
         best = best.min(simulation.guide_ms() / f64::from(simulation.report().steps));
     }
     let report = simulation.report();
-    let guides = simulation.world().guides.len() as f64;
+    let spheres = case.members * simulation.world().guides.len() as f64;
     let extra = |name: &str| report.extras.iter().find(|e| e.0 == name).map_or(0.0, |e| e.1);
     let steps = f64::from(report.steps);
-    let stages: serde_json::Map<String, serde_json::Value> = (report.stages.iter())
+    let stages: serde_json::Map<String, Value> = (report.stages.iter())
         .map(|&(stage, seconds)| (stage.to_owned(), json!(1e3 * seconds / steps)))
         .collect();
+    let other = |k: usize| case.others.map(|others| 1e6 * others[k]);
     printer.row(&json!({
-        "name": format!("dem {count}"),
+        "name": case.name,
         "threads": rayon::current_num_threads(),
-        "guides": guides,
+        "spheres": spheres,
         "step_ms": best,
-        "guide_steps_per_s": guides / (1e-3 * best),
-        "contacts_per_guide": 2.0 * extra("contacts") / guides,
-        "candidates_per_guide": 2.0 * extra("pairs") / guides,
+        "sphere_steps_per_s": spheres / (1e-3 * best),
+        "contacts_per_s": extra("contacts") / (1e-3 * best),
+        "contacts_per_sphere": 2.0 * extra("contacts") / spheres,
+        "candidates_per_sphere": 2.0 * extra("pairs") / spheres,
         "searches": extra("searches"),
         "max_overlap": report.max_overlap,
-        "peak_bytes": memory::peak(),
-        "bytes_per_guide": memory::peak().map(|bytes| bytes as f64 / guides),
+        "peak_bytes": peak,
+        "bytes_per_sphere": peak.map(|bytes| bytes as f64 / spheres),
         "stages_ms": stages,
-        "liggghts_steps_per_s": 1e6 * others[0],
-        "lammps_steps_per_s": 1e6 * others[1],
-        "yade_steps_per_s": 1e6 * others[2],
+        "liggghts_steps_per_s": other(0),
+        "lammps_steps_per_s": other(1),
+        "yade_steps_per_s": other(2),
     }));
 }

@@ -4,11 +4,15 @@
 use super::rules::{Pairing, Rules};
 use super::simd::{LANES, Lane};
 use crate::laws::normal::{Coefficients, Encounter, NormalLaw};
-use crate::laws::rolling;
 use crate::laws::shear::{self, ShearLaw};
+use crate::laws::{capillary, rolling};
 
-/// What a contact remembers: its tangential spring, half a step ahead [m], and whether it slides (1) or holds (0).
+/// What a contact remembers: its tangential spring, half a step ahead [m], and whether it slides (1) or holds (0), and 2 more if
+/// liquid bridges it.
 pub(crate) type History = [f32; 4];
+
+/// What a bridge adds to the last number of a [`History`].
+const BRIDGED: f64 = 2.0;
 
 /// Eight contacts. Forces are those on the first partner; lanes that do not touch give zeros.
 #[derive(Clone, Debug)]
@@ -32,6 +36,10 @@ pub(crate) struct Block {
     pub r#static: Lane,
     pub kinetic: Lane,
     pub rolling: Lane,
+    pub tension: Lane,
+    pub suction: Lane,
+    pub liquid: Lane,
+    pub breaking: Lane,
     pub spring: [Lane; 3],
     pub sliding: Lane,
     /// Spring of rolling [rad].
@@ -59,6 +67,10 @@ impl Block {
             r#static: none,
             kinetic: none,
             rolling: none,
+            tension: none,
+            suction: none,
+            liquid: none,
+            breaking: none,
             spring: [none; 3],
             sliding: none,
             rolled: [none; 3],
@@ -77,6 +89,37 @@ impl Block {
         self.r#static[l] = pairing.r#static;
         self.kinetic[l] = pairing.kinetic;
         self.rolling[l] = pairing.rolling;
+        self.tension[l] = pairing.tension;
+        self.suction[l] = pairing.suction;
+        self.liquid[l] = pairing.liquid;
+        self.breaking[l] = pairing.breaking;
+    }
+
+    /// Whether lane `l` pushes or pulls.
+    #[inline(always)]
+    pub(crate) fn acts(&self, l: usize) -> bool {
+        self.overlap[l] > 0.0 || self.sliding[l] >= BRIDGED
+    }
+
+    /// Stretches the springs of lane `l` by `time` [s] at the speeds they had.
+    #[inline(always)]
+    pub(crate) fn run_ahead(&mut self, l: usize, time: f64, [slip, spin]: &[History; 2]) {
+        for axis in 0..3 {
+            self.spring[axis][l] += time * f64::from(slip[axis]);
+            self.rolled[axis][l] += time * f64::from(spin[axis]);
+        }
+    }
+
+    /// The speeds of the springs of lane `l`: sliding [m/s] and rolling [rad/s].
+    #[inline(always)]
+    pub(crate) fn speeds(&self, l: usize) -> [History; 2] {
+        let n = [self.normal[0][l], self.normal[1][l], self.normal[2][l]];
+        let spin = flat([self.spin[0][l], self.spin[1][l], self.spin[2][l]], n);
+        let touches = self.overlap[l] > 0.0;
+        [self.slip(l), spin].map(|v| match touches {
+            true => [v[0] as f32, v[1] as f32, v[2] as f32, 0.0],
+            false => [0.0; 4],
+        })
     }
 
     /// Takes what lane `l` remembers.
@@ -133,14 +176,41 @@ impl Block {
             NormalLaw::HertzTsuji => press!(NormalLaw::HertzTsuji),
             NormalLaw::HertzViscoelastic => press!(NormalLaw::HertzViscoelastic),
         }
+        let mut bridged = [0.0; LANES];
+        if rules.bridge > 0.0 {
+            for l in 0..LANES {
+                bridged[l] = if self.sliding[l] >= BRIDGED { BRIDGED } else { 0.0 };
+                self.sliding[l] -= bridged[l];
+            }
+        }
         match rules.shear {
-            ShearLaw::Spring => self.spring(rules.step, &pressing, &stiffness),
+            ShearLaw::Spring => self.spring(rules.before, rules.after, &pressing, &stiffness),
             ShearLaw::Viscous => self.rub(ShearLaw::Viscous, rules, &pressing),
             ShearLaw::Coulomb => self.rub(ShearLaw::Coulomb, rules, &pressing),
             ShearLaw::Capped => self.rub(ShearLaw::Capped, rules, &pressing),
         }
         if rules.rolls {
-            self.roll(rules.step, &pressing, &stiffness);
+            self.roll(rules.before, rules.after, &pressing, &stiffness);
+        }
+        if rules.bridge > 0.0 {
+            self.pull(&bridged);
+        }
+    }
+
+    /// Adds what bridges pull by: one forms where grains touch, and lasts until it is stretched too far.
+    #[inline(always)]
+    fn pull(&mut self, bridged: &Lane) {
+        for l in 0..LANES {
+            let (radius, gap) = (self.radius[l], -self.overlap[l]);
+            let volume = capillary::volume(self.liquid[l], radius);
+            let tension = self.tension[l] + self.suction[l] * radius;
+            let lasts = gap < self.breaking[l] * volume.cbrt();
+            let holds = tension > 0.0 && (gap < 0.0 || bridged[l] > 0.0 && lasts);
+            let force = capillary::pull(tension, radius) * capillary::share(volume, radius, gap);
+            for axis in 0..3 {
+                self.force[axis][l] += if holds { force * self.normal[axis][l] } else { 0.0 };
+            }
+            self.sliding[l] += if holds { BRIDGED } else { 0.0 };
         }
     }
 
@@ -170,10 +240,10 @@ impl Block {
         (if touches { force } else { 0.0 }, stiffness)
     }
 
-    /// Tangential force of the spring, which takes half a step before the force and half after: the mean of the sliding velocities
-    /// at both ends of a step.
+    /// Tangential force of the spring, which is stretched for the times `before` and `after` the force [s]: half a step each makes it
+    /// the mean of the sliding velocities at both ends of a step.
     #[inline(always)]
-    fn spring(&mut self, step: f64, pressing: &Lane, stiffness: &Lane) {
+    fn spring(&mut self, before: f64, after: f64, pressing: &Lane, stiffness: &Lane) {
         for l in 0..LANES {
             let n = [self.normal[0][l], self.normal[1][l], self.normal[2][l]];
             let s = [self.spring[0][l], self.spring[1][l], self.spring[2][l]];
@@ -185,12 +255,11 @@ impl Block {
             let was = s[0] * s[0] + s[1] * s[1] + s[2] * s[2];
             let is = flat[0] * flat[0] + flat[1] * flat[1] + flat[2] * flat[2];
             let turned = if is > 0.0 { (was / is).sqrt() } else { 1.0 };
-            let half = 0.5 * step;
             let damping = shear::spring_damping(self.ratio[l], stiffness[l], self.mass[l]);
             let mut stretch = [0.0; 3];
             let mut trial = [0.0; 3];
             for axis in 0..3 {
-                stretch[axis] = turned * flat[axis] + half * slip[axis];
+                stretch[axis] = turned * flat[axis] + before * slip[axis];
                 trial[axis] = stiffness[l] * stretch[axis] + damping * slip[axis];
             }
             let size = (trial[0] * trial[0] + trial[1] * trial[1] + trial[2] * trial[2]).sqrt();
@@ -205,7 +274,7 @@ impl Block {
             for axis in 0..3 {
                 let force = share * trial[axis];
                 let cut = if slides { force * compliance } else { stretch[axis] };
-                self.spring[axis][l] = if touches { cut + half * slip[axis] } else { 0.0 };
+                self.spring[axis][l] = if touches { cut + after * slip[axis] } else { 0.0 };
                 self.force[axis][l] = if touches { -pressing[l] * n[axis] - force } else { 0.0 };
             }
             self.sliding[l] = if touches & slides { 1.0 } else { 0.0 };
@@ -229,13 +298,13 @@ impl Block {
             for axis in 0..3 {
                 self.force[axis][l] = -pressing[l] * self.normal[axis][l] - per_speed * slip[axis];
             }
+            self.sliding[l] = 0.0;
         }
     }
 
     /// Torque of the spring of rolling, in the tangent plane, by the same rule as the tangential force.
     #[inline(always)]
-    fn roll(&mut self, step: f64, pressing: &Lane, shear_stiffness: &Lane) {
-        let half = 0.5 * step;
+    fn roll(&mut self, before: f64, after: f64, pressing: &Lane, shear_stiffness: &Lane) {
         for l in 0..LANES {
             let n = [self.normal[0][l], self.normal[1][l], self.normal[2][l]];
             let spin = flat([self.spin[0][l], self.spin[1][l], self.spin[2][l]], n);
@@ -252,7 +321,7 @@ impl Block {
             let mut angle = [0.0; 3];
             let mut trial = [0.0; 3];
             for axis in 0..3 {
-                angle[axis] = turned * is[axis] + half * spin[axis];
+                angle[axis] = turned * is[axis] + before * spin[axis];
                 trial[axis] = stiffness * angle[axis] + damping * spin[axis];
             }
             let size = dot(trial, trial).sqrt();
@@ -261,7 +330,7 @@ impl Block {
             for axis in 0..3 {
                 let torque = share * trial[axis];
                 let cut = if gives_way { torque * compliance } else { angle[axis] };
-                self.rolled[axis][l] = if touches { cut + half * spin[axis] } else { 0.0 };
+                self.rolled[axis][l] = if touches { cut + after * spin[axis] } else { 0.0 };
                 self.moment[axis][l] = if touches { -torque } else { 0.0 };
             }
         }

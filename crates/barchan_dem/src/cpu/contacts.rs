@@ -1,14 +1,16 @@
 //! Pairs of spheres that may touch before the next search, chunk by chunk, with what they remember.
 
-use barchan_neighbors::Lists;
 use barchan_world::Wrench;
+use glam::DMat3;
 use rayon::prelude::*;
 
 use super::CHUNK;
 use super::block::History;
+use super::levels::Near as Pairs;
 use super::motion::Moved;
 use super::near::Near;
 use super::past::Past;
+use super::rules::Rules;
 use super::simd::LANES;
 use super::walls::Touch;
 
@@ -29,6 +31,8 @@ pub(crate) struct Chunk {
     pub history: Vec<History>,
     /// The same for rolling, where anything resists it.
     pub rolled: Vec<History>,
+    /// Speeds of the springs, where the integrator needs them.
+    pub speeds: Vec<[History; 2]>,
     /// The row with which pairs are padded: the last there is.
     pub nobody: u32,
     /// Bodies that its spheres may touch, in the spheres' order.
@@ -36,6 +40,10 @@ pub(crate) struct Chunk {
     /// Contacts with bodies of the last step, in the spheres' order, and of the one before.
     pub touches: Vec<Touch>,
     pub old_touches: Vec<Touch>,
+    /// Contacts with bodies in a try.
+    pub tries: Vec<Touch>,
+    /// For each body, what it is touched by of one grain: Σ n nᵀ.
+    pub crowds: Vec<DMat3>,
     /// What its spheres exert on each body.
     pub loads: Vec<Wrench>,
     /// Deepest overlap of the last step, of a radius [-].
@@ -50,7 +58,7 @@ impl Chunk {
         self.first.last().map_or(0, |&end| end as usize)
     }
 
-    fn rebuild(&mut self, lists: &Lists, past: &Past, old: &[u32], grain_of: &[u32], rolls: bool) {
+    fn rebuild(&mut self, pairs: &Pairs, past: &Past, old: &[u32], grain_of: &[u32], rules: &Rules) {
         let nobody = old.len() as u32;
         self.first.clear();
         self.own.clear();
@@ -63,18 +71,18 @@ impl Chunk {
             let same_grain = || !grain_of.is_empty() && grain_of[i as usize] == grain_of[j as usize];
             !inside.contains(&j) || j > i && !same_grain()
         };
-        let count = |i: u32| lists.of(i as usize).iter().filter(|&&j| is_own(i, j)).count();
-        let pairs = inside.clone().map(count).sum::<usize>().next_multiple_of(LANES);
-        self.own.reserve_exact(pairs);
-        self.other.reserve_exact(pairs);
-        self.history.reserve_exact(pairs);
+        let count = |i: u32| pairs.of(i as usize).iter().filter(|&&j| is_own(i, j)).count();
+        let room = inside.clone().map(count).sum::<usize>().next_multiple_of(LANES);
+        self.own.reserve_exact(room);
+        self.other.reserve_exact(room);
+        self.history.reserve_exact(room);
         for i in inside.clone() {
-            for &j in lists.of(i as usize).iter().filter(|&&j| is_own(i, j)) {
+            for &j in pairs.of(i as usize).iter().filter(|&&j| is_own(i, j)) {
                 self.own.push(i);
                 self.other.push(j);
                 let (history, rolled) = past.pair(old[i as usize], old[j as usize]);
                 self.history.push(history);
-                if rolls {
+                if rules.rolls {
                     self.rolled.push(rolled);
                 }
             }
@@ -86,7 +94,10 @@ impl Chunk {
         self.own.resize(padded, self.start as u32);
         self.other.resize(padded, nobody);
         self.history.resize(padded, [0.0; 4]);
-        self.rolled.resize(if rolls { padded } else { 0 }, [0.0; 4]);
+        self.rolled.resize(if rules.rolls { padded } else { 0 }, [0.0; 4]);
+        self.speeds.clear();
+        self.speeds
+            .resize(if rules.is_adaptive { padded } else { 0 }, [[0.0; 4]; 2]);
     }
 }
 
@@ -102,6 +113,8 @@ pub(crate) fn divide(chunks: &mut Vec<Chunk>, count: usize, first: &[u32], bodie
         (chunk.start, chunk.len, chunk.first_grain) = (start, end - start, first_grain);
         chunk.loads.clear();
         chunk.loads.resize(bodies, Wrench::default());
+        chunk.crowds.clear();
+        chunk.crowds.resize(bodies, DMat3::ZERO);
         used += 1;
     };
     if first.is_empty() {
@@ -122,9 +135,9 @@ pub(crate) fn divide(chunks: &mut Vec<Chunk>, count: usize, first: &[u32], bodie
     chunks.truncate(used);
 }
 
-/// Fills all chunks with the pairs of `lists`; sphere `i` has number `old[i]` in what is remembered. Spheres of one grain are no pair.
-pub(crate) fn rebuild(chunks: &mut [Chunk], lists: &Lists, past: &Past, old: &[u32], grain_of: &[u32], rolls: bool) {
+/// Fills all chunks with the `pairs`; sphere `i` has number `old[i]` in what is remembered. Spheres of one grain are no pair.
+pub(crate) fn rebuild(chunks: &mut [Chunk], pairs: &Pairs, past: &Past, old: &[u32], grain_of: &[u32], rules: &Rules) {
     chunks
         .par_iter_mut()
-        .for_each(|chunk| chunk.rebuild(lists, past, old, grain_of, rolls));
+        .for_each(|chunk| chunk.rebuild(pairs, past, old, grain_of, rules));
 }

@@ -44,10 +44,16 @@ fn push_pairs<V: Vectors>(chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], 
             &mut arms,
             &mut deepest,
             is_periodic.then_some(&rules.periods),
+            rules.bridge,
         ) {
-            history.fill([0.0; 4]);
-            if rules.rolls {
-                chunk.rolled[k * LANES..][..LANES].fill([0.0; 4]);
+            if !rules.is_trial {
+                history.fill([0.0; 4]);
+                if rules.rolls {
+                    chunk.rolled[k * LANES..][..LANES].fill([0.0; 4]);
+                }
+                if rules.is_adaptive {
+                    chunk.speeds[k * LANES..][..LANES].fill([[0.0; 4]; 2]);
+                }
             }
             continue;
         }
@@ -64,13 +70,23 @@ fn push_pairs<V: Vectors>(chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], 
             let rolled = &chunk.rolled[k * LANES..][..LANES];
             (0..LANES).for_each(|l| block.recall_rolling(l, &rolled[l]));
         }
-        block.solve(rules);
-        for l in 0..LANES {
-            history[l] = block.memory(l);
+        if rules.is_adaptive {
+            let speeds = &chunk.speeds[k * LANES..][..LANES];
+            (0..LANES).for_each(|l| block.run_ahead(l, rules.before, &speeds[l]));
         }
-        if rules.rolls {
-            let rolled = &mut chunk.rolled[k * LANES..][..LANES];
-            (0..LANES).for_each(|l| rolled[l] = block.rolling_memory(l));
+        block.solve(rules);
+        if !rules.is_trial {
+            for l in 0..LANES {
+                history[l] = block.memory(l);
+            }
+            if rules.rolls {
+                let rolled = &mut chunk.rolled[k * LANES..][..LANES];
+                (0..LANES).for_each(|l| rolled[l] = block.rolling_memory(l));
+            }
+            if rules.is_adaptive {
+                let speeds = &mut chunk.speeds[k * LANES..][..LANES];
+                (0..LANES).for_each(|l| speeds[l] = block.speeds(l));
+            }
         }
         let mut torque = [[0.0; LANES]; 3];
         let (n, f) = (&block.normal, &block.force);
@@ -80,7 +96,7 @@ fn push_pairs<V: Vectors>(chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], 
             torque[2][l] = n[0][l] * f[1][l] - n[1][l] * f[0][l];
         }
         for l in 0..LANES {
-            if block.overlap[l] <= 0.0 {
+            if !block.acts(l) {
                 continue;
             }
             let force = [f[0][l], f[1][l], f[2][l]];
@@ -101,7 +117,7 @@ fn push_pairs<V: Vectors>(chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], 
 }
 
 /// How eight pairs meet, [Bell05] section 3 (methods 6.1): normal, overlap, velocity at the common point, reduced mass and radius. False if
-/// none touches. `arms` are the distances of the common point from both centres [m].
+/// none touches, or could be bridged by `bridge` of the reduced radius [-]. `arms` are the distances of the common point from both centres [m].
 #[inline(always)]
 fn meet(
     block: &mut Block,
@@ -110,6 +126,7 @@ fn meet(
     arms: &mut [[f64; LANES]; 2],
     deepest: &mut [f64; LANES],
     periods: Option<&[f64; 3]>,
+    bridge: f64,
 ) -> bool {
     let mut way = [[0.0; LANES]; 3];
     for axis in 0..3 {
@@ -136,12 +153,12 @@ fn meet(
         }
         let sum = a[3][l] + b[3][l];
         block.overlap[l] = sum - length;
-        touches |= block.overlap[l] > 0.0;
         deepest[l] = deepest[l].max(2.0 * block.overlap[l] / sum);
         arms[0][l] = a[3][l] - 0.5 * block.overlap[l];
         arms[1][l] = b[3][l] - 0.5 * block.overlap[l];
         block.mass[l] = effective::reduced(a[7][l], b[7][l]);
         block.radius[l] = effective::reduced(a[3][l], b[3][l]);
+        touches |= block.overlap[l] > -bridge * block.radius[l];
     }
     if !touches {
         return false;

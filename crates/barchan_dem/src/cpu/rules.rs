@@ -5,8 +5,8 @@ use barchan_world::{Friction, World, geometric_mean};
 use crate::DemSettings;
 use crate::laws::normal::{Encounter, NormalLaw};
 use crate::laws::shear::ShearLaw;
-use crate::laws::{effective, restitution};
-use crate::settings::Contact;
+use crate::laws::{capillary, effective, repose, restitution};
+use crate::settings::{Contact, Integrator};
 
 /// How two materials, or a material and a body, meet.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +24,12 @@ pub(crate) struct Pairing {
     pub kinetic: f64,
     /// Resistance to rolling [-].
     pub rolling: f64,
+    /// Of bridges: surface tension [N/m], what it gains with the reduced radius [Pa], liquid of the grains' volume [-], and the gap at
+    /// which they break, of the cube root of their volume [-].
+    pub tension: f64,
+    pub suction: f64,
+    pub liquid: f64,
+    pub breaking: f64,
 }
 
 /// Everything a contact needs to know besides its partners.
@@ -34,8 +40,14 @@ pub(crate) struct Rules {
     pub reference_speed: f64,
     /// Duration of a linear contact [s]; 0 for that of Hertz.
     pub duration: f64,
-    /// Time step [s].
+    /// Time step [s]; the longest of an adaptive one.
     pub step: f64,
+    /// Times [s] over which a spring is stretched at the sliding speed of now, before its force and after it.
+    pub before: f64,
+    pub after: f64,
+    /// Whether springs remember their sliding speeds, and whether this is a try that they forget.
+    pub is_adaptive: bool,
+    pub is_trial: bool,
     /// Viscosity of shear laws without memory [N s/m]; 0 for what the step allows.
     pub viscosity: f64,
     /// Pairings of materials, a row a material.
@@ -45,6 +57,8 @@ pub(crate) struct Rules {
     pub materials: usize,
     /// Whether anything resists rolling.
     pub rolls: bool,
+    /// Longest bridge, of the reduced radius [-]; 0 where all is dry.
+    pub bridge: f64,
     /// Lengths [m] of the axes that close upon themselves, 0 for the others.
     pub periods: [f64; 3],
 }
@@ -52,30 +66,53 @@ pub(crate) struct Rules {
 /// Viscous shear without a bound of its own, of the reduced mass over the step [-]: no overshoot below 0.29, less where a sphere has
 /// several contacts.
 const SHEAR_VISCOSITY: f64 = 0.1;
+/// Liquid of grains whose cohesion was said and nothing else, of their volume [-].
+const DAMP: f64 = 0.01;
+
 impl Rules {
     /// The rules of a world.
     pub(crate) fn new(settings: &DemSettings, world: &World, damping: &mut Dampings) -> Self {
         let all = &world.materials.all;
-        let contact = |m: usize| settings.contact(m);
+        // A material said by its angle rests at it; what was said of its rolling stays.
+        let contact = |m: usize| {
+            let said = settings.contact(m);
+            let angle = all[m].angle_of_repose.filter(|_| said.rolling_friction == 0.0);
+            Contact {
+                rolling_friction: angle.map_or(said.rolling_friction, |angle| repose::friction_of(angle)[1]),
+                ..said
+            }
+        };
+        let rough = |m: usize| match all[m].angle_of_repose {
+            None => all[m].friction,
+            Some(angle) => {
+                let mu = repose::friction_of(angle)[0] as f32;
+                Friction {
+                    r#static: mu,
+                    kinetic: mu,
+                }
+            }
+        };
         let mut pairs = Vec::with_capacity(all.len() * all.len());
         for a in 0..all.len() {
             for b in 0..all.len() {
-                let friction = world.materials.friction(a as u8, b as u8);
+                let said = world.materials.pairs.get(&(a.min(b) as u8, a.max(b) as u8)).copied();
+                let friction = said.unwrap_or_else(|| geometric_mean(rough(a), rough(b)));
                 pairs.push(pairing(settings, damping, [contact(a), contact(b)], friction));
             }
         }
         let mut bodies = Vec::with_capacity(world.bodies.len() * all.len());
         for body in &world.bodies {
-            for (m, material) in all.iter().enumerate() {
+            for m in 0..all.len() {
                 let own = contact(m);
                 let mut other = own;
                 if let Some([young, poisson]) = settings.bodies {
                     (other.youngs_modulus, other.poisson_ratio) = (young, poisson);
                 }
-                let friction = geometric_mean(material.friction, body.friction);
+                let friction = geometric_mean(rough(m), body.friction);
                 bodies.push(pairing(settings, damping, [own, other], friction));
             }
         }
+        let bridge = pairs.iter().map(Pairing::longest_bridge).fold(0.0, f64::max);
         let rolls = pairs.iter().chain(&bodies).any(|pair| pair.rolling > 0.0);
         Self {
             normal: settings.normal,
@@ -83,11 +120,16 @@ impl Rules {
             reference_speed: settings.reference_speed,
             duration: settings.duration.unwrap_or(0.0),
             step: 0.0,
+            before: 0.0,
+            after: 0.0,
+            is_adaptive: settings.integrator == Integrator::Rkf45,
+            is_trial: false,
             viscosity: settings.shear_viscosity.unwrap_or(0.0),
             pairs,
             bodies,
             materials: all.len(),
             rolls,
+            bridge,
             periods: world.periodic.map(|range| range.map_or(0.0, |[low, high]| high - low)),
         }
     }
@@ -99,6 +141,11 @@ impl Rules {
             true => self.viscosity,
             false => SHEAR_VISCOSITY * mass / self.step,
         }
+    }
+
+    /// Prepares a step of `step` [s] whose springs are stretched at the mean of the sliding speeds at its ends.
+    pub(crate) fn set_step(&mut self, step: f64) {
+        (self.step, self.before, self.after) = (step, 0.5 * step, 0.5 * step);
     }
 
     /// A contact of this pairing.
@@ -118,6 +165,15 @@ impl Rules {
 fn pairing(settings: &DemSettings, dampings: &mut Dampings, of: [Contact; 2], friction: Friction) -> Pairing {
     let [young, poisson] = [of.map(|c| c.youngs_modulus), of.map(|c| c.poisson_ratio)];
     let restitution = (of[0].restitution * of[1].restitution).sqrt();
+    let mean = |of: [f64; 2]| 0.5 * (of[0] + of[1]);
+    let (wet, angle) = (mean(of.map(|c| c.liquid)), mean(of.map(|c| c.contact_angle)));
+    let tension = match wet > 0.0 {
+        true => angle.cos() * mean(of.map(|c| c.surface_tension)),
+        false => 0.0,
+    };
+    let cohesion = (of[0].cohesion * of[1].cohesion).sqrt();
+    let suction = capillary::suction(cohesion, f64::from(friction.kinetic));
+    let liquid = if wet > 0.0 { wet } else { DAMP };
     Pairing {
         modulus: effective::modulus(young, poisson),
         shear_modulus: effective::shear_modulus(young, poisson),
@@ -126,6 +182,20 @@ fn pairing(settings: &DemSettings, dampings: &mut Dampings, of: [Contact; 2], fr
         r#static: f64::from(friction.r#static),
         kinetic: f64::from(friction.kinetic),
         rolling: (of[0].rolling_friction * of[1].rolling_friction).sqrt(),
+        tension,
+        suction,
+        liquid,
+        breaking: capillary::rupture(1.0, angle),
+    }
+}
+
+impl Pairing {
+    /// Length of its bridges where they break, of the reduced radius [-].
+    fn longest_bridge(&self) -> f64 {
+        match self.tension + self.suction > 0.0 {
+            true => self.breaking * capillary::volume(self.liquid, 1.0).cbrt(),
+            false => 0.0,
+        }
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use barchan_bodies::carried;
 use barchan_geometry::random::Stream;
 use barchan_geometry::{Aabb, Shape};
 use barchan_neighbors::Grid;
-use barchan_world::{Body, Boundary, Pose, Twist, World};
+use barchan_world::{Bodies, Body, Boundary, Motion, Pose, Twist, World};
 use glam::{DMat3, DVec3};
 
 /// Faces of one body that a sphere can touch at once: a corner has three.
@@ -61,6 +62,25 @@ impl Placed {
             twist: body.twist,
             mass: if body.is_dynamic() { body.mass() } else { f64::INFINITY },
             is_present: body.is_present(time),
+        }
+    }
+
+    /// Body `k` of `world` where it will be `after` [s] if it goes on as it does, or as it is told.
+    pub(crate) fn ahead(world: &World, k: usize, after: f64) -> Self {
+        let body = &world.bodies[k];
+        let time = world.time + after;
+        let pose = match body.motion {
+            Motion::Fixed => body.pose,
+            Motion::Scripted { .. } => world.bodies.scripted_pose(k, time),
+            Motion::Driven | Motion::Dynamic => carried(body, after),
+        };
+        let bounds = body.shape.bounds();
+        Self {
+            pose,
+            into: DMat3::from_quat(pose.rotation).transpose(),
+            ball: (pose.point(bounds.center()), 0.5 * bounds.size().length()),
+            center: pose.point(body.mass_properties.center),
+            ..Self::new(world, k, time)
         }
     }
 

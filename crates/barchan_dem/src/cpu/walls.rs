@@ -1,7 +1,7 @@
 //! Contacts of spheres with bodies.
 
 use barchan_world::Wrench;
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 
 use super::block::{Block, History};
 use super::contacts::Chunk;
@@ -27,6 +27,11 @@ pub(crate) struct Touch {
     pub overlap: f64,
     pub history: History,
     pub rolled: History,
+    /// Speeds of the springs, where the integrator needs them.
+    pub speeds: [History; 2],
+    /// Share of the grain's mass that this contact stops [-]: a grain that lands on several spheres at once rebounds as one that lands on
+    /// one of them (methods F-B4).
+    pub share: f64,
 }
 
 impl Touch {
@@ -47,6 +52,7 @@ impl Touch {
             overlap: 0.0,
             history: wall.history,
             rolled: wall.rolled,
+            ..Self::default()
         }
     }
 }
@@ -59,13 +65,22 @@ pub(crate) struct Solids<'a> {
     pub bodies: &'a [Placed],
     /// How far each body went in this step at most [m].
     pub travels: &'a [f64],
+    /// The grain of each sphere, where grains have several.
+    pub grain_of: &'a [u32],
 }
 
 impl Chunk {
-    /// Finds which bodies its spheres touch. `ways` is how far each sphere of the chunk went in this step [m].
-    pub(crate) fn touch(&mut self, rows: &[Row], ways: &[f32], solids: &Solids<'_>) {
-        std::mem::swap(&mut self.touches, &mut self.old_touches);
-        self.touches.clear();
+    /// Finds which bodies its spheres touch. `ways` is how far each sphere of the chunk went in this step [m]. What is found in a try is
+    /// kept apart.
+    pub(crate) fn touch(&mut self, rows: &[Row], ways: &[f32], solids: &Solids<'_>, is_trial: bool) {
+        if !is_trial {
+            std::mem::swap(&mut self.touches, &mut self.old_touches);
+        }
+        let (mut touches, known) = match is_trial {
+            true => (std::mem::take(&mut self.tries), &self.touches),
+            false => (std::mem::take(&mut self.touches), &self.old_touches),
+        };
+        touches.clear();
         let mut before = 0;
         for near in &mut self.near {
             let (k, b) = (near.sphere as usize, near.body as usize);
@@ -74,29 +89,62 @@ impl Chunk {
             if f64::from(near.clear) >= row.radius {
                 continue;
             }
-            while self.old_touches.get(before).is_some_and(|old| old.sphere < near.sphere) {
+            while known.get(before).is_some_and(|old| old.sphere < near.sphere) {
                 before += 1;
             }
-            let old = &self.old_touches[before..];
+            let old = &known[before..];
             let body = &solids.bodies[b];
             let local = body.local(solids.origin + row.place());
-            let touches = &mut self.touches;
             let clear = solids.surfaces[b].touches(local, row.radius, |normal, overlap| {
                 let normal = body.turned(normal);
                 let own = old.iter().take_while(|old| old.sphere == near.sphere);
                 let same = own
                     .filter(|old| old.body == near.body)
                     .find(|old| old.normal.dot(normal) > SAME_FACE);
+                let old = same.copied().unwrap_or_default();
                 touches.push(Touch {
                     sphere: near.sphere,
                     body: near.body,
                     normal,
                     overlap,
-                    history: same.map_or([0.0; 4], |old| old.history),
-                    rolled: same.map_or([0.0; 4], |old| old.rolled),
+                    share: 1.0,
+                    ..old
                 });
             });
             near.clear = clear.min(f64::from(f32::MAX)) as f32 - 1e-6 * clear.abs() as f32;
+        }
+        self.share(&mut touches, solids.grain_of);
+        match is_trial {
+            true => self.tries = touches,
+            false => self.touches = touches,
+        }
+    }
+
+    /// Shares the mass of each grain among its contacts with one body that push the same way: 1/Σ (n·n')².
+    fn share(&mut self, touches: &mut [Touch], grain_of: &[u32]) {
+        let start = self.start;
+        let grain = |touch: &Touch| {
+            let sphere = start as u32 + touch.sphere;
+            grain_of.get(sphere as usize).copied().unwrap_or(sphere)
+        };
+        for group in touches
+            .chunk_by_mut(|a, b| grain(a) == grain(b))
+            .filter(|g| g.len() > 1)
+        {
+            for touch in &*group {
+                let n = touch.normal;
+                self.crowds[touch.body as usize] += DMat3::from_cols(n * n.x, n * n.y, n * n.z);
+            }
+            for touch in &mut *group {
+                touch.share = 1.0
+                    / touch
+                        .normal
+                        .dot(self.crowds[touch.body as usize] * touch.normal)
+                        .max(1.0);
+            }
+            group
+                .iter()
+                .for_each(|touch| self.crowds[touch.body as usize] = DMat3::ZERO);
         }
     }
 
@@ -104,9 +152,13 @@ impl Chunk {
     #[inline(always)]
     pub(crate) fn push_walls(&mut self, rows: &[Row], pushes: &mut [Push], rules: &Rules, solids: &Solids<'_>) {
         self.loads.fill(Wrench::default());
+        let touches = match rules.is_trial {
+            true => &mut self.tries,
+            false => &mut self.touches,
+        };
         let mut block = Block::new();
         let mut arms = [DVec3::ZERO; LANES];
-        for eight in self.touches.chunks_mut(LANES) {
+        for eight in touches.chunks_mut(LANES) {
             block.overlap = [0.0; LANES];
             for (l, touch) in eight.iter().enumerate() {
                 let (row, body) = (
@@ -125,20 +177,27 @@ impl Chunk {
                     block.spin[axis][l] = relative[axis];
                 }
                 block.overlap[l] = touch.overlap;
-                block.mass[l] = match body.mass.is_finite() {
+                let mass = match body.mass.is_finite() {
                     true => effective::reduced(row.mass, body.mass),
                     false => row.mass,
                 };
+                block.mass[l] = touch.share * mass;
                 block.radius[l] = row.radius;
                 let pairing = touch.body as usize * rules.materials + row.material as usize;
                 block.pair(l, &rules.bodies[pairing]);
                 block.recall(l, &touch.history);
                 block.recall_rolling(l, &touch.rolled);
+                if rules.is_adaptive {
+                    block.run_ahead(l, rules.before, &touch.speeds);
+                }
             }
             block.solve(rules);
             for (l, touch) in eight.iter_mut().enumerate() {
                 touch.history = block.memory(l);
                 touch.rolled = block.rolling_memory(l);
+                if rules.is_adaptive {
+                    touch.speeds = block.speeds(l);
+                }
                 let force = DVec3::new(block.force[0][l], block.force[1][l], block.force[2][l]);
                 let moment = match rules.rolls {
                     true => DVec3::new(block.moment[0][l], block.moment[1][l], block.moment[2][l]),

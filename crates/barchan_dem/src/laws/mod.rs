@@ -1,5 +1,6 @@
 //! The equations, as pure functions of plain numbers. Loops, storage and threads are elsewhere.
 
+pub(crate) mod capillary;
 pub(crate) mod duration;
 pub(crate) mod effective;
 pub(crate) mod hertz_constant;
@@ -7,6 +8,7 @@ pub(crate) mod hertz_tsuji;
 pub(crate) mod hertz_viscoelastic;
 pub(crate) mod linear;
 pub(crate) mod normal;
+pub(crate) mod repose;
 pub(crate) mod restitution;
 pub(crate) mod rolling;
 pub(crate) mod shear;

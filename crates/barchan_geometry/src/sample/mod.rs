@@ -1,5 +1,6 @@
 //! Particles from shapes: volume and surface sampling.
 
+mod clumps;
 mod dense;
 mod lattice;
 mod measure;
@@ -8,6 +9,7 @@ mod radii;
 mod random;
 pub mod surface;
 
+pub use clumps::fill_clumps;
 pub use measure::min_distance;
 pub use radii::Radii;
 

@@ -14,6 +14,7 @@ use glam::{DMat3, DQuat, DVec3};
 
 use super::SceneError;
 use crate::scene::{BodyPlan, JointPlace, JointPlan, JointType, Scene};
+use crate::shapes::PlacedShape;
 
 /// Relative error accepted in the mass of a dynamic body [-].
 const DYNAMIC_TOLERANCE: f64 = 1e-3;
@@ -197,6 +198,17 @@ fn clipped(shape: &Arc<dyn Shape>, region: &Aabb, pose: &Pose) -> Arc<dyn Shape>
     let placed = Transformed::new(cuboid, pose.local(region.center()), rotation, DVec3::ONE).expect(size);
     let parts: Vec<Arc<dyn Shape>> = vec![shape.clone(), Arc::new(placed)];
     Arc::new(Intersect::new(parts, 0.0).expect("there are two parts"))
+}
+
+/// The surface of a shape without its outermost place, and its mass properties for a density of 1; or why it has none.
+pub(crate) fn solid_of(placed: &PlacedShape) -> Result<(TriMesh, MassProperties), String> {
+    if let Some(mesh) = &placed.mesh {
+        return Ok((mesh.clone(), mass_properties(mesh)));
+    }
+    let shape = &*placed.unplaced;
+    let properties = properties_of(shape, DYNAMIC_TOLERANCE).map_err(|error| error.to_string())?;
+    let surface = surface_of(shape, properties.volume).map_err(|error| error.to_string())?;
+    Ok((surface, properties))
 }
 
 /// Mass properties to `tolerance` [-], or as near as the finest cells come to it.

@@ -3,13 +3,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use barchan_geometry::clump::Clump;
+use barchan_geometry::clump::{Clump, ClumpError};
 use barchan_geometry::mesh::mass_properties;
 use barchan_geometry::sample::{Packing, Particles, Radii};
 use barchan_geometry::{Aabb, Shape};
 use barchan_world::{Emitter, Materials, Sink};
 
 use super::Check;
+use crate::build::solid_of;
 use crate::fields::{Fields, Item, look_up};
 use crate::scene::{Fill, FillSource};
 use crate::tables::CLUMPS;
@@ -20,6 +21,8 @@ const OVERLAP: f64 = 0.25;
 
 /// Edge of the clumps that need no saying, of a sphere's radius [-]: they interlock, and have no holes.
 const EDGE: f64 = 1.4;
+/// Radius of the spheres that cover a clump's shape, of the cube root of its volume [-], where none is said.
+const FINENESS: f64 = 0.15;
 /// The largest coordinate [m] there may be: beyond it, millimetres are lost.
 const FARTHEST: f64 = 1e9;
 
@@ -76,6 +79,7 @@ impl Check<'_, '_> {
             source: source?,
             velocity: table.vector("velocity")?,
             settle: table.number("settle")?,
+            is_tight: clump.is_some() && table.written("packing").is_some() && table.text("packing") == Some("dense"),
             clump,
             place: self.place(&table.span),
         })
@@ -95,14 +99,33 @@ impl Check<'_, '_> {
             1 => Clump::cube(EDGE),
             _ => {
                 let table = said[at - CLUMPS.len()].1.table()?;
-                let member = |t: &Fields| Some((t.vector("at")?, t.number("radius")?));
-                let spheres: Option<Vec<_>> = table.tables("spheres").map(member).collect();
-                Clump::of_spheres(&spheres?)
+                match table.written("shape") {
+                    Some(_) => self.covered(table)?,
+                    None => {
+                        let member = |t: &Fields| Some((t.vector("at")?, t.number("radius")?));
+                        let spheres: Option<Vec<_>> = table.tables("spheres").map(member).collect();
+                        Clump::of_spheres(&spheres?)
+                    }
+                }
             }
         };
         made.map_err(|error| self.error(span, error.to_string(), ""))
             .ok()
             .map(Arc::new)
+    }
+
+    /// The clump whose spheres cover the shape of `table`.
+    fn covered(&self, table: &Fields) -> Option<Result<Clump, ClumpError>> {
+        let placed = table.shape("shape")?;
+        let (surface, whole) = match solid_of(placed) {
+            Ok(found) => found,
+            Err(message) => {
+                self.error(table.place("shape"), message, "");
+                return None;
+            }
+        };
+        let radius = table.number("sphere_radius").unwrap_or(FINENESS * whole.volume.cbrt());
+        Some(Clump::of_surface(&*placed.unplaced, &surface, &whole, radius))
     }
 
     fn shape_source(&self, table: &Fields, radii: Option<Option<Radii>>) -> Option<FillSource> {

@@ -51,6 +51,9 @@ const WARNED: &[(&str, &[&str])] = &[
     ("[[body]]\nname = \"a\"\nshape = { sphere = { radius = 1 } }\n[[body]]\nname = \"b\"\nshape = { sphere = { radius = 1 } }\n[[joint]]\nbodies = [\"a\", \"b\"]\nkind = \"ball\"\nat = [0, 0, 0]\nlength = 2",
         &["this joint has no effect: none of its bodies is dynamic", "`length` has no effect on a ball joint"]),
     ("[solver.dem]\nsteps_per_contact = 30", &[]),
+    ("[materials.wet]\ndensity = 1\nwetness = 0.5", &["`wetness` has no effect with pbd"]),
+    ("[solver]\nkind = \"sph\"\n[solver.sph]\nwind = [1, 0, 0]", &["`wind` has no effect: there is no air"]),
+    ("[solver]\nkind = \"sph\"\n[solver.sph]\npreset = \"neder\"\nwind = [1, 0, 0]", &[]),
 ];
 
 #[test]
@@ -220,4 +223,19 @@ fn levers_are_in_radians_and_name_their_bodies() {
     );
     assert_eq!(boom.range, Some([(-10f64).to_radians(), 75f64.to_radians()]));
     assert_eq!(boom.speed, 25f64.to_radians());
+}
+
+#[test]
+fn a_preset_gives_what_was_not_said() {
+    let settings = |text: &str| {
+        let text = format!("{GOOD}[solver]\nkind = \"sph\"\n[solver.sph]\n{text}");
+        parse(&text).0.solver_settings
+    };
+    let ihmsen = settings("preset = \"ihmsen\"\nyield = \"repose\"\nsubsteps = 4");
+    assert_eq!(ihmsen.word("pressure"), Some("pcisph"));
+    assert_eq!(ihmsen.count("max_iterations"), Some(3));
+    assert_eq!(ihmsen.word("yield"), Some("repose"), "what is said counts");
+    assert_eq!(ihmsen.number("step"), None, "substeps say it in another way");
+    assert_eq!(settings("preset = \"ihmsen\"").number("step"), Some(1e-3));
+    assert_eq!(settings("").word("pressure"), Some("iisph"));
 }

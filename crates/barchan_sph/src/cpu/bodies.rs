@@ -7,12 +7,16 @@ use glam::{DMat3, DVec3, Vec3};
 /// A body during a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BodyStep {
+    /// Number of the body.
+    pub of: u32,
     /// Where it is at the start, and where it will be at the end if guides hold it as they did in the last frame.
-    pub from: Pose,
-    pub to: Pose,
-    /// From the world to its frame, at the start.
+    from: Pose,
+    to: Pose,
+    /// Where guides see it.
+    pub seen: Pose,
+    /// From the world to its frame, as it is seen.
     into: DMat3,
-    /// Its centre of mass at the start [m].
+    /// Its centre of mass, as it is seen [m].
     pub center: DVec3,
     pub is_present: bool,
     /// Length of the step [s].
@@ -26,8 +30,8 @@ fn carried_by(body: &Body, gravity: DVec3) -> DVec3 {
 }
 
 impl BodyStep {
-    /// The body `k` of `world` over the next `step` [s].
-    pub(crate) fn new(world: &World, k: usize, step: f64) -> Self {
+    /// The body `k` of `world` over the next `step` [s], as guides see it after the part `lead` [-] of the step.
+    pub(crate) fn new(world: &World, k: usize, step: f64, lead: f64) -> Self {
         let body = &world.bodies[k];
         let to = match body.motion {
             Motion::Fixed => body.pose,
@@ -35,19 +39,36 @@ impl BodyStep {
             Motion::Driven => carried(body, step),
             Motion::Dynamic => free_motion(body, world.gravity + carried_by(body, world.gravity), step).0,
         };
+        let seen = match lead {
+            0.0 => body.pose,
+            _ => Pose {
+                position: body.pose.position.lerp(to.position, lead),
+                rotation: body.pose.rotation.slerp(to.rotation, lead),
+            },
+        };
         Self {
+            of: k as u32,
             from: body.pose,
             to,
-            into: DMat3::from_quat(body.pose.rotation).transpose(),
-            center: body.center(),
+            seen,
+            into: DMat3::from_quat(seen.rotation).transpose(),
+            center: seen.point(body.mass_properties.center),
             is_present: body.is_present(world.time),
             step,
         }
     }
 
+    /// The same seen elsewhere, by `shift` [m]; not at all without one.
+    fn shifted(mut self, shift: Option<DVec3>) -> Self {
+        self.seen.position += shift.unwrap_or_default();
+        self.center += shift.unwrap_or_default();
+        self.is_present &= shift.is_some();
+        self
+    }
+
     /// `place` [m] in its frame.
     pub(crate) fn local(&self, place: DVec3) -> DVec3 {
-        self.into * (place - self.from.position)
+        self.into * (place - self.seen.position)
     }
 
     /// Mean velocity [m/s] over the step of its point `local` [m].
@@ -64,5 +85,20 @@ impl BodyStep {
             0.0
         };
         (self.from.point(center).distance(self.to.point(center)) + turned) / self.step
+    }
+}
+
+/// Bodies of `world` over the next `step` [s], then their images through periodic faces.
+pub(crate) fn place(seen: &mut Vec<BodyStep>, world: &World, step: f64, lead: f64) {
+    seen.clear();
+    seen.extend((0..world.bodies.len()).map(|k| BodyStep::new(world, k, step, lead)));
+    if world.places_of_bodies() == 1 {
+        return;
+    }
+    for (k, body) in world.bodies.iter().enumerate() {
+        let own = seen[k];
+        let mut shifts = world.shifts_of_body(body);
+        seen[k] = own.shifted(shifts.next().flatten());
+        seen.extend(shifts.map(|shift| own.shifted(shift)));
     }
 }

@@ -5,7 +5,7 @@ use glam::{Vec3, Vec4};
 use rayon::prelude::*;
 
 use super::{CHUNK, order};
-use crate::laws::cohesion;
+use crate::Pressure;
 use crate::laws::stress::Sym;
 
 /// Number of a guide that was not there before.
@@ -20,6 +20,8 @@ pub(crate) struct Past {
     pub stress: Vec<Sym>,
     /// What walls' friction accelerated the guide by [m/s²].
     pub grip: Vec<Vec4>,
+    /// Wetness [-]: 0 is dry, 1 wet.
+    pub wetness: Vec<f32>,
 }
 
 /// What is found anew in every step or frame.
@@ -27,7 +29,7 @@ pub(crate) struct Past {
 pub(crate) struct Columns {
     /// Where it is, from a point near all guides [m].
     pub place: Vec<Vec4>,
-    /// Half of its kernel's radius [m], its volume [m³] and 1/density [m³/kg], side by side for its neighbours.
+    /// Half of its kernel's radius [m], its volume [m³], 1/density [m³/kg] and its wetness [-], side by side for its neighbours.
     pub lump: Vec<Vec4>,
     /// Volume that it stands for [m³].
     pub volume: Vec<f32>,
@@ -39,6 +41,8 @@ pub(crate) struct Columns {
     pub inverse_mass: Vec<f32>,
     /// √κ of its attraction [m^1.5/s]; 0 where sand is dry.
     pub cohesion: Vec<f32>,
+    /// α of artificial viscosity [-].
+    pub viscosity: Vec<f32>,
     /// δ, density over rest density [-].
     pub compression: Vec<f32>,
     /// Σ V ∇W [1/m].
@@ -70,17 +74,20 @@ pub(crate) struct Columns {
     pub response: Vec<f32>,
     /// s L [Pa], less the pressure where both are found together, as columns with a coordinate of its place beside each.
     pub traction: Vec<[Vec4; 3]>,
+    /// The next wetness [-].
+    pub wetter: Vec<f32>,
     /// How far it may go before it must look for walls again [m].
     pub free: Vec<f32>,
 }
 
 impl Columns {
     /// As many rows as guides, with what stays the same over a frame.
-    pub(crate) fn reset(&mut self, world: &World, support: f32, cohesion: &[f32]) {
+    pub(crate) fn reset(&mut self, world: &World, support: f32) {
         let Guides { mass, material, .. } = &world.guides;
         let n = mass.len();
         self.lump.clear();
         self.cohesion.clear();
+        self.viscosity.clear();
         self.volume.clear();
         self.half_support.clear();
         self.inverse_density.clear();
@@ -89,13 +96,12 @@ impl Columns {
             let density = world.materials.all[usize::from(material)].density as f32;
             let volume = mass / density;
             self.volume.push(volume);
-            self.half_support.push(0.5 * support * volume.cbrt());
+            let half_support = 0.5 * support * volume.cbrt();
+            self.half_support.push(half_support);
             self.inverse_density.push(1.0 / density);
             self.inverse_mass.push(1.0 / mass);
-            let half_support = 0.5 * support * volume.cbrt();
-            let tension = cohesion::TENSION * cohesion.get(usize::from(material)).copied().unwrap_or_default();
-            let kappa = cohesion::attraction(tension, volume, density, 2.0 * half_support);
-            self.cohesion.push(kappa.sqrt());
+            self.cohesion.push(0.0);
+            self.viscosity.push(0.0);
             self.lump.push(Vec4::new(half_support, volume, 1.0 / density, 0.0));
         }
         for column in [
@@ -120,6 +126,7 @@ impl Columns {
             &mut self.room,
             &mut self.response,
             &mut self.free,
+            &mut self.wetter,
         ] {
             column.clear();
             column.resize(n, 0.0);
@@ -138,6 +145,25 @@ impl Columns {
 }
 
 impl Past {
+    /// Keeps a part of the pressure [-].
+    pub(crate) fn leak(&mut self, kept: f32) {
+        self.pressure
+            .par_iter_mut()
+            .with_min_len(CHUNK)
+            .for_each(|p| *p *= kept);
+    }
+
+    /// Starts a step as printed: without friction, and with half of the pressure, or none, as the way to find it wants.
+    pub(crate) fn forget(&mut self, way: Pressure) {
+        let kept = match way {
+            Pressure::Iisph => 0.5,
+            Pressure::Pcisph => 0.0,
+        };
+        self.pressure.iter_mut().for_each(|p| *p *= kept);
+        self.stress.fill(Sym::default());
+        self.grip.fill(Vec4::ZERO);
+    }
+
     /// In the order in which guide k was number `old[k]`.
     pub(crate) fn sort(&mut self, old: &[u32], spare: &mut Self) {
         /// Rows from before, with nothing for guides that are new.
@@ -151,6 +177,7 @@ impl Past {
         pick(&mut self.pressure, old, &mut spare.pressure);
         pick(&mut self.stress, old, &mut spare.stress);
         pick(&mut self.grip, old, &mut spare.grip);
+        pick(&mut self.wetness, old, &mut spare.wetness);
     }
 }
 

@@ -217,6 +217,7 @@ fn update_in<V: Vectors>(
 ) {
     let Columns {
         place,
+        lump,
         velocity,
         compression,
         exact,
@@ -227,7 +228,10 @@ fn update_in<V: Vectors>(
     for k in 0..chunk.stress.len() {
         let i = chunk.first + k;
         let bound = bounds[usize::from(material[i])];
-        let intercept = bound.intercept * cohesion::intact(compression[i]);
+        let intercept = match bound.intercept {
+            0.0 => 0.0,
+            most => most * lump[i].w * cohesion::intact(compression[i]),
+        };
         // Rows of A = Σ V ∇W (v_j - v)ᵀ; ∇v = L A.
         let (own, columns_of) = ([place[i], velocity[i]], [&**place, &**velocity]);
         let a = match space.is_open() {
@@ -294,7 +298,7 @@ mod tests {
             world.add_guide(p.as_dvec3(), DVec3::ZERO, 0.02, 1600.0 * spacing.powi(3), 0);
         }
         let mut columns = Columns::default();
-        columns.reset(&world, 2.0, &[]);
+        columns.reset(&world, 2.0);
         columns.locate(&world.guides, Vec3::ZERO);
         let (mut grid, mut lists, mut rows) = (Grid::new(), Lists::new(), Vec::new());
         grid.build(&world.guides.position, 2.0 * columns.half_support[0])

@@ -9,7 +9,8 @@ use barchan_geometry::sdf_grid::SdfGrid;
 use barchan_geometry::{Aabb, Shape};
 use glam::DVec3;
 
-use crate::laws::wall;
+use crate::laws::volume::{self, Volumes};
+use crate::laws::{kernel, wall};
 
 /// Distance between samples, of the kernel's radius [-].
 const VOXEL: f64 = 0.25;
@@ -25,24 +26,29 @@ const FLAT: f64 = 0.03;
 /// Depth in the solid beyond which no guide comes, of the kernel's radius [-].
 const DEEP: f64 = 0.4;
 
-/// The map of `solid` for kernels of about `support` [m], or none if it has no end or is too large.
-pub(crate) fn build(solid: &dyn Shape, support: f64) -> Option<SdfGrid> {
+/// The map of `solid` for kernels of about `support` [m], or none if it has no end or is too large: its density map, or its volume map if
+/// `volumes` says how.
+pub(crate) fn build(solid: &dyn Shape, support: f64, volumes: Option<&Volumes>) -> Option<SdfGrid> {
+    let samples = match volumes {
+        Some(_) => samples(|r| 0.75 / PI * f64::from(u8::from(r < 1.0))),
+        None => samples(|r| f64::from(kernel::value_and_slope(r as f32, 1.0).0)),
+    };
     let map = Map {
         solid,
         support,
-        samples: samples(),
+        samples,
+        volumes,
     };
     SdfGrid::build(&map, VOXEL * support, 1.05 * support, MEMORY).ok()
 }
 
-/// Points in the unit ball, each of which stands for the same part of the kernel.
-fn samples() -> Vec<DVec3> {
+/// Points in the unit ball, each of which stands for the same part of the integral of `weight`, which is 1.
+fn samples(weight: impl Fn(f64) -> f64) -> Vec<DVec3> {
     let mut all = Vec::with_capacity(SHELLS * DIRECTIONS);
     let (steps, mut mass, mut shell) = (4000, 0.0, 0);
     for k in 0..steps {
         let r = (f64::from(k) + 0.5) / f64::from(steps);
-        let value = f64::from(crate::laws::kernel::value_and_slope(r as f32, 1.0).0);
-        mass += 4.0 * PI * r * r * value / f64::from(steps);
+        mass += 4.0 * PI * r * r * weight(r) / f64::from(steps);
         while shell < SHELLS && mass >= (shell as f64 + 0.5) / SHELLS as f64 {
             // Even on each sphere, and turned from shell to shell, by the golden angle.
             let golden = PI * (3.0 - 5f64.sqrt());
@@ -64,12 +70,16 @@ struct Map<'a> {
     solid: &'a dyn Shape,
     support: f64,
     samples: Vec<DVec3>,
+    volumes: Option<&'a Volumes>,
 }
 
 impl Map<'_> {
     /// Part of a sample at distance τ that counts as inside [-].
-    fn inside(tau: f64) -> f64 {
-        (0.5 - tau / (2.0 * SOFT)).clamp(0.0, 1.0)
+    fn inside(&self, tau: f64) -> f64 {
+        match self.volumes {
+            Some(_) => volume::extended(tau),
+            None => (0.5 - tau / (2.0 * SOFT)).clamp(0.0, 1.0),
+        }
     }
 }
 
@@ -94,10 +104,13 @@ impl Shape for Map<'_> {
         let excess: f64 = self
             .samples
             .iter()
-            .map(|&x| Self::inside(self.solid.distance(p + h * x) / h) - Self::inside(tau + normal.dot(x)))
+            .map(|&x| self.inside(self.solid.distance(p + h * x) / h) - self.inside(tau + normal.dot(x)))
             .sum();
-        let lambda = f64::from(wall::half_space(tau as f32).0) + excess / self.samples.len() as f64;
-        h * wall::distance_of(lambda)
+        let excess = excess / self.samples.len() as f64;
+        h * match self.volumes {
+            Some(volumes) => volumes.distance_of(volumes.at(tau) + 4.0 / 3.0 * PI * excess),
+            None => wall::distance_of(f64::from(wall::half_space(tau as f32).0) + excess),
+        }
     }
 
     fn bounds(&self) -> Aabb {
@@ -119,7 +132,7 @@ mod tests {
             let at = |k: i32| (f64::from(k % n) + 0.5) / f64::from(n) * 2.0 - 1.0;
             let x = DVec3::new(at(k), at(k / n), at(k / n / n));
             if solid.distance(p + x) < 0.0 {
-                sum += f64::from(crate::laws::kernel::value_and_slope(x.length() as f32, 1.0).0);
+                sum += f64::from(kernel::value_and_slope(x.length() as f32, 1.0).0);
             }
         }
         sum * (2.0 / f64::from(n)).powi(3)
@@ -140,11 +153,35 @@ mod tests {
             (&ball, DVec3::new(1.1, 1.1, 0.6)),
         ];
         for (solid, p) in places {
-            let map = build(&**solid, 1.0).unwrap();
+            let map = build(&**solid, 1.0, None).unwrap();
             let lambda = f64::from(wall::half_space(map.distance(p) as f32).0);
             let expected = brute(&**solid, p);
             // Samples lie a quarter of the kernel apart, and edges are creased.
             assert!((lambda - expected).abs() < 0.05, "{p}: {lambda} {expected}");
+        }
+    }
+
+    #[test]
+    fn a_volume_map_holds_what_walls_have_of_a_ball() {
+        let block: Arc<dyn Shape> = Arc::new(Cuboid::new(DVec3::splat(8.0)).unwrap());
+        let ball: Arc<dyn Shape> = Arc::new(Sphere::new(1.5).unwrap());
+        let volumes = Volumes::new();
+        let (n, places) = (
+            60,
+            [(&block, DVec3::new(4.2, 4.1, 0.0)), (&ball, DVec3::new(1.1, 1.1, 0.6))],
+        );
+        for (solid, p) in places {
+            let mut sum = 0.0;
+            for k in 0..n * n * n {
+                let at = |k: i32| (f64::from(k % n) + 0.5) / f64::from(n) * 2.0 - 1.0;
+                let x = DVec3::new(at(k), at(k / n), at(k / n / n));
+                if x.length() < 1.0 {
+                    sum += volume::extended(solid.distance(p + x)) * (2.0 / f64::from(n)).powi(3);
+                }
+            }
+            let map = build(&**solid, 1.0, Some(&volumes)).unwrap();
+            let volume = volumes.at(map.distance(p));
+            assert!((volume / sum - 1.0).abs() < 0.08, "{p}: {volume} {sum}");
         }
     }
 }

@@ -18,6 +18,7 @@ pub(crate) fn save(past: &Past, ids: &[u32], archive: &mut Archive) {
     archive.put("sph.pressure", &past.pressure);
     archive.put("sph.stress", &stress);
     archive.put("sph.grip", &grip);
+    archive.put("sph.wetness", &past.wetness);
 }
 
 /// Takes back what [`save`] stored.
@@ -26,7 +27,8 @@ pub(crate) fn load(archive: &Archive) -> Result<(Past, Vec<u32>), ArchiveError> 
     let pressure: Vec<f32> = archive.get("sph.pressure")?;
     let stress: Vec<[f32; 6]> = archive.get("sph.stress")?;
     let grip: Vec<Vec3> = archive.get("sph.grip")?;
-    if [pressure.len(), stress.len(), grip.len()]
+    let wetness: Vec<f32> = archive.get("sph.wetness")?;
+    if [pressure.len(), stress.len(), grip.len(), wetness.len()]
         .iter()
         .any(|&n| n != ids.len())
     {
@@ -44,6 +46,7 @@ pub(crate) fn load(archive: &Archive) -> Result<(Past, Vec<u32>), ArchiveError> 
             })
             .collect(),
         grip: grip.iter().map(|g| Vec4::new(g.x, g.y, g.z, 0.0)).collect(),
+        wetness,
     };
     Ok((past, ids))
 }

@@ -3,14 +3,19 @@
 pub(crate) mod bodies;
 pub(crate) mod cohesion;
 pub(crate) mod columns;
+pub(crate) mod cover;
+pub(crate) mod discrete;
+pub(crate) mod drag;
 pub(crate) mod friction;
 pub(crate) mod map;
 pub(crate) mod memory;
+pub(crate) mod moisture;
 pub(crate) mod order;
 pub(crate) mod pairs;
 pub(crate) mod pressure;
 pub(crate) mod simd;
 pub(crate) mod surface;
+pub(crate) mod viscosity;
 pub(crate) mod walls;
 
 /// Guides of a chunk [-], the unit of parallel work.

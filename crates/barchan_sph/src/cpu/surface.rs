@@ -7,14 +7,17 @@ use barchan_geometry::{Aabb, Shape};
 use barchan_world::{Body, Boundary};
 use glam::DVec3;
 
+use super::cover::Cover;
 use super::map;
+use crate::Walls;
+use crate::laws::volume::Volumes;
+use crate::laws::{kernel, wall};
 
 /// A body's distance, ready to be asked.
 #[derive(Debug)]
 pub(crate) struct Surface {
     field: Field,
-    /// Its density map, where it is not plane everywhere.
-    map: Option<SdfGrid>,
+    held: Held,
     /// Around all of it [m].
     bounds: Aabb,
 }
@@ -25,32 +28,54 @@ enum Field {
     Exact(Arc<dyn Shape>),
 }
 
+/// What says how much of a kernel a body holds.
+#[derive(Debug)]
+enum Held {
+    /// Its density map, where it is not plane everywhere.
+    Density(Option<SdfGrid>),
+    /// Its volume map, likewise, and volumes of plane walls.
+    Volume(Option<SdfGrid>, Volumes),
+    Particles(Box<Cover>),
+}
+
 /// A wall near a guide.
 #[derive(Clone, Copy)]
 pub(crate) struct Face {
     /// Outward [-], and distance of the guide's centre [m].
     pub normal: DVec3,
     pub gap: f64,
-    /// The plane wall that holds as much of the guide's kernel: its distance [m], and the gradient of that [-].
-    pub plane: f64,
+    /// λ, the part of the guide's kernel that the wall holds [-], and its gradient [1/m].
+    pub held: f64,
     pub gradient: DVec3,
+    /// Where the wall acts on the guide [m].
+    pub point: DVec3,
 }
 
 impl Surface {
-    /// The distance of `body`, for kernels of about `support` [m].
-    pub(crate) fn new(body: &Body, support: f64) -> Self {
+    /// The distance of `body`, for kernels of about `support` [m], and what it holds of them.
+    pub(crate) fn new(body: &Body, kind: Walls, support: f64) -> Self {
         let field = match &body.boundary {
             Boundary::Field(grid) => Field::Grid(grid.clone()),
             Boundary::Exact(shape) => Field::Exact(shape.clone()),
             Boundary::Particles { .. } => Field::Exact(body.shape.clone()),
         };
-        let map = match &field {
-            Field::Grid(grid) => map::build(&**grid, support),
-            Field::Exact(shape) => map::build(&**shape, support),
+        let map = |volumes: Option<&Volumes>| match &field {
+            Field::Grid(grid) => map::build(&**grid, support, volumes),
+            Field::Exact(shape) => map::build(&**shape, support, volumes),
+        };
+        let held = match (kind, &body.boundary) {
+            (Walls::Particles, Boundary::Particles { positions, .. }) => {
+                Held::Particles(Box::new(Cover::new(positions.clone(), support as f32)))
+            }
+            (Walls::Volume, _) => {
+                let volumes = Volumes::new();
+                Held::Volume(map(Some(&volumes)), volumes)
+            }
+            _ => Held::Density(map(None)),
         };
         Self {
             field,
-            map,
+            held,
             bounds: body.shape.bounds(),
         }
     }
@@ -60,7 +85,13 @@ impl Surface {
         match (&self.field, &body.boundary) {
             (Field::Grid(a), Boundary::Field(b)) => Arc::ptr_eq(a, b),
             (Field::Exact(a), Boundary::Exact(b)) => Arc::ptr_eq(a, b),
-            (Field::Exact(a), Boundary::Particles { .. }) => Arc::ptr_eq(a, &body.shape),
+            (Field::Exact(a), Boundary::Particles { positions, .. }) => {
+                let is_cover = match &self.held {
+                    Held::Particles(cover) => cover.is_of(positions),
+                    Held::Density(_) | Held::Volume(..) => true,
+                };
+                is_cover && Arc::ptr_eq(a, &body.shape)
+            }
             _ => false,
         }
     }
@@ -80,7 +111,7 @@ impl Surface {
         }
     }
 
-    /// What a guide at `p` [m] sees within `reach` [m]; else no more than the distance [m] to it.
+    /// What a guide at `p` [m] with a kernel of radius `reach` [m] sees; else no more than the distance [m] to it.
     pub(crate) fn face(&self, p: DVec3, reach: f64) -> Result<Face, f64> {
         let outside = (p - p.clamp(self.bounds.min, self.bounds.max)).length();
         if outside >= reach {
@@ -90,15 +121,40 @@ impl Surface {
         if gap >= reach {
             return Err(gap);
         }
-        let (plane, gradient) = match &self.map {
+        let touch = p - gap * normal;
+        let mapped = |map: &Option<SdfGrid>| match map {
             Some(map) => map.distance_and_gradient(p),
             None => (gap, normal),
+        };
+        let (held, gradient, point) = match &self.held {
+            Held::Density(map) => {
+                let (plane, gradient) = mapped(map);
+                let (value, slope) = wall::half_space((plane / reach) as f32);
+                (value.into(), f64::from(slope) / reach * gradient, touch)
+            }
+            Held::Volume(map, volumes) => {
+                let volume = reach.powi(3) * volumes.at(mapped(map).0 / reach);
+                // Within the wall the nearest point is no direction.
+                let gap = gap.max(0.0);
+                let (value, slope) = kernel::value_and_slope(gap as f32, 1.0 / reach as f32);
+                (
+                    volume * f64::from(value),
+                    volume * f64::from(slope) * gap * normal,
+                    touch,
+                )
+            }
+            // Each pushes along the line from it to the guide: together they act as one force there.
+            Held::Particles(cover) => {
+                let (value, gradient) = cover.held(p, reach as f32);
+                (value, gradient, p)
+            }
         };
         Ok(Face {
             normal,
             gap,
-            plane,
+            held,
             gradient,
+            point,
         })
     }
 }

@@ -1,13 +1,14 @@
 //! Walls near guides: what they add to densities, and what they do to velocities.
 
 use barchan_world::{Friction, Motion, World, Wrench};
-use glam::{DVec3, Vec3, Vec4, Vec4Swizzles};
+use glam::{Vec3, Vec4, Vec4Swizzles};
 use rayon::prelude::*;
 
 use super::CHUNK;
 use super::bodies::BodyStep;
 use super::columns::Columns;
 use super::surface::Surface;
+use crate::Walls as Kind;
 use crate::laws::wall;
 
 /// Nearest that a guide's centre comes to a wall, of its spacing [-]. In settled sand guides stay at 0.58; a lone guide has no density that
@@ -27,8 +28,8 @@ pub(crate) struct Plane {
     pub body: u32,
     /// Outward, against the wall's pressure [-].
     pub normal: Vec3,
-    /// Distance of the plane that holds as much of the kernel [m], and the length of its gradient [-].
-    plane: f32,
+    /// λ, what it holds of the kernel [-], and the length of its gradient [1/m], if it were alone.
+    held: f32,
     steepness: f32,
     /// Outward, from the nearest point [-].
     away: Vec3,
@@ -49,11 +50,11 @@ pub(crate) struct Plane {
     asked: Asked,
 }
 
-/// A wall's answer: the place of the question, its plane's distance and the true one [m], and the arm to the nearest point [m].
+/// A wall's answer: the place of the question [m], λ there [-], the distance [m], and the arm to the nearest point [m].
 #[derive(Clone, Copy, Debug, Default)]
 struct Asked {
     place: Vec3,
-    plane: f32,
+    held: f32,
     gap: f32,
     arm: Vec3,
 }
@@ -94,7 +95,7 @@ impl Plane {
         let way = place - self.asked.place;
         let along = way.dot(self.away);
         Self {
-            plane: self.asked.plane + self.steepness * way.dot(self.normal),
+            held: self.asked.held - self.steepness * way.dot(self.normal),
             gap: self.asked.gap + along,
             arm: self.asked.arm + way - along * self.away,
             slope: 0.0,
@@ -202,7 +203,9 @@ pub(crate) struct Scene<'a> {
     /// Fastest that any wall moves [m/s].
     pub speed: f32,
     pub support: f32,
-    pub step: f32,
+    /// How long guides moved since walls were found [s].
+    pub moved: f32,
+    pub kind: Kind,
 }
 
 impl Scene<'_> {
@@ -236,13 +239,16 @@ impl Scene<'_> {
                 let support = 2.0 * half_support[i];
                 let here = place[i].xyz();
                 (wall[k], inflow[k], held[k]) = (Vec4::ZERO, 0.0, 0.0);
-                free[k] -= 1.01 * (velocity[i].length() + self.speed) * self.step;
+                free[k] -= 1.01 * (velocity[i].length() + self.speed) * self.moved;
                 if free[k] <= 0.0 || !walls.keep(k, here, FLAT * support) {
                     free[k] = self.planes(i, here, support, walls);
                 }
                 let planes = &mut walls.planes[first..];
                 if !planes.is_empty() {
-                    held[k] = fill(planes, support);
+                    held[k] = match self.kind {
+                        Kind::Density => fill(planes),
+                        Kind::Volume | Kind::Particles => add(planes),
+                    };
                     compression[k] += held[k];
                     for plane in planes {
                         let gradient = plane.slope * plane.normal;
@@ -265,10 +271,9 @@ impl Scene<'_> {
         let reach = f64::from(support);
         let first = walls.planes.len();
         let mut clearance = f64::INFINITY;
-        for (k, (body, surface)) in self.bodies.iter().zip(self.surfaces).enumerate() {
-            if !body.is_present {
-                continue;
-            }
+        for body in self.bodies.iter().filter(|body| body.is_present) {
+            let k = body.of as usize;
+            let surface = &self.surfaces[k];
             let local = body.local(place);
             let friction = self.friction[k * materials + material];
             let face = match surface.face(local, reach) {
@@ -285,21 +290,20 @@ impl Scene<'_> {
             if walls.planes.len() - first == MOST_PLANES {
                 continue;
             }
-            let touch: DVec3 = local - face.gap * face.normal;
-            let away = (body.from.rotation * face.normal).as_vec3();
-            let gradient = (body.from.rotation * face.gradient).as_vec3();
+            let away = (body.seen.rotation * face.normal).as_vec3();
+            let gradient = (body.seen.rotation * face.gradient).as_vec3();
             let steepness = gradient.length();
-            let (plane, gap) = (face.plane as f32, face.gap as f32);
-            let arm = (body.from.point(touch) - body.center).as_vec3();
+            let (held, gap) = (face.held as f32, face.gap as f32);
+            let arm = (body.seen.point(face.point) - body.center).as_vec3();
             walls.planes.push(Plane {
                 body: k as u32,
-                normal: if steepness > 0.0 { gradient / steepness } else { away },
-                plane,
+                normal: if steepness > 0.0 { -gradient / steepness } else { away },
+                held,
                 steepness,
                 away,
                 gap,
                 contact: CONTACT * support / self.support,
-                velocity: body.velocity(touch),
+                velocity: body.velocity(face.point),
                 arm,
                 friction: Friction2 {
                     r#static: friction.r#static,
@@ -309,7 +313,7 @@ impl Scene<'_> {
                 given: Vec3::ZERO,
                 asked: Asked {
                     place: here,
-                    plane,
+                    held,
                     gap,
                     arm,
                 },
@@ -330,21 +334,27 @@ impl Scene<'_> {
 }
 
 /// λ of all planes together [-], and each one's slope.
-fn fill(planes: &mut [Plane], support: f32) -> f32 {
+fn fill(planes: &mut [Plane]) -> f32 {
     let mut filled = 0.0;
     for k in 0..planes.len() {
         let (before, rest) = planes.split_at_mut(k);
         let plane = &mut rest[0];
-        let (value, slope) = wall::half_space(plane.plane / support);
+        let value = plane.held;
         let beyond = before
             .iter()
             .map(|other| wall::beyond(other.normal.dot(plane.normal)))
             .fold(1.0, f32::min);
-        plane.slope = beyond * slope * plane.steepness * (1.0 - filled) / support;
+        plane.slope = -beyond * plane.steepness * (1.0 - filled);
         for other in before {
             other.slope *= 1.0 - beyond * value;
         }
         filled += beyond * value * (1.0 - filled);
     }
     filled
+}
+
+/// The same for walls that are counted each for itself, as printed.
+fn add(planes: &mut [Plane]) -> f32 {
+    planes.iter_mut().for_each(|plane| plane.slope = -plane.steepness);
+    planes.iter().map(|plane| plane.held).sum()
 }

@@ -9,7 +9,9 @@ use barchan_geometry::random::Stream;
 use barchan_geometry::shapes::{Cuboid, HalfSpace};
 use barchan_geometry::{MassProperties, Shape, mass};
 use barchan_sph::{SphSettings, SphSolver};
-use barchan_world::{Body, Boundary, Friction, Material, Materials, Motion, Pose, Solver, Twist, World, Wrench};
+use barchan_world::{
+    Body, Boundary, ColumnRef, Friction, Material, Materials, Motion, Pose, Solver, Twist, World, Wrench,
+};
 use glam::{DMat3, DVec3, Vec3};
 
 pub const FRAME: f64 = 1.0 / 60.0;
@@ -138,6 +140,16 @@ pub fn places(world: &World) -> Vec<DVec3> {
         .collect();
     all.sort_by_key(|a| a.0);
     all.into_iter().map(|a| a.1).collect()
+}
+
+/// A column of the solver's own.
+pub fn column<'a>(solver: &'a SphSolver, name: &str) -> &'a [f32] {
+    let columns = solver.columns();
+    let found = columns.iter().find(|c| c.0 == name).expect("the solver has it").1;
+    let ColumnRef::F32(values) = found else {
+        panic!("{name} is a number each")
+    };
+    values
 }
 
 /// Everything that must be the same bit for bit.

@@ -6,6 +6,7 @@ mod discharge;
 mod free;
 mod grains;
 mod heap;
+mod janssen;
 mod packing;
 mod slide;
 mod truck;
@@ -38,6 +39,7 @@ const PROTOCOLS: &[(&str, Protocol)] = &[
     ("column", column::column),
     ("discharge", discharge::run_out),
     ("packing", packing::packing),
+    ("janssen", janssen::sink),
     ("cloud", free::cloud),
     ("fall", free::fall),
     ("flip", free::flip),

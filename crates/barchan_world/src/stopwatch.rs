@@ -1,15 +1,17 @@
+//! How long stages take.
+
 use std::time::Instant;
 
-/// Seconds spent in each stage.
+/// Seconds spent in each stage of a frame.
 #[derive(Debug, Default)]
-pub(crate) struct Clock {
+pub struct Stopwatch {
     stages: Vec<(&'static str, f64)>,
     running: Option<(usize, Instant)>,
 }
 
-impl Clock {
+impl Stopwatch {
     /// Ends the running stage and starts another.
-    pub(crate) fn enter(&mut self, name: &'static str) {
+    pub fn enter(&mut self, name: &'static str) {
         self.stop();
         let place = self.stages.iter().position(|stage| stage.0 == name);
         let place = place.unwrap_or_else(|| {
@@ -25,8 +27,8 @@ impl Clock {
         }
     }
 
-    /// The stages since the last time.
-    pub(crate) fn take(&mut self) -> Vec<(&'static str, f64)> {
+    /// The stages since the last time, and the seconds spent in each.
+    pub fn take(&mut self) -> Vec<(&'static str, f64)> {
         self.stop();
         let stages = self.stages.clone();
         self.stages.iter_mut().for_each(|stage| stage.1 = 0.0);

@@ -1,0 +1,115 @@
+//! Grains of several spheres in pictures.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use barchan_geometry::clump::Clump;
+use barchan_scene::Scene;
+use barchan_world::{Column, Table, World};
+use glam::{Quat, Vec3};
+use serde::{Deserialize, Serialize};
+
+/// A clump, and which guides are it; kept beside a cache, so that it can be drawn without its scene.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct ClumpPlan {
+    /// Ids of the guides.
+    ids: Range<u32>,
+    /// Place [m] and radius [m] of each sphere, for a guide of radius 1 m.
+    members: Vec<[f32; 4]>,
+}
+
+/// The clumps that `scene` makes of the guides of `world`, which was just built.
+pub(crate) fn of_scene(scene: &Scene, world: &World) -> Vec<(Range<u32>, Clump)> {
+    let ends = world.fill_ends.iter().copied();
+    let ids = [0].into_iter().chain(ends.clone()).zip(ends);
+    let clumped = scene.fills.iter().zip(ids);
+    clumped
+        .filter_map(|(fill, (start, end))| Some((start..end, (**fill.clump.as_ref()?).clone())))
+        .collect()
+}
+
+impl ClumpPlan {
+    pub(crate) fn new(ids: Range<u32>, clump: &Clump) -> Self {
+        let member = |m: &barchan_geometry::clump::Member| m.offset.as_vec3().extend(m.radius as f32).to_array();
+        Self {
+            ids,
+            members: clump.members().iter().map(member).collect(),
+        }
+    }
+}
+
+/// What is drawn of a table: a sphere for each row, or those of its clump.
+pub(crate) struct Drawn<'a> {
+    pub positions: Cow<'a, [Vec3]>,
+    pub radii: Cow<'a, [f32]>,
+    /// The row of each sphere; none where each row is one.
+    rows: Option<Vec<u32>>,
+}
+
+impl<'a> Drawn<'a> {
+    /// The spheres of `table`, whose rows are at `positions` [m] and have `radii` [m].
+    pub(crate) fn new(plans: &[ClumpPlan], table: &Table, positions: Cow<'a, [Vec3]>, radii: &'a [f32]) -> Self {
+        let (Some(Column::Vec3(turns)), Some(Column::U32(ids))) = (table.column("rotation"), table.column("id")) else {
+            return Self {
+                positions,
+                radii: Cow::Borrowed(radii),
+                rows: None,
+            };
+        };
+        let (mut places, mut sizes, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+        for (i, id) in ids.iter().enumerate() {
+            let size = radii[i];
+            let Some(plan) = plans.iter().find(|plan| plan.ids.contains(id)) else {
+                places.push(positions[i]);
+                sizes.push(size);
+                rows.push(i as u32);
+                continue;
+            };
+            let turn = Quat::from_scaled_axis(turns[i]);
+            for &[x, y, z, radius] in &plan.members {
+                places.push(positions[i] + turn * (size * Vec3::new(x, y, z)));
+                sizes.push(size * radius);
+                rows.push(i as u32);
+            }
+        }
+        Self {
+            positions: Cow::Owned(places),
+            radii: Cow::Owned(sizes),
+            rows: Some(rows),
+        }
+    }
+
+    /// A value of each row, for each sphere.
+    pub(crate) fn spread<'b, T: Copy>(&self, values: &'b [T]) -> Cow<'b, [T]> {
+        match &self.rows {
+            Some(rows) => rows.iter().map(|&row| values[row as usize]).collect(),
+            None => Cow::Borrowed(values),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::DVec3;
+
+    #[test]
+    fn a_turned_dumbbell_is_drawn_as_its_two_spheres() {
+        let clump = Clump::of_spheres(&[(DVec3::X, 1.0), (-DVec3::X, 1.0)]).unwrap();
+        let plan = ClumpPlan::new(1..2, &clump);
+        let mut table = Table::default();
+        table.push("id", Column::U32(vec![0, 1]));
+        let turn = Vec3::new(0.0, 0.0, std::f32::consts::FRAC_PI_2);
+        table.push("rotation", Column::Vec3(vec![Vec3::ZERO, turn]));
+        let positions = [Vec3::ZERO, Vec3::new(5.0, 0.0, 0.0)];
+        let drawn = Drawn::new(&[plan], &table, Cow::Borrowed(&positions), &[1.0, 2.0]);
+        assert_eq!(drawn.positions.len(), 3);
+        assert_eq!(drawn.spread(&[7, 8])[..], [7, 8, 8]);
+        // Two touching spheres of the volume of one of radius 2 have 2/∛2 each.
+        let reach = 2.0 / 2f32.cbrt();
+        assert!((drawn.radii[1] - reach).abs() < 1e-3);
+        let places = [drawn.positions[1], drawn.positions[2]];
+        assert!((places[0] - Vec3::new(5.0, reach, 0.0)).length() < 1e-3, "{places:?}");
+        assert!((places[1] - Vec3::new(5.0, -reach, 0.0)).length() < 1e-3, "{places:?}");
+    }
+}

@@ -1,0 +1,61 @@
+//! The solver and its settings.
+
+use super::Check;
+use crate::fields::Fields;
+use crate::presets;
+use crate::settings::{PBD, SOLVERS, Settings, table_of};
+
+impl Check<'_, '_> {
+    pub(super) fn solver(&self) -> (String, Settings) {
+        let silent = || ("pbd".to_owned(), Settings::defaults(&PBD));
+        let Some(table) = self.fields.table("solver") else {
+            return silent();
+        };
+        let Some(kind) = table.text("kind") else {
+            return silent();
+        };
+        let available: Vec<&str> = SOLVERS.iter().filter(|s| s.1).map(|s| s.0).collect();
+        if !available.contains(&kind) {
+            let help = format!("available: {}", available.join(", "));
+            self.error(
+                table.place("kind"),
+                format!("solver `{kind}` is not available yet"),
+                &help,
+            );
+        }
+        let settings = table
+            .table(kind)
+            .map_or_else(|| Settings::defaults(table_of(kind)), Settings::of_fields);
+        let mut settings = settings;
+        if let Some(table) = table.table(kind).filter(|_| kind == "sph") {
+            apply_preset(table, &mut settings);
+            self.unused_air(table, &settings);
+        }
+        (kind.to_owned(), settings)
+    }
+
+    /// Warns of what is said of air that is not there.
+    fn unused_air(&self, table: &Fields, settings: &Settings) {
+        if settings.number("air_density") != Some(0.0) {
+            return;
+        }
+        for key in ["air_viscosity", "wind", "grain_diameter"] {
+            if let Some(span) = table.written(key) {
+                let message = format!("`{key}` has no effect: there is no air");
+                self.warn(span, message, "set air_density = 1.2041");
+            }
+        }
+    }
+}
+
+/// Gives `settings` what the preset of `table` says, where nothing else was said.
+fn apply_preset(table: &Fields, settings: &mut Settings) {
+    let preset = presets::of(table.text("preset").unwrap_or_default());
+    for (key, value) in preset {
+        let instead = table.spec.exclusive.iter().find(|pair| pair.contains(key));
+        let said = |key: &str| table.written(key).is_some();
+        if !said(key) && !instead.is_some_and(|pair| pair.iter().any(|key| said(key))) {
+            settings.set(key, value.clone());
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Sand in a tube hangs at its walls.
+
+use glam::DVec3;
+
+use super::Broken;
+use crate::expression::GRAVITY;
+use crate::stage::{Observation, Stage, values};
+
+/// Waits for rest, no longer than `limit` [s], lowers the floor by `sink` [m] at `speed` [m/s], so that all of the wall holds, and measures the
+/// floor's mean load over the second half of its way: over the weight of all, and over that of a column as high as the tube's radius
+/// `tube` [m].
+pub(super) fn sink(stage: &mut Stage) -> Result<Observation, Broken> {
+    let (d, limit) = (stage.value("d")?, stage.value("limit")?);
+    let (way, speed, radius) = (stage.value("sink")?, stage.value("speed")?, stage.value("tube")?);
+    stage.until_rest(d, limit)?;
+    let mut tops: Vec<f64> = stage.places().iter().map(|p| p.z).collect();
+    let top = crate::measures::quantile(&mut tops, 0.99);
+    stage.drive("floor", DVec3::new(0.0, 0.0, -speed));
+    let start = stage.time();
+    let (mut load, mut frames) = (0.0, 0.0);
+    while stage.time() < start + way / speed {
+        stage.advance()?;
+        if stage.time() > start + 0.5 * way / speed {
+            load -= stage.body("floor").wrench.force.z;
+            frames += 1.0;
+        }
+    }
+    let masses = &stage.simulation().world().guides.mass;
+    let weight = GRAVITY * masses.iter().map(|&m| f64::from(m)).sum::<f64>();
+    load /= frames;
+    Ok(Observation {
+        values: values([
+            ("floor load", load / (weight * radius / top)),
+            ("share", load / weight),
+            ("height", top / radius),
+        ]),
+        guides: masses.len(),
+        ..Observation::default()
+    })
+}
