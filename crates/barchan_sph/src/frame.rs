@@ -29,7 +29,7 @@ impl SphSolver {
         world.wrap_bodies();
         self.columns.reset(world, self.settings.support);
         self.measure_supports()?;
-        self.sort(world)?;
+        self.sort(world);
         self.columns.reset(world, self.settings.support);
         self.soak(world);
         self.make_surfaces(world);
@@ -94,16 +94,13 @@ impl SphSolver {
     }
 
     /// Puts guides in the order of cells, and what is remembered with them.
-    fn sort(&mut self, world: &mut World) -> Result<(), AdvanceError> {
-        self.grid
-            .build(&world.guides.position, self.supports[0].max(f32::MIN_POSITIVE))
-            .map_err(search_error)?;
-        self.spare.sort(&mut world.guides, self.grid.order());
+    fn sort(&mut self, world: &mut World) {
+        self.spare
+            .sort(&mut world.guides, self.supports[0].max(f32::MIN_POSITIVE));
         self.spare.find(&world.guides.id, &self.ids, &mut self.old);
         self.past.sort(&self.old, &mut self.spare.past);
         self.ids.clear();
         self.ids.extend_from_slice(&world.guides.id);
-        Ok(())
     }
 
     fn make_surfaces(&mut self, world: &World) {

@@ -22,10 +22,10 @@ pub const STEP: f64 = 0.04;
 /// How the pressure is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pressure {
-    /// Implicit and linear, [Ihmsen14]; then friction.
-    #[default]
+    /// Implicit and linear, [Ihmsen14]; then with friction.
     Iisph,
     /// Predictive-corrective, with friction in every pass, [Ihmsen13].
+    #[default]
     Pcisph,
 }
 
@@ -88,7 +88,7 @@ pub struct SphSettings {
     pub density_error: f32,
     /// Fewest and most passes of the pressure in a step [-].
     pub iterations: [u32; 2],
-    /// Passes of friction in a step [-]; `Pcisph` has one in each of its own.
+    /// Passes of friction and pressure together in a step [-], after those of `Iisph`; `Pcisph` has no others.
     pub friction_iterations: u32,
     /// What bounds friction.
     pub convention: Yield,
@@ -124,10 +124,10 @@ impl Default for SphSettings {
         Self {
             step: None,
             support: 2.0,
-            pressure: Pressure::Iisph,
+            pressure: Pressure::Pcisph,
             integration: Integration::Euler,
             density_error: 0.001,
-            iterations: [2, 100],
+            iterations: [3, 100],
             friction_iterations: 3,
             convention: Yield::Repose,
             warm_start: true,

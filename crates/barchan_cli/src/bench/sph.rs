@@ -46,7 +46,11 @@ const CASES: [Case; 3] = [
     Case {
         name: "dam iisph 1 ms 0.1 %",
         scene: "dam",
-        overrides: &["solver.sph.step=0.001", "solver.sph.density_error=0.001"],
+        overrides: &[
+            "solver.sph.pressure=iisph",
+            "solver.sph.step=0.001",
+            "solver.sph.density_error=0.001",
+        ],
         frames: 5..20,
         paper_guide_ms: None,
     },

@@ -1,7 +1,7 @@
 //! Bodies for the time of a step.
 
 use barchan_bodies::{carried, free_motion};
-use barchan_world::{Bodies, Motion, Pose, World};
+use barchan_world::{Bodies, Body, Motion, Pose, World};
 use glam::{DMat3, DVec3, Vec3};
 
 /// A body during a step.
@@ -9,7 +9,7 @@ use glam::{DMat3, DVec3, Vec3};
 pub(crate) struct BodyStep {
     /// Number of the body.
     pub of: u32,
-    /// Where it is at the start, and where it will be at the end if guides do nothing to it.
+    /// Where it is at the start, and where it will be at the end if guides hold it as they did in the last frame.
     from: Pose,
     to: Pose,
     /// Where guides see it.
@@ -23,6 +23,12 @@ pub(crate) struct BodyStep {
     step: f64,
 }
 
+/// Acceleration [m/s²] that guides gave `body` in the last frame, no more than `gravity` [m/s²] is. A body that rests on sand must not seem to fall
+/// into it step by step: sand would give way to what never comes.
+fn carried_by(body: &Body, gravity: DVec3) -> DVec3 {
+    (body.wrench.force / body.mass()).clamp_length_max(gravity.length())
+}
+
 impl BodyStep {
     /// The body `k` of `world` over the next `step` [s], as guides see it after the part `lead` [-] of the step.
     pub(crate) fn new(world: &World, k: usize, step: f64, lead: f64) -> Self {
@@ -31,7 +37,7 @@ impl BodyStep {
             Motion::Fixed => body.pose,
             Motion::Scripted { .. } => world.bodies.scripted_pose(k, world.time + step),
             Motion::Driven => carried(body, step),
-            Motion::Dynamic => free_motion(body, world.gravity, step).0,
+            Motion::Dynamic => free_motion(body, world.gravity + carried_by(body, world.gravity), step).0,
         };
         let seen = match lead {
             0.0 => body.pose,

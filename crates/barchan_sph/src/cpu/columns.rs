@@ -4,7 +4,7 @@ use barchan_world::{Guides, World, gather};
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
 
-use super::CHUNK;
+use super::{CHUNK, order};
 use crate::Pressure;
 use crate::laws::rest::Calm;
 use crate::laws::stress::Sym;
@@ -148,6 +148,14 @@ impl Columns {
 }
 
 impl Past {
+    /// Keeps a part of the pressure [-].
+    pub(crate) fn leak(&mut self, kept: f32) {
+        self.pressure
+            .par_iter_mut()
+            .with_min_len(CHUNK)
+            .for_each(|p| *p *= kept);
+    }
+
     /// Starts a step as printed: without friction, and with half of the pressure, or none, as the way to find it wants.
     pub(crate) fn forget(&mut self, way: Pressure) {
         let kept = match way {
@@ -185,12 +193,16 @@ pub(crate) struct Spare {
     f32: Vec<f32>,
     vec3: Vec<Vec3>,
     place_of: Vec<u32>,
+    keyed: Vec<(u64, u32)>,
+    order: Vec<u32>,
     pub past: Past,
 }
 
 impl Spare {
-    /// Puts guides in `order`.
-    pub(crate) fn sort(&mut self, guides: &mut Guides, order: &[u32]) {
+    /// Puts guides in the order of a curve through cells of `side` [m].
+    pub(crate) fn sort(&mut self, guides: &mut Guides, side: f32) {
+        order::sort(&guides.position, side, &mut self.keyed, &mut self.order);
+        let order = &*self.order;
         let Guides {
             id,
             position,

@@ -6,14 +6,11 @@ use rayon::prelude::*;
 use super::CHUNK;
 use super::columns::Columns;
 use super::pairs::{Rows, Space};
-use super::pressure::{self, Goal, MIRROR};
+use super::pressure::{self, Goal, MIRROR, TOGETHER};
 use super::simd::{Vectors, vectorised};
 use super::walls::Walls;
 use crate::laws::cohesion;
 use crate::laws::stress::{self, Sym};
-
-/// Relaxation of the passes [-]: above 0.71 they diverge on a lattice.
-pub(crate) const RELAXATION: f32 = 0.5;
 
 /// Loads the guides with `stress` [Pa], and with `pressure` [Pa] where it is given: T = s L - p I, and what walls push back.
 pub(crate) fn load(stress: &[Sym], pressure: Option<&[f32]>, columns: &mut Columns) {
@@ -131,15 +128,13 @@ pub(crate) fn integrate(pressure: &[f32], grip: &mut [Vec4], columns: &mut Colum
     });
 }
 
-/// How a pass of the stress goes.
+/// How a pass of pressure and stress goes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pass {
-    /// Part of the strain rate that it undoes [-].
-    pub relaxation: f32,
-    /// The step [s] over which the stress turns with the material, in the first pass of it.
-    pub turned: Option<f32>,
-    /// What the pressure is to reach, where it is found in the same pass.
-    pub pressed: Option<Goal>,
+    /// What the pressure is to reach.
+    pub goal: Goal,
+    /// Whether the stress turns with the material over the step, as it does once.
+    pub turns: bool,
 }
 
 /// What bounds a guide's stress.
@@ -158,7 +153,7 @@ pub(crate) struct Held<'a> {
     pub errors: &'a mut [[f64; 2]],
 }
 
-/// One pass: s ← s + ω D⁻¹ ε̇, without its trace, back to the cone of the pressure, which is found first where `pass` asks for it.
+/// One pass: the pressure, and s ← s + ω D⁻¹ ε̇, without its trace, back to the cone of that pressure.
 pub(crate) fn update(
     held: Held<'_>,
     columns: &mut Columns,
@@ -237,44 +232,36 @@ fn update_in<V: Vectors>(
             0.0 => 0.0,
             most => most * lump[i].w * cohesion::intact(compression[i]),
         };
-        if pass.pressed.is_none() && bound.slope * chunk.pressure[k] + intercept <= 0.0 {
-            chunk.stress[k] = Sym::default();
-            chunk.traction[k] = tensor(Mat3::ZERO, 0.0, place[i]);
-            continue;
-        }
         // Rows of A = Σ V ∇W (v_j - v)ᵀ; ∇v = L A.
         let (own, columns_of) = ([place[i], velocity[i]], [&**place, &**velocity]);
         let a = match space.is_open() {
             true => rows.gradient::<V, true>(k, space, own, columns_of),
             false => rows.gradient::<V, false>(k, space, own, columns_of),
         };
-        let mut loaded = 0.0;
-        if let Some(goal) = pass.pressed {
-            let trace = a.x_axis.x + a.y_axis.y + a.z_axis.z;
-            let rate = velocity[i].dot(wall[i]) - trace - columns.inflow[i];
-            let (next, left) = pressure::corrected(chunk.pressure[k], compression[i], rate, columns.diagonal[i], goal);
-            chunk.pressure[k] = next;
-            if next > 0.0 {
-                chunk.errors[0] += f64::from((-left).max(0.0));
-                chunk.errors[1] += 1.0;
-            }
-            chunk.push[k] = -columns.inverse_density[i] * MIRROR * next * wall[i];
-            loaded = next;
+        let trace = a.x_axis.x + a.y_axis.y + a.z_axis.z;
+        let rate = velocity[i].dot(wall[i]) - trace - columns.inflow[i];
+        let (pressure, left) =
+            pressure::corrected(chunk.pressure[k], compression[i], rate, columns.diagonal[i], pass.goal);
+        if pressure > 0.0 {
+            chunk.errors[0] += f64::from((-left).max(0.0));
+            chunk.errors[1] += 1.0;
         }
-        let limit = bound.slope * chunk.pressure[k] + intercept;
+        chunk.pressure[k] = pressure;
+        chunk.push[k] = -columns.inverse_density[i] * MIRROR * pressure * wall[i];
+        let limit = bound.slope * pressure + intercept;
         let mut stress = Sym::default();
         let l = exact[i].matrix();
         if limit > 0.0 {
             let gradient = l * a;
-            let before = match pass.turned {
-                Some(step) => stress::turned(chunk.stress[k], gradient, step),
-                None => chunk.stress[k],
+            let before = match pass.turns {
+                true => stress::turned(chunk.stress[k], gradient, pass.goal.step),
+                false => chunk.stress[k],
             };
-            let trial = before.plus(pass.relaxation * response[i], Sym::of(gradient)).deviator();
+            let trial = before.plus(TOGETHER * response[i], Sym::of(gradient)).deviator();
             stress = stress::returned(trial, limit);
         }
         chunk.stress[k] = stress;
-        chunk.traction[k] = tensor(stress.matrix() * l, loaded, place[i]);
+        chunk.traction[k] = tensor(stress.matrix() * l, pressure, place[i]);
     }
 }
 
@@ -288,7 +275,7 @@ mod tests {
 
     const STEP: f32 = 1e-3;
 
-    /// A block of guides that move with `velocity`, all under the same pressure, after some passes of friction. Gives their stress, and
+    /// A block of guides that move with `velocity`, after some passes of friction that nothing bounds. Gives their stress, and
     /// the greatest that an unopposed strain rate of 1/s makes.
     fn rubbed(velocity: impl Fn(Vec3) -> Vec3, passes: u32) -> (Vec<Sym>, Vec<Vec4>, f32) {
         let sand = Material {
@@ -324,10 +311,19 @@ mod tests {
         }
         columns.velocity.clone_from(&columns.base);
         let n = world.guides.len();
-        let (mut stress, mut pressure) = (vec![Sym::default(); n], vec![1e6; n]);
+        let (mut stress, mut pressure) = (vec![Sym::default(); n], vec![1e-6; n]);
         let mut errors = vec![[0.0; 2]; rows.len()];
+        // A pressure that neither changes nor pushes, and bounds nothing.
+        columns.diagonal.fill(-1e30);
+        let goal = Goal {
+            step: STEP,
+            density_error: 1e-3,
+            iterations: [1, 1],
+            gentle: 0.0,
+            undone: 0.0,
+        };
         let bounds = [Bound {
-            slope: 1e6,
+            slope: 1e18,
             intercept: 0.0,
         }];
         let mut walls: Vec<Walls> = rows.iter().map(|_| Walls::none(256)).collect();
@@ -335,11 +331,7 @@ mod tests {
         columns.push.fill(Vec4::ZERO);
         for _ in 0..passes {
             let bounds = (&*world.guides.material, &bounds[..]);
-            let pass = Pass {
-                relaxation: RELAXATION,
-                turned: None,
-                pressed: None,
-            };
+            let pass = Pass { goal, turns: false };
             let held = Held {
                 pressure: &mut pressure,
                 stress: &mut stress,

@@ -21,8 +21,8 @@ pub(crate) const TOGETHER: f32 = 0.3;
 pub(crate) const MIRROR: f32 = 1.0;
 
 /// Compression [-] beyond which guides are spread, and the part of it that each undoes for itself in a step [-].
-const DENSE: f32 = 0.01;
-const SPREAD: f32 = 0.15;
+const DENSE: f32 = 0.003;
+const SPREAD: f32 = 0.05;
 
 /// How the passes went.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -42,7 +42,8 @@ pub(crate) struct Goal {
     pub step: f32,
     pub density_error: f32,
     pub iterations: [u32; 2],
-    /// Most compression that is undone by speed in a step [-].
+    /// Part of the compression that is undone by speed in a step [-], and the most of it [-].
+    pub undone: f32,
     pub gentle: f32,
 }
 
@@ -72,11 +73,22 @@ pub(crate) fn solve(
     outcome
 }
 
+/// What a step may add to the compression of a guide [-]: all that is left, or, where it is too dense already, less than nothing.
+#[inline(always)]
+fn allowed(compression: f32, goal: Goal) -> f32 {
+    let left = 1.0 - compression;
+    if left > 0.0 {
+        left
+    } else {
+        (goal.undone * left).max(-goal.gentle)
+    }
+}
+
 /// The pressure [Pa] after one pass of [Ihmsen13], predictive-corrective: p + ω (1 - δ*)/(Δt² a_ii), and `left`, the compression that guides may
 /// still gain. δ* is the compression with guides where their velocities take them, to first order in the step: `rate` [1/s] is its rate.
 #[inline(always)]
 pub(crate) fn corrected(pressure: f32, compression: f32, rate: f32, diagonal: f32, goal: Goal) -> (f32, f32) {
-    let left = (1.0 - compression).max(-goal.gentle) - goal.step * rate;
+    let left = allowed(compression, goal) - goal.step * rate;
     let a = goal.step * goal.step * diagonal;
     // A guide that nothing presses has nothing to press against.
     let next = if a < -f32::MIN_POSITIVE {
@@ -171,7 +183,7 @@ fn prepare(columns: &mut Columns, rows: &[Rows], space: &Space, goal: Goal) {
         for (k, room) in room.iter_mut().enumerate() {
             let i = c * CHUNK + k;
             let rate = velocity[i].dot(lean[i] + wall[i]) - *room - inflow[i];
-            *room = (1.0 - compression[i]).max(-goal.gentle) - goal.step * rate;
+            *room = allowed(compression[i], goal) - goal.step * rate;
         }
     });
 }

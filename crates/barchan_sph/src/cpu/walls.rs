@@ -1,7 +1,7 @@
 //! Walls near guides: what they add to densities, and what they do to velocities.
 
-use barchan_world::{Friction, World, Wrench};
-use glam::{Vec3, Vec4};
+use barchan_world::{Friction, Motion, World, Wrench};
+use glam::{Vec3, Vec4, Vec4Swizzles};
 use rayon::prelude::*;
 
 use super::CHUNK;
@@ -17,6 +17,8 @@ const CONTACT: f32 = 0.45;
 /// Part of a depth that a step undoes [-], and the most of a spacing.
 const RECOVERY: f32 = 0.2;
 const MOST_RECOVERY: f32 = 0.05;
+/// Way of a guide, of its kernel's radius [-], over which a wall that stands is taken as plane.
+const FLAT: f32 = 0.02;
 /// Planes that a guide can be near [-], of all bodies.
 const MOST_PLANES: usize = 8;
 
@@ -44,6 +46,17 @@ pub(crate) struct Plane {
     pub slope: f32,
     /// What the guide got in the step [m/s].
     given: Vec3,
+    /// Where the guide was when the wall was asked, and what it answered.
+    asked: Asked,
+}
+
+/// A wall's answer: the place of the question [m], λ there [-], the distance [m], and the arm to the nearest point [m].
+#[derive(Clone, Copy, Debug, Default)]
+struct Asked {
+    place: Vec3,
+    held: f32,
+    gap: f32,
+    arm: Vec3,
 }
 
 /// Friction of a plane, static and kinetic [-].
@@ -76,6 +89,21 @@ impl Plane {
         slowed
     }
 
+    /// The same plane for its guide at `place` [m], which is near.
+    #[inline]
+    fn at(self, place: Vec3) -> Self {
+        let way = place - self.asked.place;
+        let along = way.dot(self.away);
+        Self {
+            held: self.asked.held - self.steepness * way.dot(self.normal),
+            gap: self.asked.gap + along,
+            arm: self.asked.arm + way - along * self.away,
+            slope: 0.0,
+            given: Vec3::ZERO,
+            ..self
+        }
+    }
+
     /// Keeps the way of a guide that is not part of its velocity, `shift` [m], out of the wall, and takes it out where it is in it.
     #[inline]
     pub(crate) fn keep_out(&self, shift: &mut Vec3, velocity: Vec3, step: f32) {
@@ -95,6 +123,9 @@ impl Plane {
 pub(crate) struct Walls {
     ends: Vec<u32>,
     planes: Vec<Plane>,
+    /// Those of the step before.
+    old_ends: Vec<u32>,
+    old_planes: Vec<Plane>,
     /// Impulse [N s] that each body gave the guides of the chunk, and its moment about its centre of mass [N m s].
     pub loads: Vec<Wrench>,
     /// Deepest that a guide's centre lies in a wall [m].
@@ -121,6 +152,26 @@ impl Walls {
     fn of(&self, k: usize) -> &[Plane] {
         let start = if k == 0 { 0 } else { self.ends[k - 1] as usize };
         &self.planes[start..self.ends[k] as usize]
+    }
+
+    /// Makes room for the planes of another step.
+    fn turn_over(&mut self) {
+        std::mem::swap(&mut self.ends, &mut self.old_ends);
+        std::mem::swap(&mut self.planes, &mut self.old_planes);
+        self.ends.clear();
+        self.planes.clear();
+        self.deepest = 0.0;
+    }
+
+    /// Takes the planes of guide `k` over from the step before; false if it went farther than `most` [m] since walls were asked.
+    fn keep(&mut self, k: usize, place: Vec3, most: f32) -> bool {
+        let start = if k == 0 { 0 } else { self.old_ends[k - 1] as usize };
+        let old = &self.old_planes[start..self.old_ends[k] as usize];
+        let is_near = old.first().is_none_or(|plane| plane.asked.place.distance(place) < most);
+        if is_near {
+            self.planes.extend(old.iter().map(|plane| plane.at(place)));
+        }
+        is_near
     }
 
     /// Sums what bodies gave, for guides of `mass` [kg].
@@ -162,6 +213,7 @@ impl Scene<'_> {
     pub(crate) fn find(&self, walls: &mut Vec<Walls>, columns: &mut Columns) {
         walls.resize_with(columns.place.len().div_ceil(CHUNK), Walls::default);
         let Columns {
+            place,
             half_support,
             compression,
             wall,
@@ -180,18 +232,19 @@ impl Scene<'_> {
             .zip(free.par_chunks_mut(CHUNK))
             .enumerate();
         chunks.for_each(|(c, (((((walls, compression), wall), inflow), held), free))| {
-            walls.ends.clear();
-            walls.planes.clear();
-            walls.deepest = 0.0;
+            walls.turn_over();
             for k in 0..free.len() {
                 let i = c * CHUNK + k;
                 let first = walls.planes.len();
+                let support = 2.0 * half_support[i];
+                let here = place[i].xyz();
                 (wall[k], inflow[k], held[k]) = (Vec4::ZERO, 0.0, 0.0);
                 free[k] -= 1.01 * (velocity[i].length() + self.speed) * self.moved;
-                if free[k] <= 0.0 {
-                    let support = 2.0 * half_support[i];
-                    free[k] = self.planes(i, support, walls);
-                    let planes = &mut walls.planes[first..];
+                if free[k] <= 0.0 || !walls.keep(k, here, FLAT * support) {
+                    free[k] = self.planes(i, here, support, walls);
+                }
+                let planes = &mut walls.planes[first..];
+                if !planes.is_empty() {
                     held[k] = match self.kind {
                         Kind::Density => fill(planes),
                         Kind::Volume | Kind::Particles => add(planes),
@@ -209,8 +262,9 @@ impl Scene<'_> {
         });
     }
 
-    /// Planes within `support` [m] of guide `i`, the firmest last. Gives how far walls are beyond it [m].
-    fn planes(&self, i: usize, support: f32, walls: &mut Walls) -> f32 {
+    /// Planes within `support` [m] of guide `i`, `here` [m] among the columns, the firmest last. Gives how far it may go before it must ask
+    /// again for others [m].
+    fn planes(&self, i: usize, here: Vec3, support: f32, walls: &mut Walls) -> f32 {
         let place = self.world.place(i);
         let material = usize::from(self.world.guides.material[i]);
         let materials = self.world.materials.all.len();
@@ -229,29 +283,40 @@ impl Scene<'_> {
                     continue;
                 }
             };
-            clearance = 0.0;
+            // What moves is asked in every step.
+            if !matches!(self.world.bodies[k].motion, Motion::Fixed) {
+                clearance = 0.0;
+            }
             if walls.planes.len() - first == MOST_PLANES {
                 continue;
             }
             let away = (body.seen.rotation * face.normal).as_vec3();
             let gradient = (body.seen.rotation * face.gradient).as_vec3();
             let steepness = gradient.length();
+            let (held, gap) = (face.held as f32, face.gap as f32);
+            let arm = (body.seen.point(face.point) - body.center).as_vec3();
             walls.planes.push(Plane {
                 body: k as u32,
                 normal: if steepness > 0.0 { -gradient / steepness } else { away },
-                held: face.held as f32,
+                held,
                 steepness,
                 away,
-                gap: face.gap as f32,
+                gap,
                 contact: CONTACT * support / self.support,
                 velocity: body.velocity(face.point),
-                arm: (body.seen.point(face.point) - body.center).as_vec3(),
+                arm,
                 friction: Friction2 {
                     r#static: friction.r#static,
                     kinetic: friction.kinetic,
                 },
                 slope: 0.0,
                 given: Vec3::ZERO,
+                asked: Asked {
+                    place: here,
+                    held,
+                    gap,
+                    arm,
+                },
             });
         }
         // What gives way first, so that what stands has the last word over a guide between both; else the nearest last.
