@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::cpu::bodies::BodyStep;
 use crate::cpu::columns::{Columns, Past, Spare};
-use crate::cpu::friction::{self, Bound, Pass};
+use crate::cpu::friction::{self, Bound, Held, Pass};
 use crate::cpu::pairs::{self, Rows, Space};
 use crate::cpu::pressure::{self, Errors, Goal, Outcome};
 use crate::cpu::surface::Surface;
@@ -175,7 +175,8 @@ impl SphSolver {
         if !self.settings.warm_start {
             self.past.forget(self.settings.pressure);
         }
-        friction::load(&self.past.stress, &mut self.columns);
+        let together = (self.settings.pressure == Pressure::Pcisph).then_some(&*self.past.pressure);
+        friction::load(&self.past.stress, together, &mut self.columns);
         friction::accelerate(&mut self.columns, &self.rows, &self.space);
         let fall = (world.gravity.as_vec3() * step).extend(0.0);
         let base = &mut self.columns.base;
@@ -230,7 +231,7 @@ impl SphSolver {
         }
         for pass in 0..self.settings.friction_iterations {
             let turned = (pass == 0).then_some(step);
-            self.update_stress(world, friction::RELAXATION, turned);
+            self.update_stress(world, friction::RELAXATION, turned, None);
             friction::accelerate(&mut self.columns, &self.rows, &self.space);
             self.integrate(step);
         }
@@ -239,23 +240,14 @@ impl SphSolver {
     /// Pressure and friction together, pass by pass.
     fn press_and_rub(&mut self, world: &World, step: f32) {
         let goal = self.goal(world, step);
-        pressure::push(&self.past.pressure, &mut self.columns, &self.rows, &self.space);
         self.solved = Outcome::default();
         while self.solved.iterations < goal.iterations[1] {
             self.integrate(step);
-            self.solved.error = pressure::correct(
-                &mut self.past.pressure,
-                &mut self.columns,
-                &self.rows,
-                &self.space,
-                goal,
-                &mut self.errors,
-            );
             let turned = (self.solved.iterations == 0).then_some(step);
-            self.update_stress(world, pressure::TOGETHER, turned);
-            pressure::push(&self.past.pressure, &mut self.columns, &self.rows, &self.space);
+            self.update_stress(world, pressure::TOGETHER, turned, Some(goal));
             friction::accelerate(&mut self.columns, &self.rows, &self.space);
             self.solved.iterations += 1;
+            self.solved.error = pressure::mean(&self.errors);
             if self.solved.iterations >= goal.iterations[0] && self.solved.error <= goal.density_error {
                 break;
             }
@@ -264,19 +256,22 @@ impl SphSolver {
         self.passes += u64::from(self.solved.iterations);
     }
 
-    /// One pass of the frictional stress; the first of a step turns it with the material over that step [s].
-    fn update_stress(&mut self, world: &World, relaxation: f32, turned: Option<f32>) {
+    /// One pass of the frictional stress; the first of a step turns it with the material over that step [s]. With the pressure to
+    /// `pressed`.
+    fn update_stress(&mut self, world: &World, relaxation: f32, turned: Option<f32>, pressed: Option<Goal>) {
         let bounds = (&*world.guides.material, &*self.bounds);
-        let Past { stress, pressure, .. } = &mut self.past;
-        friction::update(
-            stress,
-            pressure,
-            &mut self.columns,
-            &self.rows,
-            &self.space,
-            bounds,
-            Pass { relaxation, turned },
-        );
+        self.errors.resize(self.rows.len(), [0.0; 2]);
+        let held = Held {
+            pressure: &mut self.past.pressure,
+            stress: &mut self.past.stress,
+            errors: &mut self.errors,
+        };
+        let pass = Pass {
+            relaxation,
+            turned,
+            pressed,
+        };
+        friction::update(held, &mut self.columns, &self.rows, &self.space, bounds, pass);
     }
 
     /// Velocities with pressure, friction and walls as they are now.

@@ -2,7 +2,9 @@
 
 use barchan_world::{Guides, World, gather};
 use glam::{Vec3, Vec4};
+use rayon::prelude::*;
 
+use super::CHUNK;
 use crate::Pressure;
 use crate::laws::stress::Sym;
 
@@ -57,8 +59,8 @@ pub(crate) struct Columns {
     pub room: Vec<f32>,
     /// By pressure [m/s²].
     pub push: Vec<Vec4>,
-    /// Where it will be [m].
-    pub ahead: Vec<Vec4>,
+    /// Where it is [m], with its pressure [Pa] beside.
+    pub laden: Vec<Vec4>,
     /// Way that undoes compression [m].
     pub shift: Vec<Vec4>,
     /// By frictional stress [m/s²].
@@ -70,10 +72,8 @@ pub(crate) struct Columns {
     pub exact: Vec<Sym>,
     /// D⁻¹ [Pa s]: stress for a strain rate.
     pub response: Vec<f32>,
-    /// s L [Pa], columns.
+    /// s L [Pa], less the pressure where both are found together, as columns with a coordinate of its place beside each.
     pub traction: Vec<[Vec4; 3]>,
-    /// The next pressures [Pa].
-    pub next: Vec<f32>,
     /// The next wetness [-].
     pub wetter: Vec<f32>,
     /// How far it may go before it must look for walls again [m].
@@ -110,7 +110,7 @@ impl Columns {
             &mut self.wall,
             &mut self.push,
             &mut self.shift,
-            &mut self.ahead,
+            &mut self.laden,
             &mut self.rub,
             &mut self.base,
             &mut self.velocity,
@@ -125,7 +125,6 @@ impl Columns {
             &mut self.diagonal,
             &mut self.room,
             &mut self.response,
-            &mut self.next,
             &mut self.free,
             &mut self.wetter,
         ] {
@@ -138,10 +137,10 @@ impl Columns {
 
     /// Places of the guides [m] from `center`, which is near them.
     pub(crate) fn locate(&mut self, guides: &Guides, center: Vec3) {
-        let places = guides.position.iter().zip(&guides.offset);
-        for (place, (position, offset)) in self.place.iter_mut().zip(places) {
-            *place = ((*position - center) + *offset).extend(0.0);
-        }
+        let places = guides.position.par_iter().zip(&guides.offset);
+        let own = self.place.par_iter_mut().with_min_len(CHUNK);
+        own.zip(places)
+            .for_each(|(place, (position, offset))| *place = ((*position - center) + *offset).extend(0.0));
     }
 }
 

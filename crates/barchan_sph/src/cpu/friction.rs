@@ -6,7 +6,8 @@ use rayon::prelude::*;
 use super::CHUNK;
 use super::columns::Columns;
 use super::pairs::{Rows, Space};
-use super::pressure::MIRROR;
+use super::pressure::{self, Goal, MIRROR};
+use super::simd::{Vectors, vectorised};
 use super::walls::Walls;
 use crate::laws::cohesion;
 use crate::laws::stress::{self, Sym};
@@ -14,33 +15,44 @@ use crate::laws::stress::{self, Sym};
 /// Relaxation of the passes [-]: above 0.71 they diverge on a lattice.
 pub(crate) const RELAXATION: f32 = 0.5;
 
-/// s L of each guide, for `stress` [Pa].
-pub(crate) fn load(stress: &[Sym], columns: &mut Columns) {
-    let Columns { exact, traction, .. } = columns;
+/// Loads the guides with `stress` [Pa], and with `pressure` [Pa] where it is given: T = s L - p I, and what walls push back.
+pub(crate) fn load(stress: &[Sym], pressure: Option<&[f32]>, columns: &mut Columns) {
+    let Columns {
+        place,
+        exact,
+        wall,
+        inverse_density,
+        traction,
+        push,
+        ..
+    } = columns;
     let chunks = traction
         .par_chunks_mut(CHUNK)
-        .zip(stress.par_chunks(CHUNK))
-        .zip(exact.par_chunks(CHUNK));
-    chunks.for_each(|((traction, stress), exact)| {
-        for ((traction, stress), exact) in traction.iter_mut().zip(stress).zip(exact) {
-            *traction = columns_of(stress.matrix() * exact.matrix());
+        .zip(push.par_chunks_mut(CHUNK))
+        .enumerate();
+    chunks.for_each(|(c, (traction, push))| {
+        for (k, (traction, push)) in traction.iter_mut().zip(push).enumerate() {
+            let i = c * CHUNK + k;
+            let pressure = pressure.map_or(0.0, |p| p[i]);
+            *traction = tensor(stress[i].matrix() * exact[i].matrix(), pressure, place[i]);
+            *push = -inverse_density[i] * MIRROR * pressure * wall[i];
         }
     });
 }
 
-fn columns_of(m: Mat3) -> [Vec4; 3] {
-    [m.x_axis.extend(0.0), m.y_axis.extend(0.0), m.z_axis.extend(0.0)]
+/// Columns of s L - p I, with a coordinate of the guide's place beside each.
+#[inline(always)]
+fn tensor(m: Mat3, pressure: f32, place: Vec4) -> [Vec4; 3] {
+    let p = pressure * Mat3::IDENTITY;
+    [
+        (m.x_axis - p.x_axis).extend(place.x),
+        (m.y_axis - p.y_axis).extend(place.y),
+        (m.z_axis - p.z_axis).extend(place.z),
+    ]
 }
 
-/// Acceleration of the guides by the stress that was loaded: a = 1/ρ Σ V (s L + s_j L_j) ∇W.
+/// Acceleration of the guides by what was loaded: a = 1/ρ Σ V (T + T_j) ∇W.
 pub(crate) fn accelerate(columns: &mut Columns, rows: &[Rows], space: &Space) {
-    match space.is_open() {
-        true => accelerate_in::<true>(columns, rows, space),
-        false => accelerate_in::<false>(columns, rows, space),
-    }
-}
-
-fn accelerate_in<const OPEN: bool>(columns: &mut Columns, rows: &[Rows], space: &Space) {
     let Columns {
         place,
         lean,
@@ -51,20 +63,40 @@ fn accelerate_in<const OPEN: bool>(columns: &mut Columns, rows: &[Rows], space: 
     } = columns;
     let chunks = rub.par_chunks_mut(CHUNK).zip(rows).enumerate();
     chunks.for_each(|(c, (rub, rows))| {
+        sum_divergence(rub, c * CHUNK, rows, space, place, traction);
         for (k, rub) in rub.iter_mut().enumerate() {
             let i = c * CHUNK + k;
-            let mut sum = times(&traction[i], lean[i]);
-            for (j, slope) in rows.row(k) {
-                sum += times(&traction[j], slope * space.between::<OPEN>(place[i], place[j]));
-            }
-            *rub = inverse_density[i] * sum;
+            let [x, y, z] = traction[i];
+            let lean = lean[i];
+            let own = (x * lean.x + y * lean.y + z * lean.z).with_w(0.0);
+            *rub = inverse_density[i] * (own + *rub);
         }
     });
 }
 
+vectorised! {
+    /// Σ V T_j ∇W of a chunk's guides.
+    fn sum_divergence(
+        sums: &mut [Vec4], first: usize, rows: &Rows, space: &Space, place: &[Vec4], tensors: &[[Vec4; 3]],
+    ) = sum_divergence_in
+}
+
 #[inline(always)]
-fn times(columns: &[Vec4; 3], v: Vec4) -> Vec4 {
-    columns[0] * v.xxxx() + columns[1] * v.yyyy() + columns[2] * v.zzzz()
+fn sum_divergence_in<V: Vectors>(
+    sums: &mut [Vec4],
+    first: usize,
+    rows: &Rows,
+    space: &Space,
+    place: &[Vec4],
+    tensors: &[[Vec4; 3]],
+) {
+    for (k, sum) in sums.iter_mut().enumerate() {
+        let place = place[first + k];
+        *sum = match space.is_open() {
+            true => rows.divergence::<V, true>(k, space, place, tensors),
+            false => rows.divergence::<V, false>(k, space, place, tensors),
+        };
+    }
 }
 
 /// Velocities with pressure, friction and walls: `base` + Δt (push + rub), held back by walls.
@@ -106,6 +138,8 @@ pub(crate) struct Pass {
     pub relaxation: f32,
     /// The step [s] over which the stress turns with the material, in the first pass of it.
     pub turned: Option<f32>,
+    /// What the pressure is to reach, where it is found in the same pass.
+    pub pressed: Option<Goal>,
 }
 
 /// What bounds a guide's stress.
@@ -117,27 +151,71 @@ pub(crate) struct Bound {
     pub intercept: f32,
 }
 
-/// One pass: s ← s + ω D⁻¹ ε̇, without its trace, back to the cone of `pressure`.
+/// Pressure and stress of some guides, and their density errors.
+pub(crate) struct Held<'a> {
+    pub pressure: &'a mut [f32],
+    pub stress: &'a mut [Sym],
+    pub errors: &'a mut [[f64; 2]],
+}
+
+/// One pass: s ← s + ω D⁻¹ ε̇, without its trace, back to the cone of the pressure, which is found first where `pass` asks for it.
 pub(crate) fn update(
-    stress: &mut [Sym],
-    pressure: &[f32],
+    held: Held<'_>,
     columns: &mut Columns,
     rows: &[Rows],
     space: &Space,
     bounds: (&[u8], &[Bound]),
     pass: Pass,
 ) {
-    match space.is_open() {
-        true => update_in::<true>(stress, pressure, columns, rows, space, bounds, pass),
-        false => update_in::<false>(stress, pressure, columns, rows, space, bounds, pass),
-    }
+    let mut traction = std::mem::take(&mut columns.traction);
+    let mut push = std::mem::take(&mut columns.push);
+    let chunks = held
+        .pressure
+        .par_chunks_mut(CHUNK)
+        .zip(held.stress.par_chunks_mut(CHUNK))
+        .zip(traction.par_chunks_mut(CHUNK))
+        .zip(push.par_chunks_mut(CHUNK))
+        .zip(held.errors)
+        .zip(rows)
+        .enumerate();
+    let columns_now = &*columns;
+    chunks.for_each(|(c, (((((pressure, stress), traction), push), errors), rows))| {
+        *errors = [0.0; 2];
+        let mut chunk = Chunk {
+            first: c * CHUNK,
+            pressure,
+            stress,
+            traction,
+            push,
+            errors,
+        };
+        update_chunk(&mut chunk, columns_now, rows, space, bounds, pass);
+    });
+    columns.traction = traction;
+    columns.push = push;
 }
 
-fn update_in<const OPEN: bool>(
-    stress: &mut [Sym],
-    pressure: &[f32],
-    columns: &mut Columns,
-    rows: &[Rows],
+/// What a pass changes of consecutive guides from `first` on.
+struct Chunk<'a> {
+    first: usize,
+    pressure: &'a mut [f32],
+    stress: &'a mut [Sym],
+    traction: &'a mut [[Vec4; 3]],
+    push: &'a mut [Vec4],
+    errors: &'a mut [f64; 2],
+}
+
+vectorised! {
+    fn update_chunk(
+        chunk: &mut Chunk<'_>, columns: &Columns, rows: &Rows, space: &Space, bounds: (&[u8], &[Bound]), pass: Pass,
+    ) = update_in
+}
+
+#[inline(always)]
+fn update_in<V: Vectors>(
+    chunk: &mut Chunk<'_>,
+    columns: &Columns,
+    rows: &Rows,
     space: &Space,
     (material, bounds): (&[u8], &[Bound]),
     pass: Pass,
@@ -149,47 +227,55 @@ fn update_in<const OPEN: bool>(
         compression,
         exact,
         response,
-        traction,
+        wall,
         ..
     } = columns;
-    let chunks = stress
-        .par_chunks_mut(CHUNK)
-        .zip(traction.par_chunks_mut(CHUNK))
-        .zip(rows)
-        .enumerate();
-    chunks.for_each(|(c, ((stress, traction), rows))| {
-        for (k, stress) in stress.iter_mut().enumerate() {
-            let i = c * CHUNK + k;
-            let bound = bounds[usize::from(material[i])];
-            let mut limit = bound.slope * pressure[i];
-            if bound.intercept > 0.0 {
-                limit += bound.intercept * lump[i].w * cohesion::intact(compression[i]);
-            }
-            if limit <= 0.0 {
-                *stress = Sym::default();
-                traction[k] = [Vec4::ZERO; 3];
-                continue;
-            }
-            let mut sum = [Vec4::ZERO; 3];
-            for (j, slope) in rows.row(k) {
-                let x = slope * space.between::<OPEN>(place[i], place[j]);
-                let v = velocity[j] - velocity[i];
-                sum[0] += x.xxxx() * v;
-                sum[1] += x.yyyy() * v;
-                sum[2] += x.zzzz() * v;
-            }
-            // Rows of A = Σ V ∇W (v_j - v)ᵀ; ∇v = L A.
-            let a = Mat3::from_cols(sum[0].xyz(), sum[1].xyz(), sum[2].xyz()).transpose();
-            let l = exact[i].matrix();
-            let gradient = l * a;
-            if let Some(step) = pass.turned {
-                *stress = stress::turned(*stress, gradient, step);
-            }
-            let trial = stress.plus(pass.relaxation * response[i], Sym::of(gradient)).deviator();
-            *stress = stress::returned(trial, limit);
-            traction[k] = columns_of(stress.matrix() * l);
+    for k in 0..chunk.stress.len() {
+        let i = chunk.first + k;
+        let bound = bounds[usize::from(material[i])];
+        let intercept = match bound.intercept {
+            0.0 => 0.0,
+            most => most * lump[i].w * cohesion::intact(compression[i]),
+        };
+        if pass.pressed.is_none() && bound.slope * chunk.pressure[k] + intercept <= 0.0 {
+            chunk.stress[k] = Sym::default();
+            chunk.traction[k] = tensor(Mat3::ZERO, 0.0, place[i]);
+            continue;
         }
-    });
+        // Rows of A = Σ V ∇W (v_j - v)ᵀ; ∇v = L A.
+        let (own, columns_of) = ([place[i], velocity[i]], [&**place, &**velocity]);
+        let a = match space.is_open() {
+            true => rows.gradient::<V, true>(k, space, own, columns_of),
+            false => rows.gradient::<V, false>(k, space, own, columns_of),
+        };
+        let mut loaded = 0.0;
+        if let Some(goal) = pass.pressed {
+            let trace = a.x_axis.x + a.y_axis.y + a.z_axis.z;
+            let rate = velocity[i].dot(wall[i]) - trace - columns.inflow[i];
+            let (next, left) = pressure::corrected(chunk.pressure[k], compression[i], rate, columns.diagonal[i], goal);
+            chunk.pressure[k] = next;
+            if next > 0.0 {
+                chunk.errors[0] += f64::from((-left).max(0.0));
+                chunk.errors[1] += 1.0;
+            }
+            chunk.push[k] = -columns.inverse_density[i] * MIRROR * next * wall[i];
+            loaded = next;
+        }
+        let limit = bound.slope * chunk.pressure[k] + intercept;
+        let mut stress = Sym::default();
+        let l = exact[i].matrix();
+        if limit > 0.0 {
+            let gradient = l * a;
+            let before = match pass.turned {
+                Some(step) => stress::turned(chunk.stress[k], gradient, step),
+                None => chunk.stress[k],
+            };
+            let trial = before.plus(pass.relaxation * response[i], Sym::of(gradient)).deviator();
+            stress = stress::returned(trial, limit);
+        }
+        chunk.stress[k] = stress;
+        chunk.traction[k] = tensor(stress.matrix() * l, loaded, place[i]);
+    }
 }
 
 #[cfg(test)]
@@ -238,7 +324,8 @@ mod tests {
         }
         columns.velocity.clone_from(&columns.base);
         let n = world.guides.len();
-        let (mut stress, pressure) = (vec![Sym::default(); n], vec![1e6; n]);
+        let (mut stress, mut pressure) = (vec![Sym::default(); n], vec![1e6; n]);
+        let mut errors = vec![[0.0; 2]; rows.len()];
         let bounds = [Bound {
             slope: 1e6,
             intercept: 0.0,
@@ -251,8 +338,14 @@ mod tests {
             let pass = Pass {
                 relaxation: RELAXATION,
                 turned: None,
+                pressed: None,
             };
-            update(&mut stress, &pressure, &mut columns, &rows, &space, bounds, pass);
+            let held = Held {
+                pressure: &mut pressure,
+                stress: &mut stress,
+                errors: &mut errors,
+            };
+            update(held, &mut columns, &rows, &space, bounds, pass);
             accelerate(&mut columns, &rows, &space);
             integrate(&[0.0].repeat(n), &mut grip, &mut columns, &mut walls, STEP);
         }

@@ -12,6 +12,7 @@ pub(crate) mod memory;
 pub(crate) mod moisture;
 pub(crate) mod pairs;
 pub(crate) mod pressure;
+pub(crate) mod simd;
 pub(crate) mod surface;
 pub(crate) mod viscosity;
 pub(crate) mod walls;

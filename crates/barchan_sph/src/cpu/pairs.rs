@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::CHUNK;
 use super::columns::Columns;
+use super::simd::{LANES, Lane, Vectors, vectorised};
 use crate::laws::kernel;
 use crate::laws::stress::Sym;
 
@@ -14,13 +15,19 @@ use crate::laws::stress::Sym;
 const LEAST_DETERMINANT: f32 = 0.01;
 const GREATEST_NORM: f32 = 12.0;
 
-/// Rows of neighbours of some consecutive guides.
+/// Rows of neighbours of some consecutive guides, in whole blocks. The last block of a row is filled up with the guide itself, of no
+/// weight.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
+    /// Blocks before the end of each row [-].
     ends: Vec<u32>,
-    other: Vec<u32>,
+    /// True neighbours in each row [-].
+    counts: Vec<u32>,
+    other: Vec<[u32; LANES]>,
     /// V W'/r of the other guide [1/m²].
-    slope: Vec<f32>,
+    slope: Vec<Lane>,
+    /// Guides there are [-]: every neighbour's number is below.
+    guides: usize,
 }
 
 impl Rows {
@@ -29,8 +36,134 @@ impl Rows {
     pub(crate) fn row(&self, k: usize) -> impl Iterator<Item = (usize, f32)> {
         let start = if k == 0 { 0 } else { self.ends[k - 1] as usize };
         let range = start..self.ends[k] as usize;
-        let others = self.other[range.clone()].iter();
-        others.zip(&self.slope[range]).map(|(&j, &slope)| (j as usize, slope))
+        let others = self.other[range.clone()].as_flattened().iter();
+        let slopes = self.slope[range].as_flattened();
+        others
+            .zip(slopes)
+            .take(self.counts[k] as usize)
+            .map(|(&j, &slope)| (j as usize, slope))
+    }
+
+    /// The same in blocks.
+    #[inline(always)]
+    fn blocks(&self, k: usize) -> impl Iterator<Item = (&[u32; LANES], &Lane)> {
+        let start = if k == 0 { 0 } else { self.ends[k - 1] as usize };
+        let range = start..self.ends[k] as usize;
+        self.other[range.clone()].iter().zip(&self.slope[range])
+    }
+
+    /// Makes sure that every neighbour has a place in `column`.
+    #[inline(always)]
+    fn check<T>(&self, column: &[T]) {
+        assert!(column.len() >= self.guides, "a column for other guides");
+    }
+
+    /// Σ V ∇W w_j of guide `k` of the chunk, at `place`, for `column` of places, with w beside them.
+    #[inline(always)]
+    pub(crate) fn weighted<V: Vectors, const OPEN: bool>(
+        &self,
+        k: usize,
+        space: &Space,
+        place: Vec4,
+        column: &[Vec4],
+    ) -> Vec4 {
+        self.check(column);
+        let column = column.as_chunks::<1>().0;
+        let mut sums = [V::splat(0.0); 3];
+        for (others, slopes) in self.blocks(k) {
+            // SAFETY: neighbours are below the number of guides, and the column is no shorter.
+            let [x, y, z, weight] = unsafe { V::gather(column, 0, others) };
+            let d = space.apart::<V, OPEN>(place, [x, y, z]);
+            let scale = V::mul(V::load(slopes), weight);
+            for axis in 0..3 {
+                sums[axis] = V::add(sums[axis], V::mul(scale, d[axis]));
+            }
+        }
+        Vec3::from(V::totals(sums)).extend(0.0)
+    }
+
+    /// Σ V ∇W·v_j of guide `k`, for columns of places and of v.
+    #[inline(always)]
+    pub(crate) fn inflow<V: Vectors, const OPEN: bool>(
+        &self,
+        k: usize,
+        space: &Space,
+        place: Vec4,
+        columns: [&[Vec4]; 2],
+    ) -> f32 {
+        self.check(columns[0]);
+        self.check(columns[1]);
+        let [places, vectors] = columns.map(|column| column.as_chunks::<1>().0);
+        let mut sum = V::splat(0.0);
+        for (others, slopes) in self.blocks(k) {
+            // SAFETY: neighbours are below the number of guides, and the columns are no shorter.
+            let ([x, y, z, _], [vx, vy, vz, _]) =
+                unsafe { (V::gather(places, 0, others), V::gather(vectors, 0, others)) };
+            let d = space.apart::<V, OPEN>(place, [x, y, z]);
+            sum = V::add(sum, V::mul(V::load(slopes), V::dot(d, [vx, vy, vz])));
+        }
+        V::total(sum)
+    }
+
+    /// Σ V ∇W (v_j - v)ᵀ of guide `k`, whose own are `[place, v]`: row a, column b is along a of component b.
+    #[inline(always)]
+    pub(crate) fn gradient<V: Vectors, const OPEN: bool>(
+        &self,
+        k: usize,
+        space: &Space,
+        [place, own]: [Vec4; 2],
+        columns: [&[Vec4]; 2],
+    ) -> Mat3 {
+        self.check(columns[0]);
+        self.check(columns[1]);
+        let [places, vectors] = columns.map(|column| column.as_chunks::<1>().0);
+        let own = [V::splat(own.x), V::splat(own.y), V::splat(own.z)];
+        let mut sums = [[V::splat(0.0); 3]; 3];
+        for (others, slopes) in self.blocks(k) {
+            // SAFETY: neighbours are below the number of guides, and the columns are no shorter.
+            let ([x, y, z, _], v) = unsafe { (V::gather(places, 0, others), V::gather(vectors, 0, others)) };
+            let d = space.apart::<V, OPEN>(place, [x, y, z]);
+            let slopes = V::load(slopes);
+            let g = [V::mul(slopes, d[0]), V::mul(slopes, d[1]), V::mul(slopes, d[2])];
+            for b in 0..3 {
+                let v = V::sub(v[b], own[b]);
+                for a in 0..3 {
+                    sums[b][a] = V::add(sums[b][a], V::mul(g[a], v));
+                }
+            }
+        }
+        let [x, y, z] = sums;
+        Mat3::from_cols_array_2d(&[V::totals(x), V::totals(y), V::totals(z)])
+    }
+
+    /// Σ V T_j ∇W of guide `k`, for `tensors` whose columns carry a coordinate of the place each.
+    #[inline(always)]
+    pub(crate) fn divergence<V: Vectors, const OPEN: bool>(
+        &self,
+        k: usize,
+        space: &Space,
+        place: Vec4,
+        tensors: &[[Vec4; 3]],
+    ) -> Vec4 {
+        self.check(tensors);
+        let mut sums = [V::splat(0.0); 3];
+        for (others, slopes) in self.blocks(k) {
+            // SAFETY: neighbours are below the number of guides, and the column is no shorter.
+            let [s, t, u] = unsafe {
+                [
+                    V::gather(tensors, 0, others),
+                    V::gather(tensors, 1, others),
+                    V::gather(tensors, 2, others),
+                ]
+            };
+            let d = space.apart::<V, OPEN>(place, [s[3], t[3], u[3]]);
+            let slopes = V::load(slopes);
+            let g = [V::mul(slopes, d[0]), V::mul(slopes, d[1]), V::mul(slopes, d[2])];
+            for axis in 0..3 {
+                sums[axis] = V::add(sums[axis], V::dot([s[axis], t[axis], u[axis]], g));
+            }
+        }
+        Vec3::from(V::totals(sums)).extend(0.0)
     }
 }
 
@@ -58,86 +191,78 @@ impl Space {
             d - self.length * (d * self.per_length).round()
         }
     }
-}
 
-/// Neighbours that are looked at together [-].
-const LANES: usize = 8;
-
-/// A number for each of them.
-type Lanes = [f32; LANES];
-
-/// What a sum over neighbours gives, a lane each.
-#[derive(Default)]
-struct Sums {
-    compression: Lanes,
-    /// Σ V ∇W [1/m].
-    lean: [Lanes; 3],
-    /// M = -Σ V W'/r x xᵀ [-]: xx, yy, zz, yz, zx, xy.
-    moment: [Lanes; 6],
-    /// Σ V |∇W|² [1/m⁵].
-    weight: Lanes,
-    /// Σ V |∇W|²/ρ [1/(kg m²)].
-    squares: Lanes,
-}
-
-/// Some neighbours side by side.
-#[derive(Default)]
-struct Block {
-    x: [Lanes; 3],
-    half_support: Lanes,
-    volume: Lanes,
-    inverse_density: Lanes,
-}
-
-impl Block {
-    /// Adds them to the sums, for a guide of `half_support` [m], and gives their slopes V W'/r [1/m²].
+    /// The same for some b, as columns.
     #[inline(always)]
-    #[allow(clippy::needless_range_loop, reason = "lanes of several arrays at once")]
-    fn add(&self, half_support: f32, sums: &mut Sums) -> Lanes {
-        let mut slopes = [0.0; LANES];
-        for l in 0..LANES {
-            let [x, y, z] = [self.x[0][l], self.x[1][l], self.x[2][l]];
-            let squared = x * x + y * y + z * z;
-            let per_support = 1.0 / (half_support + self.half_support[l]);
-            let (value, slope) = kernel::value_and_slope(squared.sqrt(), per_support);
-            let volume = self.volume[l];
-            let weight = slope * slope * squared * volume;
-            let slope = slope * volume;
-            slopes[l] = slope;
-            sums.compression[l] += volume * value;
-            let [sx, sy, sz] = [slope * x, slope * y, slope * z];
-            sums.lean[0][l] += sx;
-            sums.lean[1][l] += sy;
-            sums.lean[2][l] += sz;
-            sums.moment[0][l] -= sx * x;
-            sums.moment[1][l] -= sy * y;
-            sums.moment[2][l] -= sz * z;
-            sums.moment[3][l] -= sy * z;
-            sums.moment[4][l] -= sz * x;
-            sums.moment[5][l] -= sx * y;
-            sums.weight[l] += weight;
-            sums.squares[l] += weight * self.inverse_density[l];
+    fn apart<V: Vectors, const OPEN: bool>(&self, a: Vec4, b: [V::Eight; 3]) -> [V::Eight; 3] {
+        let mut d = [
+            V::sub(V::splat(a.x), b[0]),
+            V::sub(V::splat(a.y), b[1]),
+            V::sub(V::splat(a.z), b[2]),
+        ];
+        if !OPEN {
+            for axis in 0..3 {
+                let turns = V::round(V::mul(d[axis], V::splat(self.per_length[axis])));
+                d[axis] = V::sub(d[axis], V::mul(V::splat(self.length[axis]), turns));
+            }
         }
-        slopes
+        d
     }
 }
 
-/// The sum of all lanes, in a fixed order.
-fn total(lanes: Lanes) -> f32 {
-    let [a, b, c, d, e, f, g, h] = lanes;
-    ((a + e) + (b + f)) + ((c + g) + (d + h))
+/// What a sum over neighbours gives, a lane each.
+struct Sums<V: Vectors> {
+    compression: V::Eight,
+    /// Σ V ∇W [1/m].
+    lean: [V::Eight; 3],
+    /// M = -Σ V W'/r x xᵀ [-]: xx, yy, zz, yz, zx, xy.
+    moment: [V::Eight; 6],
+    /// Σ V |∇W|² [1/m⁵].
+    weight: V::Eight,
+    /// Σ V |∇W|²/ρ [1/(kg m²)].
+    squares: V::Eight,
+}
+
+impl<V: Vectors> Sums<V> {
+    #[inline(always)]
+    fn none() -> Self {
+        let zero = V::splat(0.0);
+        Self {
+            compression: zero,
+            lean: [zero; 3],
+            moment: [zero; 6],
+            weight: zero,
+            squares: zero,
+        }
+    }
+
+    /// Adds neighbours at `d` [m], of half supports [m], volumes [m³] and 1/densities [m³/kg] `lumps`, to those of a guide of
+    /// `half_support` [m], and gives their slopes V W'/r [1/m²].
+    #[inline(always)]
+    fn add(&mut self, half_support: f32, d: [V::Eight; 3], lumps: [V::Eight; 3]) -> Lane {
+        let squared = V::dot(d, d);
+        let per_support = V::div(V::splat(1.0), V::add(V::splat(half_support), lumps[0]));
+        let (value, slope) = kernel::values_and_slopes::<V>(V::sqrt(squared), per_support);
+        let volume = lumps[1];
+        let weight = V::mul(V::mul(V::mul(slope, slope), squared), volume);
+        let slope = V::mul(slope, volume);
+        self.compression = V::add(self.compression, V::mul(volume, value));
+        let g = [V::mul(slope, d[0]), V::mul(slope, d[1]), V::mul(slope, d[2])];
+        for axis in 0..3 {
+            self.lean[axis] = V::add(self.lean[axis], g[axis]);
+            self.moment[axis] = V::sub(self.moment[axis], V::mul(g[axis], d[axis]));
+            let (next, last) = ((axis + 1) % 3, (axis + 2) % 3);
+            self.moment[3 + axis] = V::sub(self.moment[3 + axis], V::mul(g[next], d[last]));
+        }
+        self.weight = V::add(self.weight, weight);
+        self.squares = V::add(self.squares, V::mul(weight, lumps[2]));
+        V::store(slope)
+    }
 }
 
 /// Fills `rows`, and what columns know of the neighbours alone: compression, lean, exactness and responses.
 pub(crate) fn build(rows: &mut Vec<Rows>, lists: &Lists, columns: &mut Columns, space: &Space, step: f32) {
     rows.resize_with(columns.place.len().div_ceil(CHUNK), Rows::default);
-    match space.is_open() {
-        true => build_in::<true>(rows, lists, columns, space, step),
-        false => build_in::<false>(rows, lists, columns, space, step),
-    }
-}
-
-fn build_in<const OPEN: bool>(rows: &mut [Rows], lists: &Lists, columns: &mut Columns, space: &Space, step: f32) {
     let Columns {
         place,
         lump,
@@ -157,41 +282,108 @@ fn build_in<const OPEN: bool>(rows: &mut [Rows], lists: &Lists, columns: &mut Co
         .zip(response.par_chunks_mut(CHUNK))
         .enumerate();
     chunks.for_each(|(c, (((((rows, compression), lean), diagonal), exact), response))| {
-        rows.ends.clear();
-        rows.other.clear();
-        rows.slope.clear();
-        let mut block = Block::default();
-        for k in 0..compression.len() {
-            let i = c * CHUNK + k;
-            let [half_support, volume, inverse_density, _] = lump[i].to_array();
-            let mut sums = Sums::default();
-            let others = lists.of(i);
-            rows.other.extend_from_slice(others);
-            for others in others.chunks(LANES) {
-                // A lane without a neighbour has no volume.
-                block.volume = [0.0; LANES];
-                for (l, &j) in others.iter().enumerate() {
-                    let d = space.between::<OPEN>(place[i], place[j as usize]);
-                    [block.x[0][l], block.x[1][l], block.x[2][l], _] = d.to_array();
-                    [block.half_support[l], block.volume[l], block.inverse_density[l], _] = lump[j as usize].to_array();
-                }
-                let slopes = block.add(half_support, &mut sums);
-                rows.slope.extend_from_slice(&slopes[..others.len()]);
-            }
-            rows.ends.push(rows.other.len() as u32);
-            let [xx, yy, zz, yz, zx, xy] = sums.moment.map(total);
-            let moment = Sym {
-                diagonal: Vec3::new(xx, yy, zz),
-                off: Vec3::new(yz, zx, xy),
-            };
-            compression[k] = volume * kernel::peak(0.5 / half_support) + total(sums.compression);
-            lean[k] = Vec3::from(sums.lean.map(total)).extend(0.0);
-            diagonal[k] = volume * total(sums.squares);
-            exact[k] = inverse_or_identity(moment);
-            let softness = softness(total(sums.weight), lean[k], exact[k], volume, inverse_density);
-            response[k] = 1.0 / (step * softness).max(f32::MIN_POSITIVE);
-        }
+        let own = Own {
+            compression,
+            lean,
+            diagonal,
+            exact,
+            response,
+        };
+        build_rows(rows, c * CHUNK, lists, [place, lump], space, own, step);
     });
+}
+
+/// What a chunk's guides learn of their neighbours.
+struct Own<'a> {
+    compression: &'a mut [f32],
+    lean: &'a mut [Vec4],
+    diagonal: &'a mut [f32],
+    exact: &'a mut [Sym],
+    response: &'a mut [f32],
+}
+
+vectorised! {
+    fn build_rows(
+        rows: &mut Rows, first: usize, lists: &Lists, columns: [&[Vec4]; 2], space: &Space, own: Own<'_>, step: f32,
+    ) = build_in
+}
+
+#[inline(always)]
+fn build_in<V: Vectors>(
+    rows: &mut Rows,
+    first: usize,
+    lists: &Lists,
+    columns: [&[Vec4]; 2],
+    space: &Space,
+    own: Own<'_>,
+    step: f32,
+) {
+    match space.is_open() {
+        true => build_chunk::<V, true>(rows, first, lists, columns, space, own, step),
+        false => build_chunk::<V, false>(rows, first, lists, columns, space, own, step),
+    }
+}
+
+#[inline(always)]
+fn build_chunk<V: Vectors, const OPEN: bool>(
+    rows: &mut Rows,
+    first: usize,
+    lists: &Lists,
+    [place, lump]: [&[Vec4]; 2],
+    space: &Space,
+    own: Own<'_>,
+    step: f32,
+) {
+    rows.ends.clear();
+    rows.counts.clear();
+    rows.other.clear();
+    rows.slope.clear();
+    rows.guides = place.len();
+    assert!(lump.len() == place.len() && lists.len() == place.len());
+    let (places, lumps) = (place.as_chunks::<1>().0, lump.as_chunks::<1>().0);
+    for k in 0..own.compression.len() {
+        let i = first + k;
+        let [half_support, volume, inverse_density, _] = lump[i].to_array();
+        let mut sums = Sums::<V>::none();
+        let others = lists.of(i);
+        let (whole, rest) = others.as_chunks::<LANES>();
+        rows.other.extend_from_slice(whole);
+        if !rest.is_empty() {
+            let mut last = [i as u32; LANES];
+            last[..rest.len()].copy_from_slice(rest);
+            rows.other.push(last);
+        }
+        let start = rows.slope.len();
+        for (b, others) in rows.other[start..].iter().enumerate() {
+            assert!(others.iter().all(|&j| (j as usize) < place.len()));
+            // SAFETY: checked above; both columns have a row for each guide.
+            let ([x, y, z, _], [halves, mut volumes, densities, _]) =
+                unsafe { (V::gather(places, 0, others), V::gather(lumps, 0, others)) };
+            let d = space.apart::<V, OPEN>(place[i], [x, y, z]);
+            if b == whole.len() {
+                // A lane without a neighbour has no volume.
+                let mut some = V::store(volumes);
+                some[rest.len()..].fill(0.0);
+                volumes = V::load(&some);
+            }
+            rows.slope.push(sums.add(half_support, d, [halves, volumes, densities]));
+        }
+        rows.ends.push(rows.other.len() as u32);
+        rows.counts.push(others.len() as u32);
+        let [xx, yy, zz, yz, zx, xy] = sums.moment;
+        let moment = Sym {
+            diagonal: V::totals([xx, yy, zz]).into(),
+            off: V::totals([yz, zx, xy]).into(),
+        };
+        own.compression[k] = volume * kernel::peak(0.5 / half_support) + V::total(sums.compression);
+        let lean = Vec3::from(V::totals(sums.lean)).extend(0.0);
+        own.lean[k] = lean;
+        own.diagonal[k] = volume * V::total(sums.squares);
+        let exact = inverse_or_identity(moment);
+        own.exact[k] = exact;
+        let softness = softness(V::total(sums.weight), lean, exact, volume, inverse_density);
+        own.response[k] = 1.0 / (step * softness).max(f32::MIN_POSITIVE);
+    }
 }
 
 /// M⁻¹, or nothing to correct where there are too few neighbours.

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::CHUNK;
 use super::columns::Columns;
 use super::pairs::{Rows, Space};
-use crate::laws::kernel;
+use super::simd::{Vectors, vectorised};
 
 /// Relaxation of the Jacobi passes [-].
 const RELAXATION: f32 = 0.5;
@@ -48,133 +48,58 @@ pub(crate) struct Goal {
 
 /// Finds `pressure` [Pa] and `columns.push` for the velocities `columns.velocity`, from the pressure of the last step.
 pub(crate) fn solve(
-    pressure: &mut Vec<f32>,
+    pressure: &mut [f32],
     columns: &mut Columns,
     rows: &[Rows],
     space: &Space,
     goal: Goal,
     errors: &mut Errors,
 ) -> Outcome {
-    match space.is_open() {
-        true => solve_in::<true>(pressure, columns, rows, space, goal, errors),
-        false => solve_in::<false>(pressure, columns, rows, space, goal, errors),
-    }
-}
-
-fn solve_in<const OPEN: bool>(
-    pressure: &mut Vec<f32>,
-    columns: &mut Columns,
-    rows: &[Rows],
-    space: &Space,
-    goal: Goal,
-    errors: &mut Errors,
-) -> Outcome {
-    prepare::<OPEN>(columns, rows, space, goal);
+    prepare(columns, rows, space, goal);
     errors.resize(rows.len(), [0.0; 2]);
+    charge(pressure, columns);
     let mut outcome = Outcome::default();
     while outcome.iterations < goal.iterations[1] {
-        accelerate::<OPEN>(pressure, columns, rows, space);
-        update::<OPEN>(pressure, columns, rows, space, goal.step, errors);
-        std::mem::swap(pressure, &mut columns.next);
+        accelerate(columns, rows, space);
+        update(pressure, columns, rows, space, goal.step, errors);
         outcome.iterations += 1;
         outcome.error = mean(errors);
         if outcome.iterations >= goal.iterations[0] && outcome.error <= goal.density_error {
             break;
         }
     }
-    accelerate::<OPEN>(pressure, columns, rows, space);
+    accelerate(columns, rows, space);
     outcome
 }
 
-/// One pass of [Ihmsen13]'s pressure, predictive-corrective: p ← max(0, p + ω (1 - δ*)/(Δt² a_ii)), where δ* is the compression with
-/// guides where `columns.velocity` takes them. Gives the mean error before it.
-pub(crate) fn correct(
-    pressure: &mut [f32],
-    columns: &mut Columns,
-    rows: &[Rows],
-    space: &Space,
-    goal: Goal,
-    errors: &mut Errors,
-) -> f32 {
-    errors.resize(rows.len(), [0.0; 2]);
-    let Columns {
-        place, velocity, ahead, ..
-    } = columns;
-    let guides = ahead.par_iter_mut().with_min_len(CHUNK).zip(&*place).zip(&*velocity);
-    guides.for_each(|((ahead, place), velocity)| *ahead = *place + goal.step * *velocity);
-    match space.is_open() {
-        true => correct_in::<true>(pressure, columns, rows, space, goal, errors),
-        false => correct_in::<false>(pressure, columns, rows, space, goal, errors),
-    }
-    mean(errors)
-}
-
-fn correct_in<const OPEN: bool>(
-    pressure: &mut [f32],
-    columns: &mut Columns,
-    rows: &[Rows],
-    space: &Space,
-    goal: Goal,
-    errors: &mut Errors,
-) {
-    let Columns {
-        ahead,
-        lump,
-        velocity,
-        wall,
-        inflow,
-        held,
-        compression,
-        diagonal,
-        ..
-    } = columns;
-    let squared = goal.step * goal.step;
-    let chunks = pressure
-        .par_chunks_mut(CHUNK)
-        .zip(errors.par_iter_mut())
-        .zip(rows)
-        .enumerate();
-    chunks.for_each(|(c, ((pressure, errors), rows))| {
-        *errors = [0.0; 2];
-        for (k, pressure) in pressure.iter_mut().enumerate() {
-            let i = c * CHUNK + k;
-            let [half_support, volume, ..] = lump[i].to_array();
-            let mut sum = volume * kernel::peak(0.5 / half_support) + held[i];
-            for (j, _) in rows.row(k) {
-                let [other, volume, ..] = lump[j].to_array();
-                let distance = space.between::<OPEN>(ahead[i], ahead[j]).length();
-                sum += volume * kernel::value_and_slope(distance, 1.0 / (half_support + other)).0;
-            }
-            sum += goal.step * (velocity[i].dot(wall[i]) - inflow[i]);
-            let left = 1.0 + (compression[i] - 1.0 - goal.gentle).max(0.0) - sum;
-            let a = squared * diagonal[i];
-            *pressure = if a < -f32::MIN_POSITIVE {
-                (*pressure + TOGETHER * left / a).max(0.0)
-            } else {
-                0.0
-            };
-            if *pressure > 0.0 {
-                errors[0] += f64::from((-left).max(0.0));
-                errors[1] += 1.0;
-            }
-        }
-    });
+/// The pressure [Pa] after one pass of [Ihmsen13], predictive-corrective: p + ω (1 - δ*)/(Δt² a_ii), and `left`, the compression that guides may
+/// still gain. δ* is the compression with guides where their velocities take them, to first order in the step: `rate` [1/s] is its rate.
+#[inline(always)]
+pub(crate) fn corrected(pressure: f32, compression: f32, rate: f32, diagonal: f32, goal: Goal) -> (f32, f32) {
+    let left = (1.0 - compression).max(-goal.gentle) - goal.step * rate;
+    let a = goal.step * goal.step * diagonal;
+    // A guide that nothing presses has nothing to press against.
+    let next = if a < -f32::MIN_POSITIVE {
+        (pressure + TOGETHER * left / a).max(0.0)
+    } else {
+        0.0
+    };
+    (next, left)
 }
 
 /// Mean density error over guides under pressure [-].
-fn mean(errors: &Errors) -> f32 {
+pub(crate) fn mean(errors: &Errors) -> f32 {
     let (error, count) = errors
         .iter()
         .fold((0.0, 0.0), |(e, n), chunk| (e + chunk[0], n + chunk[1]));
     (error / f64::max(count, 1.0)) as f32
 }
 
-/// Acceleration of the guides by `pressure` [Pa], into `columns.push`.
-pub(crate) fn push(pressure: &[f32], columns: &mut Columns, rows: &[Rows], space: &Space) {
-    match space.is_open() {
-        true => accelerate::<true>(pressure, columns, rows, space),
-        false => accelerate::<false>(pressure, columns, rows, space),
-    }
+/// Places with `pressure` [Pa] beside them.
+fn charge(pressure: &[f32], columns: &mut Columns) {
+    let Columns { place, laden, .. } = columns;
+    let guides = laden.par_iter_mut().with_min_len(CHUNK).zip(&*place).zip(pressure);
+    guides.for_each(|((laden, place), &pressure)| *laden = place.with_w(pressure));
 }
 
 /// Finds the way `columns.shift` [m] that undoes a part of what guides are too dense by. It is gone without speed: what inherited
@@ -182,25 +107,32 @@ pub(crate) fn push(pressure: &[f32], columns: &mut Columns, rows: &[Rows], space
 pub(crate) fn spread(columns: &mut Columns, rows: &[Rows], space: &Space, step: f32) {
     let squared = step * step;
     let excess = |compression: f32| (compression - 1.0 - DENSE).max(0.0);
-    if columns
-        .compression
-        .iter()
-        .all(|&compression| excess(compression) == 0.0)
-    {
+    let Columns {
+        place,
+        laden,
+        compression,
+        diagonal,
+        ..
+    } = columns;
+    let guides = laden.par_iter_mut().with_min_len(CHUNK).zip(&*place);
+    let is_dense = guides
+        .zip(compression.par_iter().zip(&*diagonal))
+        .map(|((laden, place), (&compression, diagonal))| {
+            let pressure = match squared * diagonal {
+                a if a < -f32::MIN_POSITIVE => -SPREAD * excess(compression) / a,
+                _ => 0.0,
+            };
+            *laden = place.with_w(pressure);
+            pressure > 0.0
+        })
+        .reduce(|| false, |a, b| a | b);
+    if !is_dense {
         columns.shift.fill(Vec4::ZERO);
         return;
     }
-    let mut pressure = std::mem::take(&mut columns.next);
-    for ((p, compression), diagonal) in pressure.iter_mut().zip(&columns.compression).zip(&columns.diagonal) {
-        *p = match squared * diagonal {
-            a if a < -f32::MIN_POSITIVE => -SPREAD * excess(*compression) / a,
-            _ => 0.0,
-        };
-    }
     std::mem::swap(&mut columns.push, &mut columns.shift);
-    push(&pressure, columns, rows, space);
+    accelerate(columns, rows, space);
     std::mem::swap(&mut columns.push, &mut columns.shift);
-    columns.next = pressure;
     let shifts = columns.shift.par_iter_mut().with_min_len(CHUNK);
     shifts.for_each(|shift| *shift *= squared);
 }
@@ -222,7 +154,7 @@ pub(crate) fn stiffen(columns: &mut Columns) {
 }
 
 /// Room that is left without pressure.
-fn prepare<const OPEN: bool>(columns: &mut Columns, rows: &[Rows], space: &Space, goal: Goal) {
+fn prepare(columns: &mut Columns, rows: &[Rows], space: &Space, goal: Goal) {
     let Columns {
         place,
         velocity,
@@ -235,22 +167,35 @@ fn prepare<const OPEN: bool>(columns: &mut Columns, rows: &[Rows], space: &Space
     } = columns;
     let chunks = room.par_chunks_mut(CHUNK).zip(rows).enumerate();
     chunks.for_each(|(c, (room, rows))| {
+        sum_inflow(room, c * CHUNK, rows, space, [place, velocity]);
         for (k, room) in room.iter_mut().enumerate() {
             let i = c * CHUNK + k;
-            let mut sum = Vec4::ZERO;
-            for (j, slope) in rows.row(k) {
-                sum += slope * space.between::<OPEN>(place[i], place[j]) * velocity[j];
-            }
-            let rate = velocity[i].dot(lean[i] + wall[i]) - sum.element_sum() - inflow[i];
+            let rate = velocity[i].dot(lean[i] + wall[i]) - *room - inflow[i];
             *room = (1.0 - compression[i]).max(-goal.gentle) - goal.step * rate;
         }
     });
 }
 
-/// a of the guides by `pressure`.
-fn accelerate<const OPEN: bool>(pressure: &[f32], columns: &mut Columns, rows: &[Rows], space: &Space) {
+vectorised! {
+    /// Σ V ∇W·v_j of a chunk's guides, for columns of places and of v.
+    fn sum_inflow(sums: &mut [f32], first: usize, rows: &Rows, space: &Space, columns: [&[Vec4]; 2]) = sum_inflow_in
+}
+
+#[inline(always)]
+fn sum_inflow_in<V: Vectors>(sums: &mut [f32], first: usize, rows: &Rows, space: &Space, columns: [&[Vec4]; 2]) {
+    for (k, sum) in sums.iter_mut().enumerate() {
+        let place = columns[0][first + k];
+        *sum = match space.is_open() {
+            true => rows.inflow::<V, true>(k, space, place, columns),
+            false => rows.inflow::<V, false>(k, space, place, columns),
+        };
+    }
+}
+
+/// a of the guides by the pressures in `columns.laden`, into `columns.push`.
+fn accelerate(columns: &mut Columns, rows: &[Rows], space: &Space) {
     let Columns {
-        place,
+        laden,
         lean,
         wall,
         inverse_density,
@@ -259,26 +204,32 @@ fn accelerate<const OPEN: bool>(pressure: &[f32], columns: &mut Columns, rows: &
     } = columns;
     let chunks = push.par_chunks_mut(CHUNK).zip(rows).enumerate();
     chunks.for_each(|(c, (push, rows))| {
+        sum_weighted(push, c * CHUNK, rows, space, laden);
         for (k, push) in push.iter_mut().enumerate() {
             let i = c * CHUNK + k;
-            let mut sum = pressure[i] * (lean[i] + MIRROR * wall[i]);
-            for (j, slope) in rows.row(k) {
-                sum += slope * pressure[j] * space.between::<OPEN>(place[i], place[j]);
-            }
-            *push = -inverse_density[i] * sum;
+            *push = -inverse_density[i] * (laden[i].w * (lean[i] + MIRROR * wall[i]) + *push);
         }
     });
 }
 
+vectorised! {
+    /// Σ V ∇W w_j of a chunk's guides, for a column of places with w beside them.
+    fn sum_weighted(sums: &mut [Vec4], first: usize, rows: &Rows, space: &Space, column: &[Vec4]) = sum_weighted_in
+}
+
+#[inline(always)]
+fn sum_weighted_in<V: Vectors>(sums: &mut [Vec4], first: usize, rows: &Rows, space: &Space, column: &[Vec4]) {
+    for (k, sum) in sums.iter_mut().enumerate() {
+        let place = column[first + k];
+        *sum = match space.is_open() {
+            true => rows.weighted::<V, true>(k, space, place, column),
+            false => rows.weighted::<V, false>(k, space, place, column),
+        };
+    }
+}
+
 /// p ← max(0, p + ω (room - Δt² A p)/(Δt² a_ii)), and the errors that are left.
-fn update<const OPEN: bool>(
-    pressure: &[f32],
-    columns: &mut Columns,
-    rows: &[Rows],
-    space: &Space,
-    step: f32,
-    errors: &mut Errors,
-) {
+fn update(pressure: &mut [f32], columns: &mut Columns, rows: &[Rows], space: &Space, step: f32, errors: &mut Errors) {
     let Columns {
         place,
         lean,
@@ -286,32 +237,33 @@ fn update<const OPEN: bool>(
         diagonal,
         room,
         push,
-        next,
+        laden,
         ..
     } = columns;
     let squared = step * step;
-    let chunks = next
+    let chunks = pressure
         .par_chunks_mut(CHUNK)
+        .zip(laden.par_chunks_mut(CHUNK))
         .zip(errors.par_iter_mut())
         .zip(rows)
         .enumerate();
-    chunks.for_each(|(c, ((next, errors), rows))| {
+    chunks.for_each(|(c, (((pressure, laden), errors), rows))| {
         *errors = [0.0; 2];
-        for (k, next) in next.iter_mut().enumerate() {
+        let mut sums = [0.0; CHUNK];
+        let sums = &mut sums[..pressure.len()];
+        sum_inflow(sums, c * CHUNK, rows, space, [place, push]);
+        for (k, pressure) in pressure.iter_mut().enumerate() {
             let i = c * CHUNK + k;
-            let mut sum = Vec4::ZERO;
-            for (j, slope) in rows.row(k) {
-                sum += slope * space.between::<OPEN>(place[i], place[j]) * push[j];
-            }
-            let left = room[i] - squared * (push[i].dot(lean[i] + wall[i]) - sum.element_sum());
+            let left = room[i] - squared * (push[i].dot(lean[i] + wall[i]) - sums[k]);
             let a = squared * diagonal[i];
             // A guide that nothing presses has nothing to press against.
-            *next = if a < -f32::MIN_POSITIVE {
-                (pressure[i] + RELAXATION * left / a).max(0.0)
+            *pressure = if a < -f32::MIN_POSITIVE {
+                (*pressure + RELAXATION * left / a).max(0.0)
             } else {
                 0.0
             };
-            if *next > 0.0 {
+            laden[k].w = *pressure;
+            if *pressure > 0.0 {
                 errors[0] += f64::from((-left).max(0.0));
                 errors[1] += 1.0;
             }

@@ -5,6 +5,8 @@
 
 use std::f32::consts::PI;
 
+use crate::cpu::simd::Vectors;
+
 /// 8/(π h³) [1/m³] for support `h` [m].
 #[inline(always)]
 fn norm(per_support: f32) -> f32 {
@@ -23,6 +25,25 @@ pub(crate) fn value_and_slope(distance: f32, per_support: f32) -> (f32, f32) {
     (value, slope)
 }
 
+/// The same for eight.
+#[inline(always)]
+pub(crate) fn values_and_slopes<V: Vectors>(distance: V::Eight, per_support: V::Eight) -> (V::Eight, V::Eight) {
+    let zero = V::splat(0.0);
+    let q = V::max(V::mul(distance, per_support), V::splat(1e-4));
+    let s = V::max(V::sub(V::splat(1.0), q), zero);
+    let t = V::max(V::sub(V::splat(0.5), q), zero);
+    let per_area = V::mul(per_support, per_support);
+    let norm = V::mul(V::mul(V::splat(8.0 / PI), per_area), per_support);
+    let (s2, t2) = (V::mul(s, s), V::mul(t, t));
+    let value = V::sub(
+        V::mul(V::splat(2.0), V::mul(s2, s)),
+        V::mul(V::splat(8.0), V::mul(t2, t)),
+    );
+    let slope = V::sub(V::mul(V::splat(24.0), t2), V::mul(V::splat(6.0), s2));
+    let slope = V::div(V::mul(V::mul(norm, per_area), slope), q);
+    (V::mul(norm, value), slope)
+}
+
 /// W(0) [1/m³] for support 1/`per_support` [m].
 #[inline(always)]
 pub(crate) fn peak(per_support: f32) -> f32 {
@@ -32,6 +53,7 @@ pub(crate) fn peak(per_support: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cpu::simd::Portable;
 
     fn lattice(support: f32) -> (f32, f32) {
         let mut sums = (peak(1.0 / support), 0.0);
@@ -67,6 +89,20 @@ mod tests {
         }
         assert!((mass - 1.0).abs() < 1e-5, "{mass}");
         assert!((moment / f64::from(h * h) - 0.225).abs() < 1e-5, "{moment}");
+    }
+
+    #[test]
+    fn eight_at_once_are_the_same_as_one_by_one() {
+        let distances: [f32; 8] = std::array::from_fn(|l| 0.13 * l as f32);
+        let (values, slopes) = values_and_slopes::<Portable>(distances, [1.0 / 0.8; 8]);
+        for l in 0..8 {
+            let (value, slope) = value_and_slope(distances[l], 1.0 / 0.8);
+            assert!((values[l] - value).abs() <= 1e-6 * peak(1.0 / 0.8), "{l}");
+            assert!(
+                (slopes[l] - slope).abs() * distances[l] <= 1e-5 * peak(1.0 / 0.8) / 0.8,
+                "{l}"
+            );
+        }
     }
 
     #[test]
