@@ -83,10 +83,9 @@ impl PbdSolver {
         Ok(asked.max(needed) as u32)
     }
 
-    /// Passes over contacts in each step of this frame [-]: more where there is little else to do, so that what came to rest stays.
-    pub(crate) fn passes(&self) -> u32 {
-        let asked = self.settings.iterations;
-        if self.is_at_rest { REST_PASSES * asked } else { asked }
+    /// Factor on the passes over contacts in this frame [-]: more where there is little else to do, so that what came to rest stays.
+    pub(crate) fn diligence(&self) -> u32 {
+        if self.is_at_rest { REST_PASSES } else { 1 }
     }
 
     /// Longest time step [s]: as asked for but not too long for the guides' size, or by it.
@@ -103,7 +102,7 @@ impl PbdSolver {
         self.largest = world.guides.radius.iter().copied().fold(0.0, f32::max);
         self.fall_time = fall_time(world);
         self.make_grid(world)?;
-        wrap(world);
+        world.wrap_guides();
         world.wrap_bodies();
         self.sort(world)?;
         let n = world.guides.len();
@@ -243,7 +242,10 @@ impl PbdSolver {
     pub(crate) fn rub(&mut self, world: &World, step: f64) {
         let materials = &world.materials;
         let hold = match self.settings.friction {
-            FrictionMode::Accumulated => repose::hold(self.passes(), (step / self.fall_time) as f32),
+            FrictionMode::Accumulated => repose::hold(
+                self.settings.iterations.saturating_mul(self.diligence()),
+                (step / self.fall_time) as f32,
+            ),
             FrictionMode::Sommer | FrictionMode::Macklin => 1.0,
         };
         let of = |k: u8| {
@@ -379,22 +381,4 @@ fn guide_bounds(world: &World) -> Aabb {
         .iter()
         .fold((Vec3::MAX, Vec3::MIN), |(low, high), &p| (low.min(p), high.max(p)));
     Aabb::new(world.origin + low.as_dvec3(), world.origin + high.as_dvec3())
-}
-
-/// Brings guides that left a periodic range back into it.
-fn wrap(world: &mut World) {
-    for axis in 0..3 {
-        let Some([low, high]) = world.periodic[axis] else {
-            continue;
-        };
-        for i in 0..world.guides.len() {
-            let place = world.place(i)[axis];
-            if !(low..high).contains(&place) {
-                let image = low + (place - low).rem_euclid(high - low) - world.origin[axis];
-                let guides = &mut world.guides;
-                guides.position[i][axis] = image as f32;
-                guides.offset[i][axis] = (image - f64::from(image as f32)) as f32;
-            }
-        }
-    }
 }

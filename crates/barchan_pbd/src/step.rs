@@ -127,7 +127,7 @@ impl PbdSolver {
         self.clock.enter("stabilise");
         self.stabilise(world, rules);
         self.clock.enter("solve");
-        let passes = self.passes();
+        let passes = self.settings.iterations.saturating_mul(self.diligence());
         for pass in 1..=passes {
             self.solve(world, rules, pass == passes);
         }
@@ -172,7 +172,7 @@ impl PbdSolver {
 
     /// Gives contacts their stiffness, and moves guides out of inherited overlaps without giving them speed.
     fn stabilise(&mut self, world: &World, rules: Rules) {
-        let passes = self.settings.stabilisation;
+        let passes = self.settings.stabilisation.saturating_mul(self.diligence());
         for pass in 0..passes.max(1) {
             let (scene, parts) = self.split(world, rules);
             scene.push(parts.columns, parts.contacts, parts.chunks, pass == 0);

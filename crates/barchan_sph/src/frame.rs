@@ -25,7 +25,7 @@ impl SphSolver {
     pub(crate) fn begin_frame(&mut self, world: &mut World) -> Result<(), AdvanceError> {
         self.clock.enter("sort");
         self.make_grid(world)?;
-        wrap(world);
+        world.wrap_guides();
         world.wrap_bodies();
         self.columns.reset(world, self.settings.support);
         self.measure_supports()?;
@@ -226,24 +226,6 @@ impl SphSolver {
             guide: guide.map_or(0, |i| id[i]),
             what: "has no finite position or velocity".to_owned(),
             advice: "shorten `step`".to_owned(),
-        }
-    }
-}
-
-/// Brings guides that left a periodic range back into it.
-fn wrap(world: &mut World) {
-    for axis in 0..3 {
-        let Some([low, high]) = world.periodic[axis] else {
-            continue;
-        };
-        for i in 0..world.guides.len() {
-            let place = world.place(i)[axis];
-            if !(low..high).contains(&place) {
-                let image = low + (place - low).rem_euclid(high - low) - world.origin[axis];
-                let guides = &mut world.guides;
-                guides.position[i][axis] = image as f32;
-                guides.offset[i][axis] = (image - f64::from(image as f32)) as f32;
-            }
         }
     }
 }

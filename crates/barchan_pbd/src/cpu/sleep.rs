@@ -12,7 +12,7 @@ use super::near::Near;
 use super::nearby::Nearby;
 
 /// A guide is calm below this speed, of √(g d) [-].
-const CALM_SPEED: f32 = 3e-3;
+const CALM_SPEED: f32 = 1e-3;
 /// And after this time [s].
 const CALM_TIME: f32 = 0.5;
 /// A guide is restless above this speed, of √(g d) [-]: far faster than calm, or a large heap would wake itself by going on to settle.
