@@ -146,6 +146,7 @@ fn sph_settings(given: &Settings, frame_rate: f64) -> SphSettings {
         wetting_time: given.number("wetting_time").map(|x| x as f32),
         walls: named(given, "boundary", Walls::ALL),
         sound_speed: given.number("sound_speed").map(|x| x as f32),
+        sleeping: given.flag("sleeping").unwrap_or(defaults.sleeping),
         discrete: given.flag("discrete").unwrap_or(defaults.discrete),
         air: air(given),
         cfl: number("cfl", defaults.cfl),

@@ -10,6 +10,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("barchan_gpu", &[]),
     ("barchan_geometry", &["barchan_neighbors"]),
     ("barchan_world", &["barchan_neighbors", "barchan_geometry"]),
+    // Tests alone depend on it.
+    ("barchan_testing", &["barchan_geometry", "barchan_world"]),
     (
         "barchan_bodies",
         &["barchan_neighbors", "barchan_geometry", "barchan_world"],
@@ -21,6 +23,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "barchan_geometry",
             "barchan_world",
             "barchan_bodies",
+            "barchan_testing",
         ],
     ),
     (
@@ -30,6 +33,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "barchan_geometry",
             "barchan_world",
             "barchan_bodies",
+            "barchan_testing",
         ],
     ),
     (

@@ -102,7 +102,7 @@ impl PbdSolver {
         self.largest = world.guides.radius.iter().copied().fold(0.0, f32::max);
         self.fall_time = fall_time(world);
         self.make_grid(world)?;
-        wrap(world);
+        world.wrap_guides();
         world.wrap_bodies();
         self.sort(world)?;
         let n = world.guides.len();
@@ -381,22 +381,4 @@ fn guide_bounds(world: &World) -> Aabb {
         .iter()
         .fold((Vec3::MAX, Vec3::MIN), |(low, high), &p| (low.min(p), high.max(p)));
     Aabb::new(world.origin + low.as_dvec3(), world.origin + high.as_dvec3())
-}
-
-/// Brings guides that left a periodic range back into it.
-fn wrap(world: &mut World) {
-    for axis in 0..3 {
-        let Some([low, high]) = world.periodic[axis] else {
-            continue;
-        };
-        for i in 0..world.guides.len() {
-            let place = world.place(i)[axis];
-            if !(low..high).contains(&place) {
-                let image = low + (place - low).rem_euclid(high - low) - world.origin[axis];
-                let guides = &mut world.guides;
-                guides.position[i][axis] = image as f32;
-                guides.offset[i][axis] = (image - f64::from(image as f32)) as f32;
-            }
-        }
-    }
 }

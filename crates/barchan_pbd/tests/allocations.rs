@@ -2,37 +2,10 @@
 
 mod support;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-
 use barchan_pbd::PbdSettings;
 use barchan_world::Solver;
 use glam::DVec3;
 use support::*;
-
-struct Counting;
-
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, SeqCst);
-        // SAFETY: as the caller promised.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promised.
-        unsafe { System.dealloc(memory, layout) }
-    }
-
-    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, SeqCst);
-        // SAFETY: as the caller promised.
-        unsafe { System.realloc(memory, layout, size) }
-    }
-}
 
 #[global_allocator]
 static GLOBAL: Counting = Counting;
@@ -52,11 +25,11 @@ fn a_warm_frame_allocates_its_report_and_its_steps_nothing() {
     let mut solver = solver(PbdSettings::default());
     pool.install(|| {
         run(&mut solver, &mut world, 150);
-        let before = ALLOCATIONS.load(SeqCst);
+        let before = allocations();
         let report = solver.advance(&mut world, FRAME).unwrap();
-        let allocations = ALLOCATIONS.load(SeqCst) - before;
+        let count = allocations() - before;
         assert!(report.steps >= 4);
         // The stages of the report; everything else has its place.
-        assert_eq!(allocations, 1);
+        assert_eq!(count, 1);
     });
 }

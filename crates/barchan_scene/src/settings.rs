@@ -71,6 +71,7 @@ pub const SPH: TableSpec = TableSpec {
         field("wetting_time",     Between(1e-6, 1e9), Optional,                "in which guides that touch share their water [s]; each keeps its own if not given"),
         field("boundary",         Word(&["density", "volume", "particles"]), Need::Word("density"), "what guides feel of bodies: a map of what they hold of a kernel, of a ball (guides hover), or particles"),
         field("sound_speed",      Between(1e-3, 1e5), Optional,                "of artificial viscosity [m/s]; ten times what guides fall to if not given"),
+        field("sleeping",         Flag,             Need::Flag(true),          "whether sand at rest is left alone until something may move it"),
         field("discrete",         Flag,             Need::Flag(false),         "whether guides of sand too thin for a pressure push each other apart"),
         field("air_density",      Between(0.0, 1e5), Need::Number(0.0),        "of what slows guides down [kg/m³], 1.2041 for air; 0 for nothing"),
         field("air_viscosity",    Between(1e-9, 1e6), Need::Number(1.845e-5),  "of the same [Pa s]"),

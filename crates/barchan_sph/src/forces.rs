@@ -55,7 +55,7 @@ impl SphSolver {
 
     /// Lets water go from guide to guide, and dry, over `step` [s].
     pub(crate) fn dampen(&mut self, world: &World, step: f32) {
-        if self.settings.drying_time.is_some() || self.settings.wetting_time.is_some() {
+        if self.settings.is_drying() {
             let (columns, wetness) = (&mut self.columns, &mut self.past.wetness);
             moisture::spread(wetness, columns, &self.rows, &self.space, &self.settings, step);
             moisture::soak(wetness, columns, &world.guides.material, &self.settings);

@@ -25,7 +25,7 @@ impl SphSolver {
     pub(crate) fn begin_frame(&mut self, world: &mut World) -> Result<(), AdvanceError> {
         self.clock.enter("sort");
         self.make_grid(world)?;
-        wrap(world);
+        world.wrap_guides();
         world.wrap_bodies();
         self.columns.reset(world, self.settings.support);
         self.measure_supports()?;
@@ -155,7 +155,12 @@ impl SphSolver {
         bodies::place(&mut self.bodies, world, step, lead);
         let speed = f64::from(fastest.sqrt()) + world.gravity.length() * step + self.body_speed(world);
         let allowed = f64::from(self.settings.cfl * self.supports[1]);
-        let needed = (speed * left / allowed).ceil();
+        // Without guides nothing limits the step.
+        let needed = if allowed > 0.0 {
+            (speed * left / allowed).ceil()
+        } else {
+            0.0
+        };
         if needed > MOST_STEPS {
             let guide = (0..velocity.len()).find(|&i| velocity[i].length_squared() == fastest);
             return Err(AdvanceError::Unstable {
@@ -201,7 +206,7 @@ impl SphSolver {
         let densest = self.columns.compression.iter().copied().fold(0.0, f32::max);
         let squeezed = self.columns.compression.iter().map(|&d| f64::from((d - 1.0).max(0.0)));
         let mean = squeezed.sum::<f64>() / velocity.len().max(1) as f64;
-        Ok(AdvanceReport {
+        let report = AdvanceReport {
             steps,
             max_overlap: if deepest > 0.0 { deepest / smallest } else { 0.0 },
             extras: vec![
@@ -210,7 +215,10 @@ impl SphSolver {
                 ("pressure_iterations", self.passes as f64 / f64::from(steps.max(1))),
             ],
             stages: self.clock.take(),
-        })
+        };
+        self.last_report.max_overlap = report.max_overlap;
+        self.last_report.extras.clone_from(&report.extras);
+        Ok(report)
     }
 
     fn not_finite(&self, world: &World) -> AdvanceError {
@@ -223,24 +231,6 @@ impl SphSolver {
             guide: guide.map_or(0, |i| id[i]),
             what: "has no finite position or velocity".to_owned(),
             advice: "shorten `step`".to_owned(),
-        }
-    }
-}
-
-/// Brings guides that left a periodic range back into it.
-fn wrap(world: &mut World) {
-    for axis in 0..3 {
-        let Some([low, high]) = world.periodic[axis] else {
-            continue;
-        };
-        for i in 0..world.guides.len() {
-            let place = world.place(i)[axis];
-            if !(low..high).contains(&place) {
-                let image = low + (place - low).rem_euclid(high - low) - world.origin[axis];
-                let guides = &mut world.guides;
-                guides.position[i][axis] = image as f32;
-                guides.offset[i][axis] = (image - f64::from(image as f32)) as f32;
-            }
         }
     }
 }

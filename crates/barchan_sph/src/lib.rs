@@ -11,6 +11,7 @@ mod cpu;
 mod forces;
 mod frame;
 mod laws;
+mod rest;
 mod settings;
 mod step;
 

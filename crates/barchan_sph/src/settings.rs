@@ -109,6 +109,8 @@ pub struct SphSettings {
     pub wetting_time: Option<f32>,
     /// Speed of sound of artificial viscosity [m/s]; ten times the fastest that guides can be expected to be if none is given.
     pub sound_speed: Option<f32>,
+    /// Whether sand at rest is left alone until something may move it.
+    pub sleeping: bool,
     /// Whether guides of thin sand, which has no pressure, push each other apart.
     pub discrete: bool,
     /// The air that slows guides down, if there is any.
@@ -136,6 +138,7 @@ impl Default for SphSettings {
             drying_time: None,
             wetting_time: None,
             sound_speed: None,
+            sleeping: true,
             discrete: false,
             air: None,
             cfl: 0.2,
@@ -149,9 +152,14 @@ impl SphSettings {
         self.viscosity.iter().flatten().any(|&a| a > 0.0)
     }
 
+    /// Whether wetness changes.
+    pub(crate) fn is_drying(&self) -> bool {
+        self.drying_time.is_some() || self.wetting_time.is_some()
+    }
+
     /// Whether wetness matters.
     pub(crate) fn is_moist(&self) -> bool {
-        let said = self.drying_time.is_some() || self.wetting_time.is_some() || !self.wetness.is_empty();
+        let said = self.is_drying() || !self.wetness.is_empty();
         said && (self.is_viscous() || self.cohesion.iter().any(|&c| c > 0.0))
     }
 

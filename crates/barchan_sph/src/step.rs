@@ -59,6 +59,10 @@ pub struct SphSolver {
     pub(crate) supports: [f32; 2],
     pub(crate) periodic: Option<(barchan_world::Periodic, glam::DVec3)>,
     pub(crate) solved: Outcome,
+    /// Gravity of the last frame [m/s²].
+    pub(crate) gravity: Option<glam::DVec3>,
+    /// What there was to say of the last frame in which anything moved.
+    pub(crate) last_report: AdvanceReport,
     /// Length of the step before [s].
     pub(crate) last_step: f32,
     pub(crate) passes: u64,
@@ -97,6 +101,8 @@ impl SphSolver {
             supports: [0.0; 2],
             periodic: None,
             solved: Outcome::default(),
+            gravity: None,
+            last_report: AdvanceReport::default(),
             last_step: 0.0,
             passes: 0,
             clock: Stopwatch::default(),
@@ -321,12 +327,16 @@ impl SphSolver {
             }
         });
         let new = self.columns.velocity.par_iter().zip(&self.columns.shift);
-        columns
-            .zip(new)
-            .for_each(|(((position, offset), velocity), (new, shift))| {
+        let calm = self.past.calm.par_iter_mut().zip(&self.columns.half_support);
+        let per_support = 2.0 / self.settings.support;
+        let guides = columns.zip(new).zip(calm);
+        guides.for_each(
+            |((((position, offset), velocity), (new, shift)), (calm, half_support))| {
                 *velocity = new.xyz();
                 displace(position, offset, rest * *velocity + shift.xyz());
-            });
+                *calm = calm.after(step * *velocity + shift.xyz(), step, per_support * half_support);
+            },
+        );
     }
 
     /// Bodies go where they are told, or where guides and gravity push them.
@@ -354,6 +364,9 @@ impl Solver for SphSolver {
     }
 
     fn advance(&mut self, world: &mut World, duration: f64) -> Result<AdvanceReport, AdvanceError> {
+        if let Some(report) = self.sleep_through(world, duration) {
+            return Ok(report);
+        }
         self.begin_frame(world)?;
         let (start, end) = (world.time, world.time + duration);
         let mut steps = 0;
@@ -385,12 +398,18 @@ impl Solver for SphSolver {
         memory::save(&self.past, &self.ids, archive);
         archive.put("sph.map_support", &[self.map_support.unwrap_or_default()]);
         archive.put("sph.sound", &[self.sound.unwrap_or_default()]);
+        // What sleepers show, and how large they are.
+        archive.put("sph.density", &self.columns.compression);
+        archive.put("sph.supports", &self.supports);
         self.motion.save(archive);
     }
 
     fn load(&mut self, world: &World, archive: &Archive) -> Result<(), ArchiveError> {
         (self.past, self.ids) = memory::load(archive)?;
         self.map_support = Some(archive.get_one("sph.map_support")?).filter(|&h: &f32| h > 0.0);
+        self.columns.compression = archive.get("sph.density")?;
+        let supports: Vec<f32> = archive.get("sph.supports")?;
+        self.supports = [0, 1].map(|k| supports.get(k).copied().unwrap_or_default());
         self.sound = Some(archive.get_one("sph.sound")?).filter(|&c: &f32| c > 0.0);
         self.motion.load(world, archive)
     }

@@ -87,6 +87,7 @@ fn tank(mu: f32, frames: u32) -> (World, SphSolver) {
     );
     let settings = SphSettings {
         density_error: 1e-4,
+        sleeping: false,
         ..SphSettings::default()
     };
     let mut solver = solver(settings, &world);

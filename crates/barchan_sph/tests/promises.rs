@@ -85,3 +85,19 @@ fn guides_that_are_too_different_in_size_are_refused() {
         .unwrap_err();
     assert!(error.to_string().contains("factor of 2"), "{error}");
 }
+
+#[test]
+fn a_world_whose_guides_are_all_gone_goes_on() {
+    let mut world = busy();
+    let mut solver = solver(SphSettings::default(), &world);
+    run(&mut solver, &mut world, 2);
+    let everywhere = barchan_geometry::shapes::Sphere::new(9.0).unwrap();
+    world.sinks.push(barchan_world::Sink {
+        shape: std::sync::Arc::new(everywhere),
+    });
+    world.drain();
+    assert!(world.guides.is_empty());
+    let before = world.time;
+    run(&mut solver, &mut world, 3);
+    assert!((world.time - before - 3.0 * FRAME).abs() < 1e-9);
+}

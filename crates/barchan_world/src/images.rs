@@ -48,6 +48,23 @@ impl World {
         }
     }
 
+    /// Brings guides that left a periodic range back into it.
+    pub fn wrap_guides(&mut self) {
+        for axis in 0..3 {
+            let Some([low, high]) = self.periodic[axis] else {
+                continue;
+            };
+            for i in 0..self.guides.len() {
+                let place = self.place(i)[axis];
+                if !(low..high).contains(&place) {
+                    let image = low + (place - low).rem_euclid(high - low) - self.origin[axis];
+                    self.guides.position[i][axis] = image as f32;
+                    self.guides.offset[i][axis] = (image - f64::from(image as f32)) as f32;
+                }
+            }
+        }
+    }
+
     /// The image of `place` [m] nearest to `other` [m].
     pub fn nearest_image(&self, mut place: DVec3, other: DVec3) -> DVec3 {
         for (axis, range) in self.periodic.iter().enumerate() {

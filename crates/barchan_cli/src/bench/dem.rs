@@ -49,10 +49,10 @@ const CASES: [Case; 4] = [
     Case {
         name: "dem 10:1",
         side: 0.12,
-        height: 0.3,
+        height: 0.28,
         fill: "radius = { list = [0.02, 0.002], weights = [1, 1000] }\npacking = \"random\"",
         members: 1.0,
-        settling: 24,
+        settling: 15,
         others: None,
     },
     Case {

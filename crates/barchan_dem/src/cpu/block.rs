@@ -12,7 +12,7 @@ use crate::laws::{capillary, rolling};
 pub(crate) type History = [f32; 4];
 
 /// What a bridge adds to the last number of a [`History`].
-const BRIDGED: f64 = 2.0;
+pub(crate) const BRIDGED: f64 = 2.0;
 
 /// Eight contacts. Forces are those on the first partner; lanes that do not touch give zeros.
 #[derive(Clone, Debug)]

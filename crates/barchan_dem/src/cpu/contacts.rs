@@ -5,11 +5,11 @@ use glam::DMat3;
 use rayon::prelude::*;
 
 use super::CHUNK;
-use super::block::History;
+use super::block::{BRIDGED, History};
 use super::levels::Near as Pairs;
 use super::motion::Moved;
 use super::near::Near;
-use super::past::Past;
+use super::past::{NEW, Past};
 use super::rules::Rules;
 use super::simd::LANES;
 use super::walls::Touch;
@@ -80,7 +80,11 @@ impl Chunk {
             for &j in pairs.of(i as usize).iter().filter(|&&j| is_own(i, j)) {
                 self.own.push(i);
                 self.other.push(j);
-                let (history, rolled) = past.pair(old[i as usize], old[j as usize]);
+                let (mut history, rolled) = past.pair(old[i as usize], old[j as usize]);
+                // Moist grains that start side by side have met before.
+                if rules.bridge > 0.0 && old[i as usize] == NEW && old[j as usize] == NEW {
+                    history[3] = BRIDGED as f32;
+                }
                 self.history.push(history);
                 if rules.rolls {
                     self.rolled.push(rolled);

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::{CHUNK, order};
 use crate::Pressure;
+use crate::laws::rest::Calm;
 use crate::laws::stress::Sym;
 
 /// Number of a guide that was not there before.
@@ -22,6 +23,8 @@ pub(crate) struct Past {
     pub grip: Vec<Vec4>,
     /// Wetness [-]: 0 is dry, 1 wet.
     pub wetness: Vec<f32>,
+    /// How long it has hardly moved.
+    pub calm: Vec<Calm>,
 }
 
 /// What is found anew in every step or frame.
@@ -170,6 +173,7 @@ impl Past {
         pick(&mut self.stress, old, &mut spare.stress);
         pick(&mut self.grip, old, &mut spare.grip);
         pick(&mut self.wetness, old, &mut spare.wetness);
+        pick(&mut self.calm, old, &mut spare.calm);
     }
 }
 

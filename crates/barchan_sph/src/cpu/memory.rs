@@ -4,6 +4,7 @@ use barchan_world::{Archive, ArchiveError};
 use glam::{Vec3, Vec4, Vec4Swizzles};
 
 use super::columns::Past;
+use crate::laws::rest::Calm;
 use crate::laws::stress::Sym;
 
 /// Stores what outlives a step, for the guides `ids`.
@@ -18,7 +19,11 @@ pub(crate) fn save(past: &Past, ids: &[u32], archive: &mut Archive) {
     archive.put("sph.pressure", &past.pressure);
     archive.put("sph.stress", &stress);
     archive.put("sph.grip", &grip);
+    let calm: Vec<f32> = past.calm.iter().map(|calm| calm.time).collect();
+    let way: Vec<Vec3> = past.calm.iter().map(|calm| calm.way).collect();
     archive.put("sph.wetness", &past.wetness);
+    archive.put("sph.calm", &calm);
+    archive.put("sph.way", &way);
 }
 
 /// Takes back what [`save`] stored.
@@ -28,9 +33,18 @@ pub(crate) fn load(archive: &Archive) -> Result<(Past, Vec<u32>), ArchiveError> 
     let stress: Vec<[f32; 6]> = archive.get("sph.stress")?;
     let grip: Vec<Vec3> = archive.get("sph.grip")?;
     let wetness: Vec<f32> = archive.get("sph.wetness")?;
-    if [pressure.len(), stress.len(), grip.len(), wetness.len()]
-        .iter()
-        .any(|&n| n != ids.len())
+    let calm: Vec<f32> = archive.get("sph.calm")?;
+    let way: Vec<Vec3> = archive.get("sph.way")?;
+    if [
+        pressure.len(),
+        stress.len(),
+        grip.len(),
+        wetness.len(),
+        calm.len(),
+        way.len(),
+    ]
+    .iter()
+    .any(|&n| n != ids.len())
     {
         return Err(ArchiveError::Ragged {
             prefix: "sph".to_owned(),
@@ -47,6 +61,7 @@ pub(crate) fn load(archive: &Archive) -> Result<(Past, Vec<u32>), ArchiveError> 
             .collect(),
         grip: grip.iter().map(|g| Vec4::new(g.x, g.y, g.z, 0.0)).collect(),
         wetness,
+        calm: calm.iter().zip(way).map(|(&time, way)| Calm { time, way }).collect(),
     };
     Ok((past, ids))
 }

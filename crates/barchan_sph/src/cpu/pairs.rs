@@ -201,9 +201,9 @@ impl Space {
             V::sub(V::splat(a.z), b[2]),
         ];
         if !OPEN {
-            for axis in 0..3 {
-                let turns = V::round(V::mul(d[axis], V::splat(self.per_length[axis])));
-                d[axis] = V::sub(d[axis], V::mul(V::splat(self.length[axis]), turns));
+            for (axis, d) in d.iter_mut().enumerate() {
+                let turns = V::round(V::mul(*d, V::splat(self.per_length[axis])));
+                *d = V::sub(*d, V::mul(V::splat(self.length[axis]), turns));
             }
         }
         d
