@@ -21,13 +21,6 @@ use crate::frame::search_error;
 use crate::settings::SettingsError;
 use crate::{Pressure, SphSettings};
 
-/// Part of a guide's compression that a step undoes by speed [-]. Guides that lie at random are a little too dense here and there: sand that
-/// would undo it at once never comes to rest, and creeps.
-const UNDONE: f32 = 0.02;
-
-/// Part of the pressure that a step starts from [-]. What only walls and friction hold up, and no weight, must leak away.
-const KEPT: f32 = 0.97;
-
 /// Fastest that compression is undone by speed, of √(g/d) [-]: what was squeezed must not fly apart.
 const GENTLE: f32 = 0.05;
 
@@ -185,9 +178,8 @@ impl SphSolver {
 
     /// v* = v + Δt (g + further forces + friction of the last step).
     fn predict(&mut self, world: &World, step: f32) {
-        match self.settings.warm_start {
-            true => self.past.leak(if self.is_smooth() { 1.0 } else { KEPT }),
-            false => self.past.forget(self.settings.pressure),
+        if !self.settings.warm_start {
+            self.past.forget(self.settings.pressure);
         }
         let together = (self.settings.pressure == Pressure::Pcisph).then_some(&*self.past.pressure);
         friction::load(&self.past.stress, together, &mut self.columns);
@@ -219,7 +211,8 @@ impl SphSolver {
         let spacing = self.supports[1] / self.settings.support;
         Goal {
             step,
-            undone: if self.is_smooth() { 1.0 } else { UNDONE },
+            // Friction holds on to compression: a pressure that were to undo it by speed would wind up without end.
+            is_undone: self.is_smooth(),
             gentle: GENTLE * (world.gravity.length() as f32 / spacing).sqrt() * step,
             density_error: self.settings.density_error,
             iterations: self.settings.iterations,

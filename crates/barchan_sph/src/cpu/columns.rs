@@ -148,14 +148,6 @@ impl Columns {
 }
 
 impl Past {
-    /// Keeps a part of the pressure [-].
-    pub(crate) fn leak(&mut self, kept: f32) {
-        self.pressure
-            .par_iter_mut()
-            .with_min_len(CHUNK)
-            .for_each(|p| *p *= kept);
-    }
-
     /// Starts a step as printed: without friction, and with half of the pressure, or none, as the way to find it wants.
     pub(crate) fn forget(&mut self, way: Pressure) {
         let kept = match way {

@@ -320,7 +320,7 @@ mod tests {
             density_error: 1e-3,
             iterations: [1, 1],
             gentle: 0.0,
-            undone: 0.0,
+            is_undone: false,
         };
         let bounds = [Bound {
             slope: 1e18,

@@ -42,8 +42,8 @@ pub(crate) struct Goal {
     pub step: f32,
     pub density_error: f32,
     pub iterations: [u32; 2],
-    /// Part of the compression that is undone by speed in a step [-], and the most of it [-].
-    pub undone: f32,
+    /// Whether compression is undone by speed, and the most of it in a step [-]. Else guides are spread without.
+    pub is_undone: bool,
     pub gentle: f32,
 }
 
@@ -73,15 +73,11 @@ pub(crate) fn solve(
     outcome
 }
 
-/// What a step may add to the compression of a guide [-]: all that is left, or, where it is too dense already, less than nothing.
+/// What a step may add to the compression of a guide [-]: all that is left; where it is too dense already, nothing, or less.
 #[inline(always)]
 fn allowed(compression: f32, goal: Goal) -> f32 {
-    let left = 1.0 - compression;
-    if left > 0.0 {
-        left
-    } else {
-        (goal.undone * left).max(-goal.gentle)
-    }
+    let least = if goal.is_undone { -goal.gentle } else { 0.0 };
+    (1.0 - compression).max(least)
 }
 
 /// The pressure [Pa] after one pass of [Ihmsen13], predictive-corrective: p + ω (1 - δ*)/(Δt² a_ii), and `left`, the compression that guides may
