@@ -237,5 +237,6 @@ fn a_preset_gives_what_was_not_said() {
     assert_eq!(ihmsen.word("yield"), Some("repose"), "what is said counts");
     assert_eq!(ihmsen.number("step"), None, "substeps say it in another way");
     assert_eq!(settings("preset = \"ihmsen\"").number("step"), Some(1e-3));
-    assert_eq!(settings("").word("pressure"), Some("iisph"));
+    assert_eq!(settings("preset = \"neder\"").word("pressure"), Some("iisph"));
+    assert_eq!(settings("").word("pressure"), Some("pcisph"));
 }
