@@ -267,7 +267,10 @@ fn a_ball_that_straddles_a_periodic_face_sinks_and_pushes_as_one_in_the_middle()
     let boundaries: [&dyn Fn(&Solid) -> Boundary; 2] = [&field, &covered];
     for boundary in boundaries {
         let (depth, velocity, force) = seen(&ball_in_a_periodic_bed(0.0, boundary));
-        assert!(depth < 0.3 && force.z > 0.0, "it hangs at {depth} m, pushed by {force} N");
+        assert!(
+            depth < 0.3 && force.z > 0.0,
+            "it hangs at {depth} m, pushed by {force} N"
+        );
         // Half of it beyond the face; all of it beyond, a period and more.
         for shift in [0.2, 0.3, 0.6] {
             let (there, moving, pushed) = seen(&ball_in_a_periodic_bed(shift, boundary));
