@@ -116,13 +116,16 @@ impl SphSolver {
             .map(|i| world.place(i))
             .fold((DVec3::MAX, DVec3::MIN), |(low, high), p| (low.min(p), high.max(p)));
         self.extents.clear();
-        self.extents
-            .extend(self.surfaces.iter().zip(&world.bodies).map(|(surface, body)| {
-                // No farther than guides are.
-                let here = body.center();
-                let farthest = (high - here).abs().max((low - here).abs()).length();
-                surface.extent(body.mass_properties.center).min(farthest)
-            }));
+        self.extents.extend(world.bodies.iter().enumerate().map(|(k, body)| {
+            // Where there are no guides there are no surfaces, and nothing is near.
+            let Some(surface) = self.surfaces.get(k) else {
+                return 0.0;
+            };
+            // No farther than guides are.
+            let here = body.center();
+            let farthest = (high - here).abs().max((low - here).abs()).length();
+            surface.extent(body.mass_properties.center).min(farthest)
+        }));
         self.body_friction.clear();
         for body in &world.bodies {
             let all = world.materials.all.iter();

@@ -2,8 +2,11 @@
 
 mod support;
 
+use std::sync::Arc;
+
+use barchan_geometry::shapes::Sphere;
 use barchan_sph::SphSettings;
-use barchan_world::{Archive, Solver, World};
+use barchan_world::{Archive, Motion, Solver, World};
 use glam::DVec3;
 use support::*;
 
@@ -91,13 +94,26 @@ fn a_world_whose_guides_are_all_gone_goes_on() {
     let mut world = busy();
     let mut solver = solver(SphSettings::default(), &world);
     run(&mut solver, &mut world, 2);
-    let everywhere = barchan_geometry::shapes::Sphere::new(9.0).unwrap();
+    let everywhere = Sphere::new(9.0).unwrap();
     world.sinks.push(barchan_world::Sink {
-        shape: std::sync::Arc::new(everywhere),
+        shape: Arc::new(everywhere),
     });
     world.drain();
     assert!(world.guides.is_empty());
     let before = world.time;
     run(&mut solver, &mut world, 3);
     assert!((world.time - before - 3.0 * FRAME).abs() < 1e-9);
+}
+
+#[test]
+fn bodies_fall_where_there_is_no_guide() {
+    let mut world = world(down(), friction(0.5));
+    let ball = Arc::new(Sphere::new(0.1).unwrap());
+    world.bodies = vec![floor(0.5), body("ball", ball, Motion::Dynamic, 0.5)];
+    world.bodies[1].pose.position.z = 1.0;
+    let mut solver = solver(SphSettings::default(), &world);
+    run(&mut solver, &mut world, 12);
+    let t = 12.0 * FRAME;
+    let fallen = 1.0 - world.bodies[1].pose.position.z;
+    assert!((fallen / (0.5 * 9.81 * t * t) - 1.0).abs() < 0.02, "{fallen} m");
 }
