@@ -289,7 +289,7 @@ fn a_floor_as_long_as_the_periodic_range_carries_as_one_without_an_end() {
     let settled = |ground: Body| {
         let mut world = world(down(), friction(0.4));
         world.periodic = [Some([0.0, 0.4]), Some([0.0, 0.4]), None];
-        fill(&mut world, DVec3::ZERO, DVec3::new(0.4, 0.4, 0.2), 0.02, 0.0);
+        fill(&mut world, DVec3::ZERO, DVec3::new(0.4, 0.4, 0.2), 0.02, 0.15);
         world.guides.velocity.fill(Vec3::new(0.7, 0.4, 0.0));
         world.bodies = vec![ground];
         let mut solver = solver(PbdSettings::default());
@@ -312,7 +312,6 @@ fn a_floor_as_long_as_the_periodic_range_carries_as_one_without_an_end() {
     let (lowest, sum, force) = settled(tile);
     let (expected_lowest, expected, endless) = settled(floor(0.4));
     assert!((lowest - expected_lowest).abs() < 1e-3, "{lowest} {expected_lowest}");
-    // Which rows of the lattice give way when it stops is decided by round-off; a floor with gaps would lose guides.
-    assert!((sum / expected - 1.0).abs() < 0.04, "{sum} {expected}");
+    assert!((sum / expected - 1.0).abs() < 5e-3, "{sum} {expected}");
     assert!((force / endless - 1.0).abs() < 0.02, "{force} {endless}");
 }
