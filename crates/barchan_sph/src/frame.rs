@@ -5,13 +5,13 @@ use barchan_world::{AdvanceError, AdvanceReport, Body, Guides, World, Wrench, ge
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-use crate::SphSolver;
 use crate::cpu::bodies::{self, BodyStep};
 use crate::cpu::friction::Bound;
 use crate::cpu::pairs::Space;
 use crate::cpu::surface::Surface;
-use crate::laws::cohesion;
+use crate::laws::{cohesion, repose};
 use crate::settings::STEP;
+use crate::{SphSolver, Yield};
 
 /// Step where neither the settings nor gravity say one [s].
 const LONGEST_STEP: f64 = 1.0 / 480.0;
@@ -45,9 +45,13 @@ impl SphSolver {
         let all = world.materials.all.iter().enumerate();
         self.bounds.extend(all.map(|(k, material)| {
             let cohesion = self.settings.cohesion.get(k).copied().unwrap_or_default();
+            let friction = match (convention, material.angle_of_repose) {
+                (Yield::Repose, Some(angle)) => repose::friction_of(angle as f32),
+                _ => material.friction.r#static,
+            };
             Bound {
-                slope: convention.slope(material.friction.r#static),
-                intercept: cohesion::intercept(cohesion, material.friction.r#static),
+                slope: convention.slope(friction),
+                intercept: cohesion::intercept(cohesion, friction),
             }
         }));
         self.prepare_forces(world);

@@ -6,7 +6,7 @@ use barchan_world::{
     AdvanceError, AdvanceReport, Archive, ArchiveError, ColumnRef, Friction, Guides, Solver, Stopwatch, World, Wrench,
     displace,
 };
-use glam::{Vec3, Vec4Swizzles};
+use glam::{Vec3, Vec4, Vec4Swizzles};
 use rayon::prelude::*;
 
 use crate::cpu::bodies::BodyStep;
@@ -21,8 +21,10 @@ use crate::frame::search_error;
 use crate::settings::SettingsError;
 use crate::{Pressure, SphSettings};
 
-/// Fastest that compression is undone by speed, of √(g/d) [-]: what was squeezed must not fly apart.
-const GENTLE: f32 = 0.05;
+/// Fastest that compression of a liquid is undone by speed, of √(g/d) [-]: what was squeezed must not fly apart, and what few passes of
+/// `Pcisph` leave undone must not wind up.
+const GENTLE_IISPH: f32 = 0.5;
+const GENTLE_PCISPH: f32 = 0.05;
 
 /// The solver.
 pub struct SphSolver {
@@ -123,7 +125,9 @@ impl SphSolver {
         self.dampen(world, step as f32);
         self.predict(world, step as f32);
         self.clock.enter("pressure");
-        pressure::stiffen(&mut self.columns);
+        self.columns.shift.fill(Vec4::ZERO);
+        let is_spread = self.settings.pressure == Pressure::Pcisph || !self.is_smooth();
+        pressure::stiffen(&mut self.columns, step as f32, is_spread);
         match self.settings.pressure {
             Pressure::Iisph => {
                 self.press(world, step as f32);
@@ -132,7 +136,6 @@ impl SphSolver {
             }
             Pressure::Pcisph => self.press_and_rub(world, step as f32),
         }
-        pressure::spread(&mut self.columns, &self.rows, &self.space, step as f32);
         self.clock.enter("move");
         self.move_guides(world, step as f32);
         self.clock.enter("bodies");
@@ -176,13 +179,14 @@ impl SphSolver {
         scene.find(&mut self.walls, &mut self.columns);
     }
 
-    /// v* = v + Δt (g + further forces + friction of the last step).
+    /// v* = v + Δt (g + further forces + friction of the last step), where the pressure is found first.
     fn predict(&mut self, world: &World, step: f32) {
         if !self.settings.warm_start {
             self.past.forget(self.settings.pressure);
         }
-        let together = (self.settings.pressure == Pressure::Pcisph).then_some(&*self.past.pressure);
-        friction::load(&self.past.stress, together, &mut self.columns);
+        let are_together = self.settings.pressure == Pressure::Pcisph;
+        let pressure = are_together.then_some(&*self.past.pressure);
+        friction::load(&self.past.stress, pressure, &mut self.columns);
         friction::accelerate(&mut self.columns, &self.rows, &self.space);
         let fall = (world.gravity.as_vec3() * step).extend(0.0);
         let base = &mut self.columns.base;
@@ -191,6 +195,9 @@ impl SphSolver {
             .zip(base.par_iter_mut())
             .for_each(|(v, base)| *base = v.extend(0.0) + fall);
         self.add_forces(world, step);
+        if are_together {
+            return;
+        }
         let Columns {
             base, velocity, rub, ..
         } = &mut self.columns;
@@ -203,17 +210,22 @@ impl SphSolver {
     /// Whether nothing rubs.
     fn is_smooth(&self) -> bool {
         let is_smooth = |bound: &Bound| bound.slope == 0.0 && bound.intercept == 0.0;
-        self.bounds.iter().all(is_smooth)
+        let never = self.settings.pressure == Pressure::Iisph && self.settings.friction_iterations == 0;
+        never || self.bounds.iter().all(is_smooth)
     }
 
     /// What a pressure is to reach in a step of `step` [s].
     fn goal(&self, world: &World, step: f32) -> Goal {
         let spacing = self.supports[1] / self.settings.support;
+        let gentle = match self.settings.pressure {
+            Pressure::Iisph => GENTLE_IISPH,
+            Pressure::Pcisph => GENTLE_PCISPH,
+        };
         Goal {
             step,
             // Friction holds on to compression: a pressure that were to undo it by speed would wind up without end.
             is_undone: self.is_smooth(),
-            gentle: GENTLE * (world.gravity.length() as f32 / spacing).sqrt() * step,
+            gentle: gentle * (world.gravity.length() as f32 / spacing).sqrt() * step,
             density_error: self.settings.density_error,
             iterations: self.settings.iterations,
         }
@@ -274,7 +286,7 @@ impl SphSolver {
             errors: &mut self.errors,
         };
         let bounds = (&*world.guides.material, &*self.bounds);
-        let pass = Pass { goal, turns: is_first };
+        let pass = Pass { goal, is_first };
         friction::update(held, &mut self.columns, &self.rows, &self.space, bounds, pass);
         friction::accelerate(&mut self.columns, &self.rows, &self.space);
     }

@@ -4,7 +4,7 @@ mod support;
 
 use std::sync::Arc;
 
-use barchan_geometry::shapes::Cuboid;
+use barchan_geometry::shapes::{Cuboid, Sphere};
 use barchan_sph::{SphSettings, Walls};
 use barchan_world::{Body, Boundary, Motion, Solver, Twist, World};
 use glam::DVec3;
@@ -200,6 +200,30 @@ fn a_scripted_wall_and_a_driven_one_push_sand_alike() {
         assert!((scripted - driven).length() < 0.02, "{walls:?}: {scripted} {driven}");
         assert!(scripted.x > 0.0, "{walls:?}: it went along: {scripted}");
     }
+}
+
+#[test]
+fn guides_under_a_heavy_ball_stay_out_of_the_ball_and_of_the_ground() {
+    let mut world = world(down(), friction(0.3));
+    let radius = 0.2;
+    let mut ball = body("ball", Arc::new(Sphere::new(radius).unwrap()), Motion::Dynamic, 0.3);
+    ball.density = 20_000.0;
+    ball.pose.position.z = radius + 3.0 * SPACING;
+    ball.twist.linear.z = -2.0;
+    world.bodies = vec![floor(0.3), ball];
+    lattice(
+        &mut world,
+        DVec3::new(-0.22, -0.22, 0.58 * SPACING),
+        [12, 12, 2],
+        DVec3::ZERO,
+    );
+    let mut solver = solver(settings(Walls::Density), &world);
+    for _ in 0..60 {
+        let deepest = solver.advance(&mut world, FRAME).unwrap().max_overlap;
+        assert!(deepest < 0.1, "{deepest} radii deep after {} s", world.time);
+    }
+    let gap = world.bodies[1].pose.position.z - radius;
+    assert!(gap < SPACING, "it came down through the sand: {gap} m");
 }
 
 #[test]

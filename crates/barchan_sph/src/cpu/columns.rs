@@ -1,7 +1,7 @@
 //! What the solver knows of each guide, in the world's order.
 
 use barchan_world::{Guides, World, gather};
-use glam::{Vec3, Vec4};
+use glam::{Vec3, Vec4, Vec4Swizzles};
 use rayon::prelude::*;
 
 use super::{CHUNK, order};
@@ -34,6 +34,8 @@ pub(crate) struct Columns {
     pub place: Vec<Vec4>,
     /// Half of its kernel's radius [m], its volume [m³], 1/density [m³/kg] and its wetness [-], side by side for its neighbours.
     pub lump: Vec<Vec4>,
+    /// Whether all have the same size and density.
+    pub are_alike: bool,
     /// Volume that it stands for [m³].
     pub volume: Vec<f32>,
     /// Half of its kernel's radius [m]: two guides see each other within the sum.
@@ -107,6 +109,8 @@ impl Columns {
             self.viscosity.push(0.0);
             self.lump.push(Vec4::new(half_support, volume, 1.0 / density, 0.0));
         }
+        let first = self.lump.first().copied().unwrap_or_default();
+        self.are_alike = self.lump.iter().all(|lump| lump.xyz() == first.xyz());
         for column in [
             &mut self.place,
             &mut self.lean,

@@ -1,6 +1,6 @@
 //! Friction: the stress, bounded by pressure, that leaves the least strain rate, and what walls hold back.
 
-use glam::{Mat3, Vec3, Vec4, Vec4Swizzles};
+use glam::{Mat3A, Vec3, Vec3A, Vec4, Vec4Swizzles};
 use rayon::prelude::*;
 
 use super::CHUNK;
@@ -39,12 +39,11 @@ pub(crate) fn load(stress: &[Sym], pressure: Option<&[f32]>, columns: &mut Colum
 
 /// Columns of s L - p I, with a coordinate of the guide's place beside each.
 #[inline(always)]
-fn tensor(m: Mat3, pressure: f32, place: Vec4) -> [Vec4; 3] {
-    let p = pressure * Mat3::IDENTITY;
+fn tensor(m: Mat3A, pressure: f32, place: Vec4) -> [Vec4; 3] {
     [
-        (m.x_axis - p.x_axis).extend(place.x),
-        (m.y_axis - p.y_axis).extend(place.y),
-        (m.z_axis - p.z_axis).extend(place.z),
+        (m.x_axis - pressure * Vec3A::X).extend(place.x),
+        (m.y_axis - pressure * Vec3A::Y).extend(place.y),
+        (m.z_axis - pressure * Vec3A::Z).extend(place.z),
     ]
 }
 
@@ -122,7 +121,7 @@ pub(crate) fn integrate(pressure: &[f32], grip: &mut [Vec4], columns: &mut Colum
                 let pressed = MIRROR * volume[i] * inverse_mass[i] * pressure[i] * -plane.slope * step;
                 gripped += plane.hold(&mut held, pressed, step);
             }
-            *velocity = held.extend(0.0);
+            *velocity = held.extend(free.w);
             grip[k] = (gripped / step).extend(0.0);
         }
     });
@@ -133,8 +132,8 @@ pub(crate) fn integrate(pressure: &[f32], grip: &mut [Vec4], columns: &mut Colum
 pub(crate) struct Pass {
     /// What the pressure is to reach.
     pub goal: Goal,
-    /// Whether the stress turns with the material over the step, as it does once.
-    pub turns: bool,
+    /// Whether it is the first of a step, which turns the stress with the material, and spreads what is too dense.
+    pub is_first: bool,
 }
 
 /// What bounds a guide's stress.
@@ -164,30 +163,36 @@ pub(crate) fn update(
 ) {
     let mut traction = std::mem::take(&mut columns.traction);
     let mut push = std::mem::take(&mut columns.push);
+    let mut shift = std::mem::take(&mut columns.shift);
     let chunks = held
         .pressure
         .par_chunks_mut(CHUNK)
         .zip(held.stress.par_chunks_mut(CHUNK))
         .zip(traction.par_chunks_mut(CHUNK))
         .zip(push.par_chunks_mut(CHUNK))
+        .zip(shift.par_chunks_mut(CHUNK))
         .zip(held.errors)
         .zip(rows)
         .enumerate();
     let columns_now = &*columns;
-    chunks.for_each(|(c, (((((pressure, stress), traction), push), errors), rows))| {
-        *errors = [0.0; 2];
-        let mut chunk = Chunk {
-            first: c * CHUNK,
-            pressure,
-            stress,
-            traction,
-            push,
-            errors,
-        };
-        update_chunk(&mut chunk, columns_now, rows, space, bounds, pass);
-    });
+    chunks.for_each(
+        |(c, ((((((pressure, stress), traction), push), shift), errors), rows))| {
+            *errors = [0.0; 2];
+            let mut chunk = Chunk {
+                first: c * CHUNK,
+                pressure,
+                stress,
+                traction,
+                push,
+                shift,
+                errors,
+            };
+            update_chunk(&mut chunk, columns_now, rows, space, bounds, pass);
+        },
+    );
     columns.traction = traction;
     columns.push = push;
+    columns.shift = shift;
 }
 
 /// What a pass changes of consecutive guides from `first` on.
@@ -197,6 +202,7 @@ struct Chunk<'a> {
     stress: &'a mut [Sym],
     traction: &'a mut [[Vec4; 3]],
     push: &'a mut [Vec4],
+    shift: &'a mut [Vec4],
     errors: &'a mut [f64; 2],
 }
 
@@ -222,9 +228,11 @@ fn update_in<V: Vectors>(
         compression,
         exact,
         response,
+        lean,
         wall,
         ..
     } = columns;
+    let squared = pass.goal.step * pass.goal.step;
     for k in 0..chunk.stress.len() {
         let i = chunk.first + k;
         let bound = bounds[usize::from(material[i])];
@@ -234,10 +242,16 @@ fn update_in<V: Vectors>(
         };
         // Rows of A = Σ V ∇W (v_j - v)ᵀ; ∇v = L A.
         let (own, columns_of) = ([place[i], velocity[i]], [&**place, &**velocity]);
-        let a = match space.is_open() {
-            true => rows.gradient::<V, true>(k, space, own, columns_of),
-            false => rows.gradient::<V, false>(k, space, own, columns_of),
+        let (a, spread) = match (space.is_open(), pass.is_first) {
+            (true, true) => rows.gradient::<V, true, true>(k, space, own, columns_of),
+            (true, false) => rows.gradient::<V, true, false>(k, space, own, columns_of),
+            (false, true) => rows.gradient::<V, false, true>(k, space, own, columns_of),
+            (false, false) => rows.gradient::<V, false, false>(k, space, own, columns_of),
         };
+        if pass.is_first {
+            let own = velocity[i].w * (lean[i] + MIRROR * wall[i]);
+            chunk.shift[k] = -columns.inverse_density[i] * squared * (own + spread);
+        }
         let trace = a.x_axis.x + a.y_axis.y + a.z_axis.z;
         let rate = velocity[i].dot(wall[i]) - trace - columns.inflow[i];
         let (pressure, left) =
@@ -253,7 +267,7 @@ fn update_in<V: Vectors>(
         let l = exact[i].matrix();
         if limit > 0.0 {
             let gradient = l * a;
-            let before = match pass.turns {
+            let before = match pass.is_first {
                 true => stress::turned(chunk.stress[k], gradient, pass.goal.step),
                 false => chunk.stress[k],
             };
@@ -331,7 +345,7 @@ mod tests {
         columns.push.fill(Vec4::ZERO);
         for _ in 0..passes {
             let bounds = (&*world.guides.material, &bounds[..]);
-            let pass = Pass { goal, turns: false };
+            let pass = Pass { goal, is_first: false };
             let held = Held {
                 pressure: &mut pressure,
                 stress: &mut stress,

@@ -1,7 +1,7 @@
 //! Neighbours of each guide, with what stays the same over a step.
 
 use barchan_neighbors::Lists;
-use glam::{Mat3, Vec3, Vec4, Vec4Swizzles};
+use glam::{Mat3A, Vec3, Vec3A, Vec4};
 use rayon::prelude::*;
 
 use super::CHUNK;
@@ -105,35 +105,39 @@ impl Rows {
         V::total(sum)
     }
 
-    /// Σ V ∇W (v_j - v)ᵀ of guide `k`, whose own are `[place, v]`: row a, column b is along a of component b.
+    /// Σ V ∇W (v_j - v)ᵀ of guide `k`, whose own are `[place, v]`: row a, column b is along a of component b. And, if it is
+    /// asked for what lies `BESIDE` each v, Σ V ∇W w_j.
     #[inline(always)]
-    pub(crate) fn gradient<V: Vectors, const OPEN: bool>(
+    pub(crate) fn gradient<V: Vectors, const OPEN: bool, const BESIDE: bool>(
         &self,
         k: usize,
         space: &Space,
         [place, own]: [Vec4; 2],
         columns: [&[Vec4]; 2],
-    ) -> Mat3 {
+    ) -> (Mat3A, Vec4) {
         self.check(columns[0]);
         self.check(columns[1]);
         let [places, vectors] = columns.map(|column| column.as_chunks::<1>().0);
         let own = [V::splat(own.x), V::splat(own.y), V::splat(own.z)];
-        let mut sums = [[V::splat(0.0); 3]; 3];
+        let mut sums = [[V::splat(0.0); 3]; 4];
         for (others, slopes) in self.blocks(k) {
             // SAFETY: neighbours are below the number of guides, and the columns are no shorter.
             let ([x, y, z, _], v) = unsafe { (V::gather(places, 0, others), V::gather(vectors, 0, others)) };
             let d = space.apart::<V, OPEN>(place, [x, y, z]);
             let slopes = V::load(slopes);
             let g = [V::mul(slopes, d[0]), V::mul(slopes, d[1]), V::mul(slopes, d[2])];
-            for b in 0..3 {
-                let v = V::sub(v[b], own[b]);
-                for a in 0..3 {
-                    sums[b][a] = V::add(sums[b][a], V::mul(g[a], v));
+            for a in 0..3 {
+                for b in 0..3 {
+                    sums[b][a] = V::add(sums[b][a], V::mul(g[a], V::sub(v[b], own[b])));
+                }
+                if BESIDE {
+                    sums[3][a] = V::add(sums[3][a], V::mul(g[a], v[3]));
                 }
             }
         }
-        let [x, y, z] = sums;
-        Mat3::from_cols_array_2d(&[V::totals(x), V::totals(y), V::totals(z)])
+        let [x, y, z, w] = sums;
+        let gradient = Mat3A::from_cols_array_2d(&[V::totals(x), V::totals(y), V::totals(z)]);
+        (gradient, Vec3::from(V::totals(w)).extend(0.0))
     }
 
     /// Σ V T_j ∇W of guide `k`, for `tensors` whose columns carry a coordinate of the place each.
@@ -236,14 +240,12 @@ impl<V: Vectors> Sums<V> {
         }
     }
 
-    /// Adds neighbours at `d` [m], of half supports [m], volumes [m³] and 1/densities [m³/kg] `lumps`, to those of a guide of
-    /// `half_support` [m], and gives their slopes V W'/r [1/m²].
+    /// Adds neighbours at `d` [m], seen within 1/`per_support` [m], of `volume` [m³] and `inverse_density` [m³/kg], and gives their slopes
+    /// V W'/r [1/m²].
     #[inline(always)]
-    fn add(&mut self, half_support: f32, d: [V::Eight; 3], lumps: [V::Eight; 3]) -> Lane {
+    fn add(&mut self, d: [V::Eight; 3], per_support: V::Eight, volume: V::Eight, inverse_density: V::Eight) -> Lane {
         let squared = V::dot(d, d);
-        let per_support = V::div(V::splat(1.0), V::add(V::splat(half_support), lumps[0]));
         let (value, slope) = kernel::values_and_slopes::<V>(V::sqrt(squared), per_support);
-        let volume = lumps[1];
         let weight = V::mul(V::mul(V::mul(slope, slope), squared), volume);
         let slope = V::mul(slope, volume);
         self.compression = V::add(self.compression, V::mul(volume, value));
@@ -255,7 +257,7 @@ impl<V: Vectors> Sums<V> {
             self.moment[3 + axis] = V::sub(self.moment[3 + axis], V::mul(g[next], d[last]));
         }
         self.weight = V::add(self.weight, weight);
-        self.squares = V::add(self.squares, V::mul(weight, lumps[2]));
+        self.squares = V::add(self.squares, V::mul(weight, inverse_density));
         V::store(slope)
     }
 }
@@ -271,8 +273,10 @@ pub(crate) fn build(rows: &mut Vec<Rows>, lists: &Lists, columns: &mut Columns, 
         diagonal,
         exact,
         response,
+        are_alike,
         ..
     } = columns;
+    let are_alike = *are_alike;
     let chunks = rows
         .par_iter_mut()
         .zip(compression.par_chunks_mut(CHUNK))
@@ -288,6 +292,7 @@ pub(crate) fn build(rows: &mut Vec<Rows>, lists: &Lists, columns: &mut Columns, 
             diagonal,
             exact,
             response,
+            are_alike,
         };
         build_rows(rows, c * CHUNK, lists, [place, lump], space, own, step);
     });
@@ -300,6 +305,8 @@ struct Own<'a> {
     diagonal: &'a mut [f32],
     exact: &'a mut [Sym],
     response: &'a mut [f32],
+    /// Whether all guides have the same size and density.
+    are_alike: bool,
 }
 
 vectorised! {
@@ -318,14 +325,16 @@ fn build_in<V: Vectors>(
     own: Own<'_>,
     step: f32,
 ) {
-    match space.is_open() {
-        true => build_chunk::<V, true>(rows, first, lists, columns, space, own, step),
-        false => build_chunk::<V, false>(rows, first, lists, columns, space, own, step),
+    match (space.is_open(), own.are_alike) {
+        (true, true) => build_chunk::<V, true, true>(rows, first, lists, columns, space, own, step),
+        (true, false) => build_chunk::<V, true, false>(rows, first, lists, columns, space, own, step),
+        (false, true) => build_chunk::<V, false, true>(rows, first, lists, columns, space, own, step),
+        (false, false) => build_chunk::<V, false, false>(rows, first, lists, columns, space, own, step),
     }
 }
 
 #[inline(always)]
-fn build_chunk<V: Vectors, const OPEN: bool>(
+fn build_chunk<V: Vectors, const OPEN: bool, const ALIKE: bool>(
     rows: &mut Rows,
     first: usize,
     lists: &Lists,
@@ -357,8 +366,15 @@ fn build_chunk<V: Vectors, const OPEN: bool>(
         for (b, others) in rows.other[start..].iter().enumerate() {
             assert!(others.iter().all(|&j| (j as usize) < place.len()));
             // SAFETY: checked above; both columns have a row for each guide.
-            let ([x, y, z, _], [halves, mut volumes, densities, _]) =
-                unsafe { (V::gather(places, 0, others), V::gather(lumps, 0, others)) };
+            let [x, y, z, _] = unsafe { V::gather(places, 0, others) };
+            let [halves, mut volumes, inverse_densities] = if ALIKE {
+                [V::splat(half_support), V::splat(volume), V::splat(inverse_density)]
+            } else {
+                // SAFETY: as above.
+                let [halves, volumes, inverse_densities, _] = unsafe { V::gather(lumps, 0, others) };
+                [halves, volumes, inverse_densities]
+            };
+            let per_support = V::div(V::splat(1.0), V::add(V::splat(half_support), halves));
             let d = space.apart::<V, OPEN>(place[i], [x, y, z]);
             if b == whole.len() {
                 // A lane without a neighbour has no volume.
@@ -366,7 +382,7 @@ fn build_chunk<V: Vectors, const OPEN: bool>(
                 some[rest.len()..].fill(0.0);
                 volumes = V::load(&some);
             }
-            rows.slope.push(sums.add(half_support, d, [halves, volumes, densities]));
+            rows.slope.push(sums.add(d, per_support, volumes, inverse_densities));
         }
         rows.ends.push(rows.other.len() as u32);
         rows.counts.push(others.len() as u32);
@@ -395,7 +411,7 @@ fn inverse_or_identity(moment: Sym) -> Sym {
             return inverse;
         }
     }
-    Sym::of(Mat3::IDENTITY)
+    Sym::of(Mat3A::IDENTITY)
 }
 
 /// D/Δt [1/(Pa s²)]: how fast a stress at a guide, and the same at its neighbours, undoes the strain rate there.
@@ -404,6 +420,6 @@ fn inverse_or_identity(moment: Sym) -> Sym {
 /// neighbours are missing. |L∇W|² is taken as |L|²/3 |∇W|².
 fn softness(weight: f32, lean: Vec4, exact: Sym, volume: f32, inverse_density: f32) -> f32 {
     let scale = exact.norm().powi(2) / 3.0;
-    let own: Vec3 = exact.matrix() * lean.xyz();
+    let own = exact.matrix() * Vec3A::from_vec4(lean);
     2.0 / 3.0 * inverse_density * (volume * scale * weight + own.length_squared())
 }

@@ -110,55 +110,36 @@ fn charge(pressure: &[f32], columns: &mut Columns) {
     guides.for_each(|((laden, place), &pressure)| *laden = place.with_w(pressure));
 }
 
-/// Finds the way `columns.shift` [m] that undoes a part of what guides are too dense by. It is gone without speed: what inherited
-/// compression gave guides as velocity would throw them apart. One pass from no pressure at all: what was spread is spread.
-pub(crate) fn spread(columns: &mut Columns, rows: &[Rows], space: &Space, step: f32) {
-    let squared = step * step;
-    let excess = |compression: f32| (compression - 1.0 - DENSE).max(0.0);
-    let Columns {
-        place,
-        laden,
-        compression,
-        diagonal,
-        ..
-    } = columns;
-    let guides = laden.par_iter_mut().with_min_len(CHUNK).zip(&*place);
-    let is_dense = guides
-        .zip(compression.par_iter().zip(&*diagonal))
-        .map(|((laden, place), (&compression, diagonal))| {
-            let pressure = match squared * diagonal {
-                a if a < -f32::MIN_POSITIVE => -SPREAD * excess(compression) / a,
-                _ => 0.0,
-            };
-            *laden = place.with_w(pressure);
-            pressure > 0.0
-        })
-        .reduce(|| false, |a, b| a | b);
-    if !is_dense {
-        columns.shift.fill(Vec4::ZERO);
-        return;
-    }
-    std::mem::swap(&mut columns.push, &mut columns.shift);
-    accelerate(columns, rows, space);
-    std::mem::swap(&mut columns.push, &mut columns.shift);
-    let shifts = columns.shift.par_iter_mut().with_min_len(CHUNK);
-    shifts.for_each(|shift| *shift *= squared);
-}
-
-/// The change of each guide's compression per its own pressure, with its walls.
-pub(crate) fn stiffen(columns: &mut Columns) {
+/// The change of each guide's compression per its own pressure, with its walls; and beside its velocity `columns.base` the pressure that
+/// undoes a part of what it is too dense by, if that `is_spread`.
+///
+/// That is gone without speed: what inherited compression gave guides as velocity would throw them apart. One pass from no pressure at all:
+/// what was spread is spread.
+pub(crate) fn stiffen(columns: &mut Columns, step: f32, is_spread: bool) {
     let Columns {
         lean,
         wall,
         inverse_density,
         diagonal,
+        compression,
+        base,
         ..
     } = columns;
+    let squared = step * step;
     let walls = wall.par_iter().zip(&*inverse_density);
     let guides = diagonal.par_iter_mut().with_min_len(CHUNK).zip(&*lean).zip(walls);
-    guides.for_each(|((diagonal, lean), (wall, inverse_density))| {
-        *diagonal = -(*diagonal + inverse_density * (*lean + MIRROR * *wall).dot(*lean + *wall));
-    });
+    let own = base.par_iter_mut().zip(&*compression);
+    guides
+        .zip(own)
+        .for_each(|(((diagonal, lean), (wall, inverse_density)), (base, compression))| {
+            *diagonal = -(*diagonal + inverse_density * (*lean + MIRROR * *wall).dot(*lean + *wall));
+            let a = squared * *diagonal;
+            base.w = if is_spread && a < -f32::MIN_POSITIVE {
+                -SPREAD * (compression - 1.0 - DENSE).max(0.0) / a
+            } else {
+                0.0
+            };
+        });
 }
 
 /// Room that is left without pressure.

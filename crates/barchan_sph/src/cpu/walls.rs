@@ -19,6 +19,8 @@ const RECOVERY: f32 = 0.2;
 const MOST_RECOVERY: f32 = 0.05;
 /// Way of a guide, of its kernel's radius [-], over which a wall that stands is taken as plane.
 const FLAT: f32 = 0.02;
+/// Cosine of the angle between the directions away from two walls [-] below which a guide is between them.
+const OPPOSITE: f32 = -0.7;
 /// Planes that a guide can be near [-], of all bodies.
 const MOST_PLANES: usize = 8;
 
@@ -245,6 +247,7 @@ impl Scene<'_> {
                 }
                 let planes = &mut walls.planes[first..];
                 if !planes.is_empty() {
+                    part(planes, CONTACT * support / self.support);
                     held[k] = match self.kind {
                         Kind::Density => fill(planes),
                         Kind::Volume | Kind::Particles => add(planes),
@@ -302,7 +305,7 @@ impl Scene<'_> {
                 steepness,
                 away,
                 gap,
-                contact: CONTACT * support / self.support,
+                contact: 0.0,
                 velocity: body.velocity(face.point),
                 arm,
                 friction: Friction2 {
@@ -330,6 +333,16 @@ impl Scene<'_> {
                 .then(a.body.cmp(&b.body))
         });
         (clearance as f32 - support).max(0.0)
+    }
+}
+
+/// Gives each plane the distance [m] that its guide keeps: `contact` [m], but in the middle between walls that leave less room than that.
+fn part(planes: &mut [Plane], contact: f32) {
+    for k in 0..planes.len() {
+        let own = planes[k];
+        let others = planes.iter().filter(|other| other.away.dot(own.away) < OPPOSITE);
+        let room = others.map(|other| 0.5 * (own.gap + other.gap)).fold(contact, f32::min);
+        planes[k].contact = room.max(0.0);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Friction as a stress s [Pa], symmetric and without trace, bounded by the pressure.
 
-use glam::{Mat3, Vec3};
+use glam::{Mat3A, Vec3, Vec3A};
 
 /// A symmetric matrix: xx, yy, zz and yz, zx, xy.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -13,7 +13,7 @@ pub(crate) struct Sym {
 impl Sym {
     /// ½ (A + Aᵀ).
     #[inline(always)]
-    pub(crate) fn of(a: Mat3) -> Self {
+    pub(crate) fn of(a: Mat3A) -> Self {
         Self {
             diagonal: Vec3::new(a.x_axis.x, a.y_axis.y, a.z_axis.z),
             off: 0.5
@@ -27,12 +27,12 @@ impl Sym {
 
     /// As a full matrix.
     #[inline(always)]
-    pub(crate) fn matrix(self) -> Mat3 {
+    pub(crate) fn matrix(self) -> Mat3A {
         let Self { diagonal: d, off: o } = self;
-        Mat3::from_cols(
-            Vec3::new(d.x, o.z, o.y),
-            Vec3::new(o.z, d.y, o.x),
-            Vec3::new(o.y, o.x, d.z),
+        Mat3A::from_cols(
+            Vec3A::new(d.x, o.z, o.y),
+            Vec3A::new(o.z, d.y, o.x),
+            Vec3A::new(o.y, o.x, d.z),
         )
     }
 
@@ -81,7 +81,7 @@ pub(crate) fn returned(s: Sym, limit: f32) -> Sym {
 /// s turned by the spin of the material over `step` [s]: s + Δt (Ω s - s Ω), Ω = ½ (∇vᵀ - ∇v) with (∇v)ab = ∂a vb, the objective rate of
 /// Jaumann. `gradient` [1/s] is ∇v.
 #[inline(always)]
-pub(crate) fn turned(s: Sym, gradient: Mat3, step: f32) -> Sym {
+pub(crate) fn turned(s: Sym, gradient: Mat3A, step: f32) -> Sym {
     // Element (a, b) of ∇v is row a, column b; the columns of glam's matrix are axes b.
     let spin = 0.5 * (gradient.transpose() - gradient);
     let m = s.matrix();
@@ -155,8 +155,7 @@ mod tests {
         // v = ω × x, so (∇v)ab = ∂a vb. A full turn in small steps brings every stress back.
         let omega = Vec3::new(0.6, -0.3, 0.8);
         let velocity = |x: Vec3| omega.cross(x);
-        let gradient = Mat3::from_cols(Vec3::ZERO, Vec3::ZERO, Vec3::ZERO);
-        let mut gradient = gradient;
+        let mut gradient = Mat3A::ZERO;
         for a in 0..3 {
             let v = velocity(Vec3::AXES[a]);
             for b in 0..3 {
@@ -172,7 +171,7 @@ mod tests {
             if k == steps / 4 {
                 // It follows R s Rᵀ, not its inverse.
                 let angle = omega.length() * step * (k + 1) as f32;
-                let r = Mat3::from_axis_angle(omega.normalize(), angle);
+                let r = Mat3A::from_axis_angle(omega.normalize(), angle);
                 let expected = Sym::of(r * start.matrix() * r.transpose());
                 assert!(s.plus(-1.0, expected).norm() < 0.02 * start.norm());
             }

@@ -1,0 +1,43 @@
+//! From the slope of a heap to the friction within it, by calibration.
+//!
+//! Sand that flows down a slope is held by s = p Y/√2 and stops at tan θ = Y/√2. Sand at rest may be steeper: squeezed along the slope, so
+//! that p exceeds the stress σ across it, it bears τ² = Y²/2 p² - ¾ (p - σ)², up to 38° where flow stops at 30°. A poured heap flows and
+//! rests in turn, and is left in between.
+
+/// Measured (`barchan validate repose`, 15,000 to 22,000 guides): tangent of the slope of a poured heap, friction Y/√2 within it [-].
+const MEASURED: [(f32, f32); 5] = [
+    (0.0, 0.0),
+    (0.487, 0.445),
+    (0.566, 0.510),
+    (0.637, 0.577),
+    (0.781, 0.700),
+];
+
+/// Friction [-] within sand whose poured heaps stand at `angle` [rad]: between what was measured, or the same part of the slope beyond.
+pub(crate) fn friction_of(angle: f32) -> f32 {
+    let slope = angle.tan();
+    let last = MEASURED[MEASURED.len() - 1];
+    match MEASURED.windows(2).find(|row| slope < row[1].0) {
+        Some(row) => row[0].1 + (row[1].1 - row[0].1) * (slope - row[0].0) / (row[1].0 - row[0].0),
+        None => slope * last.1 / last.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn friction_grows_with_the_angle_and_meets_what_was_measured() {
+        let mut last = 0.0;
+        for degrees in 1..=60 {
+            let slope = (degrees as f32).to_radians().tan();
+            let mu = friction_of(slope.atan());
+            assert!(mu > last && mu < slope, "{degrees}: {mu}");
+            last = mu;
+        }
+        for (slope, mu) in MEASURED {
+            assert!((friction_of(slope.atan()) - mu).abs() < 1e-4, "{slope}");
+        }
+    }
+}
