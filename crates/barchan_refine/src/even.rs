@@ -18,6 +18,9 @@ use crate::laws::{CROWDED, REACH, agitated, spreading};
 const EVERY: u32 = 3;
 /// Side of a cell, in radii of the largest guide [-].
 const SIDE: f32 = 1.5;
+/// Guides, and cells, of a task [-], at least.
+const TASK: usize = 1024;
+const CELLS: usize = 8192;
 
 /// Counts grains, and keeps what follows from it.
 #[derive(Debug, Default)]
@@ -34,6 +37,7 @@ pub(crate) struct Evener {
     stirs: Vec<(f64, DVec3, f64)>,
     counts: Vec<u32>,
     density: Vec<f32>,
+    slopes: Vec<Vec3>,
     spare: Vec<f32>,
 }
 
@@ -84,19 +88,24 @@ impl Evener {
             *velocity += own;
             *squared += own.length_squared();
         }
-        for (mover, &id) in movers.iter().zip(&world.guides.id) {
+        let (stirs, before) = (&self.stirs, &self.agitation);
+        let stirred = |(mover, &id): (&Mover, &u32)| {
             let first = domain.cell(mover.place() - 0.5 * side);
             let (mut count, mut velocity, mut squared) = (0.0, DVec3::ZERO, 0.0);
             for corner in 0..8 {
                 let cell = first + IVec3::new(corner & 1, corner >> 1 & 1, corner >> 2);
                 if cell.cmplt(domain.size()).all() {
-                    let (n, v, s) = self.stirs[domain.index(cell)];
+                    let (n, v, s) = stirs[domain.index(cell)];
                     (count, velocity, squared) = (count + n, velocity + v, squared + s);
                 }
             }
             let variance: f64 = squared / count - (velocity / count).length_squared();
-            let agitation = &mut self.agitation[id as usize];
-            *agitation = agitated(*agitation, variance.max(0.0).sqrt() as f32, duration);
+            agitated(before[id as usize], variance.max(0.0).sqrt() as f32, duration)
+        };
+        let guides = movers.par_iter().zip(&world.guides.id);
+        guides.with_min_len(TASK).map(stirred).collect_into_vec(&mut self.spare);
+        for (&agitation, &id) in self.spare.iter().zip(&world.guides.id) {
+            self.agitation[id as usize] = agitation;
         }
     }
 
@@ -114,15 +123,18 @@ impl Evener {
             }
         });
         let scale = 1.0 / (settled * domain.side().powi(3));
-        self.density.clear();
-        self.density.extend((0..cells).map(|k| {
-            let counts = self.counts[k..].iter().step_by(cells);
-            scale * counts.sum::<u32>() as f32
-        }));
+        let counts = &self.counts;
+        let density = |k: usize| scale * counts[k..].iter().step_by(cells).sum::<u32>() as f32;
+        let all = (0..cells).into_par_iter().with_min_len(CELLS);
+        all.map(density).collect_into_vec(&mut self.density);
         self.smooth(&domain);
         let density = &self.density;
-        for (&place, &id) in guides.position.iter().zip(&guides.id) {
-            self.gradients[id as usize] = gradient(&domain, density, domain.cell(place));
+        let slopes = guides.position.par_iter().with_min_len(TASK);
+        slopes
+            .map(|&place| gradient(&domain, density, domain.cell(place)))
+            .collect_into_vec(&mut self.slopes);
+        for (&slope, &id) in self.slopes.iter().zip(&guides.id) {
+            self.gradients[id as usize] = slope;
         }
     }
 
@@ -130,11 +142,18 @@ impl Evener {
     fn smooth(&mut self, domain: &Domain) {
         let size = domain.size();
         for stride in [1, size.x as usize, (size.x * size.y) as usize] {
-            self.spare.clone_from(&self.density);
-            let inner = stride..self.density.len().saturating_sub(stride);
-            for k in inner {
-                self.density[k] = 0.5 * self.spare[k] + 0.25 * (self.spare[k - stride] + self.spare[k + stride]);
-            }
+            std::mem::swap(&mut self.spare, &mut self.density);
+            self.density.resize(self.spare.len(), 0.0);
+            let before = &self.spare;
+            let inner = stride..before.len().saturating_sub(stride);
+            let parts = self.density.par_chunks_mut(CELLS).zip(before.par_chunks(CELLS));
+            parts.enumerate().for_each(|(part, (density, own))| {
+                density.copy_from_slice(own);
+                let first = CELLS * part;
+                for k in inner.start.max(first)..inner.end.min(first + own.len()) {
+                    density[k - first] = 0.5 * before[k] + 0.25 * (before[k - stride] + before[k + stride]);
+                }
+            });
         }
     }
 

@@ -95,6 +95,22 @@ pub(crate) fn build(all: &mut Vec<Candidates>, nearby: &Nearby, geometry: &Geome
     });
 }
 
+/// Makes candidates of the rows of `bare` ones, which have nothing else but impulses.
+pub(crate) fn complete(all: &mut Vec<Candidates>, bare: &[Candidates], geometry: &Geometry<'_>) {
+    all.resize_with(bare.len(), Candidates::default);
+    all.par_iter_mut().zip(bare).enumerate().for_each(|(c, (chunk, bare))| {
+        chunk.clear();
+        for (k, row) in bare.first.windows(2).enumerate() {
+            let row = row[0] as usize..row[1] as usize;
+            chunk.take(c, c * CHUNK + k, [&bare.other[row.clone()]], geometry);
+            for b in row {
+                chunk.hold(b, bare.impulse[b].truncate());
+            }
+        }
+        chunk.pad();
+    });
+}
+
 /// What guide number `i` had before: the other guides, by their numbers then, and its impulses [kg m].
 fn row_of(before: &[Candidates], i: u32) -> Option<(&Candidates, std::ops::Range<usize>)> {
     if i == NEW {
@@ -370,7 +386,7 @@ mod tests {
         }
         let mut columns = Columns::default();
         columns.reset(guides.len());
-        columns.look_ahead(1.0, 0.002);
+        columns.look_ahead(1.0, 1.0, 0.0, 0.002);
         let (mut nearby, mut all) = (Nearby::default(), Vec::new());
         nearby.find(&guides, &columns, 1.0).unwrap();
         let geometry = Geometry {

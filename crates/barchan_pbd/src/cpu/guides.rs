@@ -10,7 +10,9 @@ use crate::laws::mass::Weight;
 /// What the solver knows of each guide, in the world's order.
 #[derive(Debug, Default)]
 pub(crate) struct Columns {
-    /// Where it is since the last search [m].
+    /// Where it was at the last search [m], in two parts as the world has it.
+    pub base: Vec<[Vec3; 2]>,
+    /// Where it is since then [m].
     pub at: Vec<Vec4>,
     /// How far it would go in this step [m].
     pub free: Vec<Vec4>,
@@ -73,20 +75,53 @@ impl Columns {
         std::mem::swap(&mut self.apart, &mut self.spare);
     }
 
-    /// Sets what the next search is for: `steps` steps like the next one, and `margin` [m] besides.
-    pub(crate) fn look_ahead(&mut self, steps: f32, margin: f32) {
+    /// Whether guides are where [`leave`](Self::leave) left them.
+    pub(crate) fn is_as_left(&self, guides: &Guides) -> bool {
+        let Guides { position, offset, .. } = guides;
+        let n = guides.len();
+        let left = |i: usize| {
+            let [mut position, mut offset] = self.base[i];
+            displace(&mut position, &mut offset, self.at[i].truncate());
+            (position, offset)
+        };
+        self.base.len() == n && self.at.len() == n && (0..n).all(|i| left(i) == (position[i], offset[i]))
+    }
+
+    /// Guides of `velocity` [m/s] that leave what their neighbours were searched for within `duration` [s].
+    pub(crate) fn leaving(&self, velocity: &[Vec3], duration: f32) -> usize {
+        let leaves = |&i: &usize| {
+            let way = (velocity[i] * duration).extend(0.0);
+            !is_within(self.at[i], way, self.middle[i], self.leeway[i])
+        };
+        (0..velocity.len()).filter(leaves).count()
+    }
+
+    /// Goes on from the last search: `guides` are again where they were then.
+    pub(crate) fn take_up(&mut self, guides: &mut Guides) {
+        self.total.clear();
+        self.total.extend(self.at.iter().map(|at| -at.truncate()));
+        for (i, [position, offset]) in self.base.iter().enumerate() {
+            (guides.position[i], guides.offset[i]) = (*position, *offset);
+        }
+    }
+
+    /// Sets what the next search is for: `steps` steps like the next one, up to `frames` times as many for whoever goes no farther
+    /// than `near` [m] in them, and `margin` [m] besides.
+    pub(crate) fn look_ahead(&mut self, steps: f32, frames: f32, near: f32, margin: f32) {
         let ahead = self.middle.par_chunks_mut(CHUNK).zip(self.leeway.par_chunks_mut(CHUNK));
         ahead
             .zip(self.free.par_chunks(CHUNK))
             .for_each(|((middle, leeway), free)| {
                 for ((middle, leeway), free) in middle.iter_mut().zip(leeway).zip(free) {
-                    *middle = *free * (0.5 * steps);
+                    let way = *free * steps;
+                    let longer = (near / way.length().max(f32::MIN_POSITIVE)).clamp(1.0, frames);
+                    *middle = way * (0.5 * longer);
                     *leeway = middle.length() + margin;
                 }
             });
     }
 
-    /// Lists who is or will be beyond its leeway, and looks ahead for them anew.
+    /// Lists who will be beyond its leeway within `steps` steps like the next one, and looks ahead for them anew.
     pub(crate) fn look_again(&mut self, steps: f32, margin: f32, who: &mut Vec<u32>) {
         let Self {
             at,
@@ -98,7 +133,7 @@ impl Columns {
         who.clear();
         who.extend((0..).zip(at.iter()).filter_map(|(i, at)| {
             let k = i as usize;
-            (!is_within(*at, free[k], middle[k], leeway[k])).then_some(i)
+            (!is_within(*at, free[k] * steps, middle[k], leeway[k])).then_some(i)
         }));
         for i in who.iter().map(|&i| i as usize) {
             let ahead = free[i] * (0.5 * steps);
@@ -107,17 +142,30 @@ impl Columns {
         }
     }
 
-    /// Adds where guides are since the search to where they were.
+    /// Adds where guides are since the search to where they were, for the next search.
     pub(crate) fn fold(&mut self, guides: &mut Guides) {
+        self.leave(guides);
+        let Guides { position, offset, .. } = guides;
+        self.base.clear();
+        self.base.extend(
+            position
+                .iter()
+                .zip(offset)
+                .map(|(position, offset)| [*position, *offset]),
+        );
+        self.at.fill(Vec4::ZERO);
+    }
+
+    /// Leaves guides, which are where they were at the search, where they are.
+    pub(crate) fn leave(&mut self, guides: &mut Guides) {
         let Guides { position, offset, .. } = guides;
         let places = position.par_chunks_mut(CHUNK).zip(offset.par_chunks_mut(CHUNK));
-        let ways = self.at.par_chunks_mut(CHUNK).zip(self.total.par_chunks_mut(CHUNK));
+        let ways = self.at.par_chunks(CHUNK).zip(self.total.par_chunks_mut(CHUNK));
         places.zip(ways).for_each(|((position, offset), (at, total))| {
-            for ((position, offset), (at, total)) in position.iter_mut().zip(offset).zip(at.iter_mut().zip(total)) {
+            for ((position, offset), (at, total)) in position.iter_mut().zip(offset).zip(at.iter().zip(total)) {
                 let way = at.truncate();
                 *total += way;
                 displace(position, offset, way);
-                *at = Vec4::ZERO;
             }
         });
     }

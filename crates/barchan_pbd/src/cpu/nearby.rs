@@ -59,8 +59,8 @@ impl Nearby {
         Ok(self.grid.order())
     }
 
-    /// Finds all guides that may touch while each is within its leeway. One that needs more than `slow` [m] is fast.
-    pub(crate) fn find(&mut self, guides: &Guides, columns: &Columns, slow: f32) -> Result<(), Error> {
+    /// Where guides are around which they stay, and how far they are felt from there.
+    fn look(&mut self, guides: &Guides, columns: &Columns) {
         let Guides { position, radius, .. } = guides;
         let Columns { middle, leeway, .. } = columns;
         self.middles.clear();
@@ -69,6 +69,13 @@ impl Nearby {
         self.reaches.clear();
         let reach = |(r, leeway): (&f32, &f32)| (1.0 + SLACK) * r + leeway;
         self.reaches.extend(radius.iter().zip(leeway).map(reach));
+    }
+
+    /// Finds all guides that may touch while each is within its leeway. One that needs more than `slow` [m] is fast.
+    pub(crate) fn find(&mut self, guides: &Guides, columns: &Columns, slow: f32) -> Result<(), Error> {
+        self.look(guides, columns);
+        let Guides { position, radius, .. } = guides;
+        let Columns { leeway, .. } = columns;
         self.fast.clear();
         self.fast
             .extend((0..).zip(leeway).filter(|&(_, &leeway)| leeway > slow).map(|(i, _)| i));
@@ -95,8 +102,8 @@ impl Nearby {
         Ok(())
     }
 
-    /// Finds the pairs of fast guides that the search of the slow ones has missed.
-    fn find_fast(&mut self) -> Result<(), Error> {
+    /// Finds who is near each of the fast ones, in wide cells.
+    fn find_wide(&mut self) -> Result<(), Error> {
         let side = 2.0 * self.reaches.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
         self.wide.build(&self.middles, side)?;
         self.fast_middles.clear();
@@ -107,7 +114,12 @@ impl Nearby {
         }
         let (middles, reaches) = (&self.fast_middles, &self.fast_reaches);
         self.fast_lists
-            .find_contacts_for(middles, reaches, &self.wide, &self.reaches, OVERLAP)?;
+            .find_contacts_for(middles, reaches, &self.wide, &self.reaches, OVERLAP)
+    }
+
+    /// Finds the pairs of fast guides that the search of the slow ones has missed.
+    fn find_fast(&mut self) -> Result<(), Error> {
+        self.find_wide()?;
         self.is_fast.clear();
         self.is_fast.resize(self.middles.len(), false);
         for &i in &self.fast {
@@ -151,24 +163,26 @@ impl Nearby {
         }
     }
 
-    /// The guides that may touch guide `i`, whose way is no longer what was searched for, by brute force. `periods`: lengths of
-    /// periodic axes [m], 0 for open ones.
+    /// Makes `pairs` those of the guides `who`, whose ways are no longer what was searched for, with all that they may touch; the
+    /// lower number comes first, and pairs are in order.
     pub(crate) fn find_again(
         &mut self,
-        i: usize,
+        who: &[u32],
         guides: &Guides,
         columns: &Columns,
-        periods: Vec3,
-    ) -> impl Iterator<Item = u32> {
-        self.middles[i] = guides.position[i] + columns.middle[i].truncate();
-        self.reaches[i] = (1.0 + SLACK) * guides.radius[i] + columns.leeway[i];
-        let (middle, reach) = (self.middles[i], self.reaches[i]);
-        let others = (0..).zip(self.middles.iter().zip(&self.reaches));
-        others.filter_map(move |(j, (other, other_reach))| {
-            let apart = nearest_image(middle - *other, periods);
-            let reach = reach + other_reach;
-            (j != i as u32 && apart.length_squared() < reach * reach).then_some(j)
-        })
+        pairs: &mut Vec<[u32; 2]>,
+    ) -> Result<(), Error> {
+        self.look(guides, columns);
+        self.fast.clear();
+        self.fast.extend_from_slice(who);
+        self.find_wide()?;
+        pairs.clear();
+        for (k, &i) in who.iter().enumerate() {
+            let others = self.fast_lists.of(k).iter().filter(|&&j| j != i);
+            pairs.extend(others.map(|&j| [i.min(j), i.max(j)]));
+        }
+        pairs.sort_unstable();
+        Ok(())
     }
 
     /// The guides near guide `i`, in two parts.
@@ -176,21 +190,6 @@ impl Nearby {
         let fast = self.starts[i] as usize..self.starts[i + 1] as usize;
         [self.lists.of(i), &self.others[fast]]
     }
-}
-
-/// The shortest of the images of `d` [m].
-fn nearest_image(d: Vec3, periods: Vec3) -> Vec3 {
-    if periods == Vec3::ZERO {
-        return d;
-    }
-    let image = |d: f32, period: f32| {
-        if period > 0.0 {
-            d - period * (d / period).round()
-        } else {
-            d
-        }
-    };
-    Vec3::new(image(d.x, periods.x), image(d.y, periods.y), image(d.z, periods.z))
 }
 
 #[cfg(test)]
@@ -218,7 +217,7 @@ mod tests {
                 let is_fast = i % every == 0;
                 columns.free[i] = Vec4::new(0.3, -0.2, 0.1, 0.0) * if is_fast { 0.4 } else { 0.002 };
             }
-            columns.look_ahead(2.0, 0.004);
+            columns.look_ahead(2.0, 1.0, 0.0, 0.004);
             let mut nearby = Nearby::default();
             nearby.find(&guides, &columns, 0.008).unwrap();
             for i in 0..guides.len() {
