@@ -183,7 +183,11 @@ fn dem_settings(scene: &Scene, world: &World) -> DemSettings {
         let material = &world.materials.all[m];
         let is_clumped = |fill: &Fill| usize::from(fill.material) == m && fill.clump.is_some();
         let is_sand = material.angle_of_repose.is_none() && !scene.fills.iter().any(is_clumped);
-        if is_sand { rolling_friction_of(f64::from(material.friction.r#static)) } else { 0.0 }
+        if is_sand {
+            rolling_friction_of(f64::from(material.friction.r#static))
+        } else {
+            0.0
+        }
     };
     let contact = |(m, said): (usize, &ContactProperties)| {
         let usual = Contact::default();
