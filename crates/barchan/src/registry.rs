@@ -1,7 +1,7 @@
 //! Every solver by name: the one place where solvers and scenes meet.
 
 use barchan_bodies::Dynamics;
-use barchan_dem::{Contact, DemSettings, DemSolver, Integrator, NormalLaw, ShearLaw};
+use barchan_dem::{Contact, DemSettings, DemSolver, Integrator, NormalLaw, ShearLaw, rolling_friction_of};
 use barchan_pbd::{FrictionMode, PbdSettings, PbdSolver, Rigid, Splitting};
 use barchan_refine::{GrainRefiner, Mode, RefineError, RefineSettings, Seeding, Source};
 use barchan_scene::{ContactProperties, Fill, FillSource, Refine, Scene, Settings};
@@ -178,13 +178,24 @@ fn dem_settings(scene: &Scene, world: &World) -> DemSettings {
     let given = &scene.solver_settings;
     let defaults = DemSettings::default();
     let number = |name: &str, default: f64| given.number(name).unwrap_or(default);
-    let contact = |said: &ContactProperties| {
+    // Sand does not roll away, whoever says only its friction; clumps do not by their shape.
+    let rolling = |m: usize| {
+        let material = &world.materials.all[m];
+        let is_clumped = |fill: &Fill| usize::from(fill.material) == m && fill.clump.is_some();
+        let is_sand = material.angle_of_repose.is_none() && !scene.fills.iter().any(is_clumped);
+        if is_sand {
+            rolling_friction_of(f64::from(material.friction.r#static))
+        } else {
+            0.0
+        }
+    };
+    let contact = |(m, said): (usize, &ContactProperties)| {
         let usual = Contact::default();
         Contact {
             youngs_modulus: said.youngs_modulus.unwrap_or(usual.youngs_modulus),
             poisson_ratio: said.poisson_ratio.unwrap_or(usual.poisson_ratio),
             restitution: said.restitution.unwrap_or(usual.restitution),
-            rolling_friction: said.rolling_friction.unwrap_or(usual.rolling_friction),
+            rolling_friction: said.rolling_friction.unwrap_or_else(|| rolling(m)),
             liquid: said.liquid.unwrap_or(usual.liquid),
             surface_tension: said.surface_tension.unwrap_or(usual.surface_tension),
             contact_angle: said.contact_angle.unwrap_or(usual.contact_angle),
@@ -204,7 +215,7 @@ fn dem_settings(scene: &Scene, world: &World) -> DemSettings {
         reference_speed: number("reference_speed", defaults.reference_speed),
         duration: given.number("duration"),
         shear_viscosity: given.number("shear_viscosity"),
-        contacts: scene.contacts.iter().map(contact).collect(),
+        contacts: scene.contacts.iter().enumerate().map(contact).collect(),
         bodies: young.map(|young| [young, number("body_poisson_ratio", 0.3)]),
         clumps,
         clumped,

@@ -87,8 +87,9 @@ pub fn info(arguments: &InfoArguments) -> Result<(), Failure> {
         "kinetic energy {:.4e} J, potential energy {:.4e} J",
         s.kinetic_energy, s.potential_energy
     );
+    let of_all = stats.iter().map(|line| line.stats.max_overlap).fold(0.0, f32::max);
     println!(
-        "fastest guide {:.4} m/s, largest overlap {:.4} radii",
+        "fastest guide {:.4} m/s, largest overlap {:.4} radii, {of_all:.4} in all frames",
         s.max_speed, s.max_overlap
     );
     let mean = |value: &dyn Fn(&barchan::world::Stats) -> f64| {

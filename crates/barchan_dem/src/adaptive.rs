@@ -4,11 +4,9 @@ use barchan_world::{AdvanceError, World, Wrench};
 use rayon::prelude::*;
 
 use crate::DemSolver;
-use crate::cpu::forces;
-use crate::cpu::grains::{self, Grain, Parts};
+use crate::cpu::grains::{Grain, Parts};
 use crate::cpu::rkf45::{self, FIFTH, Rate, STAGES, WHEN};
 use crate::cpu::surface::Placed;
-use crate::cpu::walls::Solids;
 use crate::state::State;
 
 /// Steps in the shortest contact that a step may not exceed [-]: none jumps over a contact (methods 6.6).
@@ -238,37 +236,8 @@ impl DemSolver {
             Memory::Tried(time) => (true, 0.5 * time),
         };
         self.rules.after = 0.0;
-        let State {
-            rows,
-            pushes,
-            ways,
-            grains,
-            grain_of,
-            ..
-        } = &mut self.state;
-        let (rows, rules, clumps) = (&*rows, &self.rules, &self.settings.clumps);
-        let solids = Solids {
-            origin: world.origin,
-            surfaces: &self.surfaces,
-            bodies: &self.bodies,
-            travels: &self.travels,
-            grain_of,
-        };
-        pushes.par_iter_mut().for_each(|push| *push = Default::default());
-        let parts = Parts {
-            chunks: &mut self.chunks,
-            grains,
-            rows: &mut [],
-            pushes,
-            left: &mut [],
-            ways,
-        };
-        parts.each(&|parts| {
-            let chunk = &mut parts.chunks[0];
-            chunk.touch(rows, parts.ways, &solids, rules.is_trial);
-            forces::push_chunk(chunk, rows, parts.pushes, rules, &solids);
-            grains::finish(parts, rows, clumps, world.gravity, 0.0);
-        });
+        self.push_grains(world, 0.0);
+        let clumps = &self.settings.clumps;
         let grains = &self.state.grains;
         (self.adaptive.rates.par_iter_mut().zip(grains)).for_each(|(rates, grain)| {
             rates[stage] = Rate::of(grain, grain.spin(clumps));

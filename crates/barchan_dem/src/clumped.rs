@@ -9,7 +9,7 @@ use crate::DemSettings;
 use crate::cpu::grains::{Grain, SPHERE};
 use crate::cpu::past::NEW;
 use crate::cpu::rows::{Push, Row};
-use crate::state::{State, is_published};
+use crate::state::{State, is_published, permute};
 
 impl DemSettings {
     /// Which clump guide `id` is.
@@ -23,11 +23,12 @@ impl DemSettings {
 impl State {
     /// Takes over the world's guides as grains: those it knows go on as they were, unless somebody moved them. New ones lie at random.
     pub(crate) fn follow_grains(&mut self, world: &World, settings: &DemSettings) {
-        self.old_grains = self.find_old(world);
+        let renumbered = self.renumber(world);
         let before = std::mem::take(&mut self.grains);
-        let grain = |(i, &old): (usize, &u32)| {
+        let old = |i: usize| renumbered.as_ref().map_or(i, |old| old[i] as usize);
+        let grain = |i: usize| {
             let fresh = fresh(world, settings, i);
-            match before.get(old as usize) {
+            match before.get(old(i)) {
                 Some(known) if is_published(world, i, known.position, known.velocity) => *known,
                 Some(known) => Grain {
                     rotation: known.rotation,
@@ -37,7 +38,8 @@ impl State {
                 None => fresh,
             }
         };
-        self.grains = self.old_grains.iter().enumerate().map(grain).collect();
+        self.grains = (0..world.guides.len()).map(grain).collect();
+        self.old = renumbered.unwrap_or_default();
         for (id, spin) in self.asked.drain(..) {
             if let Some(i) = self.ids.iter().position(|&known| known == id) {
                 self.grains[i].set_spin(&settings.clumps, spin);
@@ -45,48 +47,44 @@ impl State {
         }
     }
 
-    /// Puts grain `order[k]` at place `k`, and its spheres after those of the grain before.
-    pub(crate) fn gather_grains(&mut self, order: &[u32], world: &World, clumps: &[Clump]) {
-        let pick = |k: &u32| *k as usize;
-        self.ids = order.iter().map(|k| self.ids[pick(k)]).collect();
-        self.grains = order.iter().map(|k| self.grains[pick(k)]).collect();
+    /// Puts grain `order[k]` at place `k`, if there is an order, and its spheres after those of the grain before.
+    pub(crate) fn gather_grains(&mut self, order: Option<&[u32]>, world: &World, clumps: &[Clump]) {
+        if let Some(order) = order {
+            permute(&mut self.ids, order);
+            permute(&mut self.grains, order);
+            match self.old.is_empty() {
+                true => self.old.extend_from_slice(order),
+                false => permute(&mut self.old, order),
+            }
+        }
         let old_first = std::mem::take(&mut self.first);
+        let old_grains = std::mem::take(&mut self.old);
         self.first.push(0);
         self.rows.clear();
-        self.old.clear();
         self.grain_of.clear();
-        self.ways.clear();
-        for (g, (grain, k)) in self.grains.iter().zip(order).enumerate() {
+        for (g, grain) in self.grains.iter().enumerate() {
             let (start, count) = (self.rows.len(), grain.count(clumps));
-            let material = f64::from(world.guides.material[g]);
+            let material = world.guides.material[g];
             self.rows.extend((0..count).map(|k| grain.row(clumps, k, material)));
             self.ways.resize(self.rows.len(), 0.0);
-            let spin = grain.spin(clumps);
-            grain.place(
-                clumps,
-                &mut self.rows[start..],
-                &mut self.ways[start..],
-                grain.velocity,
-                spin,
-            );
-            let old = self.old_grains[pick(k)];
-            let known = old_first.get(old as usize).copied().filter(|_| old != NEW);
-            self.old
-                .extend((0..count as u32).map(|k| known.map_or(NEW, |first| first + k)));
+            let (rows, ways) = (&mut self.rows[start..], &mut self.ways[start..]);
+            grain.place(clumps, rows, ways, grain.velocity, grain.spin(clumps));
+            if let Some(&old) = old_grains.get(g) {
+                let known = old_first.get(old as usize).filter(|_| old != NEW);
+                let numbers = (0..count as u32).map(|k| known.map_or(NEW, |first| first + k));
+                self.old.extend(numbers);
+            }
             self.grain_of.extend((0..count).map(|_| g as u32));
             self.first.push(self.rows.len() as u32);
         }
-        self.pushes.clear();
         self.pushes.resize(self.rows.len(), Push::default());
-        // Less than nothing: the first step searches.
-        self.left.clear();
-        self.left.resize(self.rows.len(), -1.0);
+        self.left.resize(self.rows.len(), 0.0);
         self.rows.push(Row::FAR);
     }
 
     pub(crate) fn load_grains(world: &World, settings: &DemSettings, archive: &Archive) -> Result<Self, ArchiveError> {
         let ids: Vec<u32> = archive.get("dem.ids")?;
-        let all: Vec<[f64; 19]> = archive.get("dem.grains")?;
+        let all: Vec<[f64; 13]> = archive.get("dem.grains")?;
         if ids.len() != all.len() || ids != world.guides.id {
             return Err(ArchiveError::Unfit {
                 name: "dem.grains".to_owned(),
@@ -109,31 +107,23 @@ impl State {
 
 impl Grain {
     /// What changes of it, for checkpoints.
-    pub(crate) fn numbers(&self) -> [f64; 19] {
-        let mut numbers = [0.0; 19];
-        let vectors = [
-            self.position,
-            self.velocity,
-            self.momentum,
-            self.acceleration,
-            self.torque,
-        ];
+    pub(crate) fn numbers(&self) -> [f64; 13] {
+        let mut numbers = [0.0; 13];
+        let vectors = [self.position, self.velocity, self.momentum];
         for (k, vector) in vectors.iter().enumerate() {
             numbers[3 * k..3 * k + 3].copy_from_slice(&vector.to_array());
         }
-        numbers[15..].copy_from_slice(&self.rotation.to_array());
+        numbers[9..].copy_from_slice(&self.rotation.to_array());
         numbers
     }
 
-    fn with_numbers(self, numbers: &[f64; 19]) -> Self {
+    fn with_numbers(self, numbers: &[f64; 13]) -> Self {
         let vector = |k: usize| DVec3::from_slice(&numbers[3 * k..]);
         Self {
             position: vector(0),
             velocity: vector(1),
             momentum: vector(2),
-            acceleration: vector(3),
-            torque: vector(4),
-            rotation: DQuat::from_slice(&numbers[15..]),
+            rotation: DQuat::from_slice(&numbers[9..]),
             ..self
         }
     }

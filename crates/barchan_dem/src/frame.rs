@@ -1,18 +1,18 @@
 //! What happens once a frame.
 
 use barchan_bodies::Dynamics;
-use barchan_neighbors::Grid;
 use barchan_world::{AdvanceError, AdvanceReport, Body, World, Wrench};
+use glam::DVec3;
 use rayon::prelude::*;
 
 use crate::DemSolver;
-use crate::cpu::contacts::{self, Chunk};
-use crate::cpu::levels::Near;
+use crate::cpu::contacts::{self, Chunk, Pairs};
 use crate::cpu::order;
+use crate::cpu::past::Past;
 use crate::cpu::rows::Row;
 use crate::cpu::rules::Rules;
 use crate::cpu::surface::{Placed, Surface};
-use crate::state::{State, is_identity};
+use crate::state::State;
 
 /// Cells of the curve that orders spheres, of the mean radius [-].
 const CELL: f64 = 2.0;
@@ -29,11 +29,20 @@ impl DemSolver {
         }
         self.wrap(world);
         self.sort(world);
+        if !self.state.old.is_empty() && self.past.is_none() {
+            let past = self.past.insert(Past::default());
+            for chunk in &mut self.chunks {
+                past.add(chunk);
+                chunk.pairs = Pairs::default();
+            }
+        }
         let count = self.state.spheres();
         self.rules = Rules::new(&self.settings, world, &mut self.dampings);
         contacts::divide(&mut self.chunks, count, &self.state.first, world.bodies.len());
-        self.past.restore_walls(&mut self.chunks, &self.state.old);
-        self.make_grid(world)?;
+        match &self.past {
+            Some(past) => past.restore_walls(&mut self.chunks, &self.state.old),
+            None => self.chunks.iter_mut().for_each(Chunk::forget),
+        }
         self.make_surfaces(world);
         self.know_bodies(world)?;
         self.loads.resize(world.bodies.len(), Wrench::default());
@@ -47,19 +56,17 @@ impl DemSolver {
         let State { rows, grains, .. } = &self.state;
         let radii: f64 = world.guides.radius.iter().map(|&radius| f64::from(radius)).sum();
         let side = (CELL * radii / world.guides.len().max(1) as f64).max(f64::MIN_POSITIVE);
-        let keyed = &mut self.spare.keyed;
-        match !self.settings.has_grains() {
-            true => order::sort(rows[..world.guides.len()].par_iter().map(Row::place), side, keyed),
-            false => order::sort(grains.par_iter().map(|grain| grain.position), side, keyed),
+        let (is_new, has_grains) = (!self.state.old.is_empty(), self.settings.has_grains());
+        let order = match has_grains {
+            false => new_order(rows[..world.guides.len()].par_iter().map(Row::place), side, is_new),
+            true => new_order(grains.par_iter().map(|grain| grain.position), side, is_new),
+        };
+        if let Some(order) = &order {
+            world.guides.gather(order);
         }
-        let order: Vec<u32> = keyed.iter().map(|k| k.1).collect();
-        *keyed = Vec::new();
-        if !is_identity(&order) {
-            world.guides.gather(&order);
-        }
-        match !self.settings.has_grains() {
-            true => self.state.gather(&order),
-            false => self.state.gather_grains(&order, world, &self.settings.clumps),
+        match has_grains {
+            false => self.state.gather(order.as_deref()),
+            true => self.state.gather_grains(order.as_deref(), world, &self.settings.clumps),
         }
     }
 
@@ -85,23 +92,6 @@ impl DemSolver {
         }
     }
 
-    fn make_grid(&mut self, world: &World) -> Result<(), AdvanceError> {
-        let wanted = (world.periodic, world.origin);
-        if self.periodic == Some(wanted) {
-            return Ok(());
-        }
-        let local = |axis: usize| {
-            let range = world.periodic[axis]?;
-            let at = |x: f64| (x - world.origin[axis]) as f32;
-            Some(at(range[0])..at(range[1]))
-        };
-        let ranges = [local(0), local(1), local(2)];
-        Grid::periodic(ranges.clone()).map_err(crate::search::search_error)?;
-        self.near = Near::new(|| Grid::periodic(ranges.clone()).expect("ranges that were good"));
-        self.periodic = Some(wanted);
-        Ok(())
-    }
-
     /// Takes note of bodies that forces did not move so far.
     fn know_bodies(&mut self, world: &World) -> Result<(), AdvanceError> {
         let now = world.bodies.iter().map(Body::is_dynamic);
@@ -121,7 +111,7 @@ impl DemSolver {
             && self.surfaces.iter().zip(&world.bodies).all(|(s, body)| s.is_of(body));
         if !fits {
             let rows = &self.state.rows;
-            let largest = rows.iter().map(|row| row.radius).fold(0.0, f64::max);
+            let largest = rows.iter().map(Row::radius).fold(0.0, f64::max);
             self.surfaces = world.bodies.iter().map(|body| Surface::new(body, largest)).collect();
         }
         self.extents.clear();
@@ -148,7 +138,6 @@ impl DemSolver {
         steps: u32,
     ) -> Result<AdvanceReport, AdvanceError> {
         self.clock.enter("report");
-        self.past.collect(&self.chunks);
         self.state.publish(world);
         self.spins.clear();
         let spin = |i: usize| self.state.spin(i, &self.settings.clumps).as_vec3();
@@ -164,6 +153,7 @@ impl DemSolver {
             return Err(self.not_finite(world));
         }
         self.deepest = self.chunks.iter().map(|chunk| chunk.deepest).fold(0.0, f64::max);
+        let deepest = self.chunks.iter().map(|chunk| chunk.deepest_yet).fold(0.0, f64::max);
         if self.deepest > DEEPEST {
             return Err(AdvanceError::Scene {
                 what: format!(
@@ -176,11 +166,12 @@ impl DemSolver {
         for (body, given) in world.bodies.iter_mut().zip(&self.given) {
             body.wrench = *given * (1.0 / duration);
         }
-        let pairs: usize = self.chunks.iter().map(Chunk::pairs).sum();
-        let contacts = self.past.contacts();
+        let pairs: usize = self.chunks.iter().map(Chunk::candidates).sum();
+        let remembered = |chunk: &Chunk| chunk.pairs.remembered(chunk.start).count();
+        let contacts: usize = self.chunks.iter().map(remembered).sum();
         Ok(AdvanceReport {
             steps,
-            max_overlap: self.deepest as f32,
+            max_overlap: deepest as f32,
             extras: vec![
                 ("searches", f64::from(self.searches)),
                 ("pairs", pairs as f64),
@@ -204,4 +195,15 @@ impl DemSolver {
             advice: "shorten `step` or raise `steps_per_contact`".to_owned(),
         }
     }
+}
+
+/// The order of the curve through `places` [m] with cells of `side` [m]; nothing where what there is will do. A new one is always put in order.
+fn new_order(places: impl IndexedParallelIterator<Item = DVec3> + Clone, side: f64, is_new: bool) -> Option<Vec<u32>> {
+    let count = places.len();
+    if !is_new && order::is_good(places.clone(), side) {
+        return None;
+    }
+    let order = order::sorted(places, side);
+    let is_same = (0..count as u32).eq(order.iter().copied());
+    (!is_same).then_some(order)
 }

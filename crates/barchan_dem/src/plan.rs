@@ -6,6 +6,7 @@ use glam::DVec3;
 use barchan_bodies::twist_between;
 use barchan_world::AdvanceError;
 
+use crate::cpu::rows::Row;
 use crate::laws::normal::NormalLaw;
 use crate::laws::{duration, effective};
 use crate::settings::{Integrator, SettingsError};
@@ -91,21 +92,19 @@ impl DemSolver {
         let guides = (0..world.guides.len()).map(speed).fold(0.0, f64::max);
         // Spheres of clumps may be faster than their centres.
         let members = spheres().filter(|_| !self.state.grains.is_empty());
-        let fastest = members
-            .map(|row| DVec3::from_array(row.velocity).length())
-            .fold(guides, f64::max);
+        let fastest = members.map(|row| row.velocity().length()).fold(guides, f64::max);
         if !fastest.is_finite() || (0..world.guides.len()).any(|i| !speed(i).is_finite()) {
             return Err(self.not_finite(world));
         }
         let Some(shortest) = self.settings.shortest(
             spheres()
                 .enumerate()
-                .map(|(k, row)| (row.radius, row.mass / self.crowd(k), row.material as usize)),
+                .map(|(k, row)| (row.radius(), row.mass() / self.crowd(k), row.material as usize)),
         ) else {
             let asked = self.settings.step.unwrap_or(1e-3);
             return Ok((duration / asked).ceil().clamp(1.0, MOST_STEPS) as u32);
         };
-        let smallest = spheres().map(|row| row.radius).fold(f64::INFINITY, f64::min);
+        let smallest = spheres().map(Row::radius).fold(f64::INFINITY, f64::min);
         let bodies = (0..world.bodies.len()).map(|k| self.body_speed(world, k, duration));
         let speed = fastest + bodies.fold(0.0, f64::max) + world.gravity.length() * duration;
         // What presses grains together makes them as stiff as an impact that goes as deep.
@@ -140,7 +139,7 @@ impl DemSolver {
     }
 
     /// Fastest that the surface of body `k` moves [m/s] in the next `duration` [s].
-    fn body_speed(&self, world: &World, k: usize, duration: f64) -> f64 {
+    pub(crate) fn body_speed(&self, world: &World, k: usize, duration: f64) -> f64 {
         let body = &world.bodies[k];
         let extent = self.extents[k];
         let speed = |linear: DVec3, angular: DVec3| {

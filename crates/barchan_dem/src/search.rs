@@ -1,10 +1,11 @@
 //! Lists of what may touch, made anew only when something has moved too far for them.
 
 use barchan_world::{AdvanceError, World};
-use glam::DVec3;
 use rayon::prelude::*;
 
 use crate::DemSolver;
+use crate::cpu::cells::Reaching;
+use crate::cpu::contacts::Known;
 use crate::cpu::{contacts, near};
 use crate::state::State;
 
@@ -21,13 +22,6 @@ const LEAST: f64 = 3.0;
 impl DemSolver {
     /// Finds pairs and near bodies anew, for the next steps of `step` [s].
     pub(crate) fn search(&mut self, world: &World, step: f64) -> Result<(), AdvanceError> {
-        // The first search of a frame goes on from what was remembered at its start.
-        if self.searches > 0 {
-            self.past.collect(&self.chunks);
-            let count = self.state.spheres() as u32;
-            self.state.old.clear();
-            self.state.old.extend(0..count);
-        }
         self.searches += 1;
         self.look_ahead(world, step);
         let State {
@@ -37,27 +31,25 @@ impl DemSolver {
             grain_of,
             ..
         } = &mut self.state;
-        let count = left.len();
-        let spare = &mut self.spare;
-        spare.positions.clear();
-        spare
-            .positions
-            .extend(rows[..count].iter().map(|row| row.place().as_vec3()));
-        let far = spare
-            .positions
-            .iter()
-            .map(|p| p.abs().max_element())
-            .fold(0.0, f32::max);
-        // Places are rounded to single precision here.
-        let rounding = 4.0 * f32::EPSILON * far;
-        spare.reaches.clear();
-        // Bridges are at most as long: the reduced radius is a quarter of the sum of both at most.
-        let long = (1.0 + 0.25 * self.rules.bridge) as f32;
-        let reach =
-            |(row, left): (&crate::cpu::rows::Row, &f32)| (long * row.radius as f32 + left) * (1.0 + 1e-6) + rounding;
-        spare.reaches.extend(rows.iter().zip(&*left).map(reach));
-        self.near.find(&spare.positions, &spare.reaches).map_err(search_error)?;
-        contacts::rebuild(&mut self.chunks, &self.near, &self.past, old, grain_of, &self.rules);
+        let spheres = Reaching {
+            rows,
+            left,
+            bridge: self.rules.bridge,
+        };
+        check_periods(world, spheres.farthest())?;
+        self.cells.build(spheres, self.rules.periods);
+        let known = Known {
+            cells: &self.cells,
+            spheres,
+            past: self.past.as_ref(),
+            old,
+            grain_of,
+            rules: &self.rules,
+        };
+        contacts::rebuild(&mut self.chunks, &known);
+        // From here on pairs have the numbers of now.
+        self.past = None;
+        *old = Vec::new();
         let farthest = self.travels.iter().copied().fold(0.0, f64::max);
         self.body_margin = HASTE * HORIZON * farthest;
         self.body_travel = 0.0;
@@ -76,17 +68,27 @@ impl DemSolver {
         let State { rows, left, .. } = &mut self.state;
         let fall = 0.5 * world.gravity.length() * (HORIZON * step).powi(2);
         for (row, left) in rows.iter().zip(left) {
-            let way = DVec3::from_array(row.velocity).length() * step;
-            let wanted = HASTE * HORIZON * way + fall.min(0.1 * row.radius) + LEEWAY * row.radius;
-            let most = (MOST_LEEWAY * row.radius).max(HASTE * LEAST * way);
+            let (way, radius) = (row.velocity().length() * step, row.radius());
+            let wanted = HASTE * HORIZON * way + fall.min(0.1 * radius) + LEEWAY * radius;
+            let most = (MOST_LEEWAY * radius).max(HASTE * LEAST * way);
             *left = wanted.min(most) as f32;
         }
     }
 }
 
-pub(crate) fn search_error(error: barchan_neighbors::Error) -> AdvanceError {
-    AdvanceError::Scene {
-        what: format!("guides cannot be searched: {error}"),
-        advice: "check periodic ranges, radii and positions".to_owned(),
+/// Refuses an axis that closes upon itself so soon that a sphere would meet another twice.
+fn check_periods(world: &World, reach: f64) -> Result<(), AdvanceError> {
+    for (axis, range) in world.periodic.iter().enumerate() {
+        if let Some([low, high]) = range.filter(|[low, high]| high - low < 4.0 * reach) {
+            return Err(AdvanceError::Scene {
+                what: format!(
+                    "axis {} closes upon itself after {:.3e} m, where grains reach {reach:.3e} m",
+                    ["x", "y", "z"][axis],
+                    high - low
+                ),
+                advice: "widen the periodic range, or make grains smaller".to_owned(),
+            });
+        }
     }
+    Ok(())
 }

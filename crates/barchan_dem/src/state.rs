@@ -6,7 +6,7 @@ use glam::{DVec3, Vec3};
 
 use crate::DemSettings;
 use crate::cpu::grains::Grain;
-use crate::cpu::motion::Motion;
+use crate::cpu::motion::{Motion, Pull};
 use crate::cpu::past::NEW;
 use crate::cpu::rows::{Push, Row};
 
@@ -17,23 +17,21 @@ pub(crate) struct State {
     pub ids: Vec<u32>,
     pub rows: Vec<Row>,
     pub motions: Vec<Motion>,
-    /// Between steps, accelerations [m/s², rad/s²].
-    pub pushes: Vec<Push>,
+    pub pulls: Vec<Pull>,
     /// How far each may go before the next search [m].
     pub left: Vec<f32>,
     /// How far each went in this step [m].
     pub ways: Vec<f32>,
-    /// Number that each sphere had before the last sort.
+    /// Number that each sphere had before the last sort; empty where all have kept theirs.
     pub old: Vec<u32>,
     /// Where some grains have several spheres: the grains, in the world's order, the first sphere of each and their number, and the grain
-    /// of each sphere. Then `motions` is empty.
+    /// of each sphere, and what acts on each. Then `motions` and `pulls` are empty.
     pub grains: Vec<Grain>,
     pub first: Vec<u32>,
     pub grain_of: Vec<u32>,
-    pub old_grains: Vec<u32>,
+    pub pushes: Vec<Push>,
     /// Angular velocities [rad/s] to be given to guides, by id, in the next frame.
     pub asked: Vec<(u32, DVec3)>,
-    pub place_of: Vec<u32>,
 }
 
 impl State {
@@ -57,50 +55,35 @@ impl State {
             .map_or_else(|| self.motions[i].spin, |grain| grain.spin(clumps))
     }
 
-    /// Finds the number that each guide of the world had before.
-    pub(crate) fn find_old(&mut self, world: &World) -> Vec<u32> {
+    /// Takes over the numbers of the world's guides, and finds the number that each had before; nothing where none has changed.
+    pub(crate) fn renumber(&mut self, world: &World) -> Option<Vec<u32>> {
         let Guides { id, .. } = &world.guides;
-        let ids = id
-            .iter()
-            .chain(&self.ids)
-            .copied()
-            .max()
-            .map_or(0, |most| most as usize + 1);
-        self.place_of.clear();
-        self.place_of.resize(ids, NEW);
+        if *id == self.ids {
+            return None;
+        }
+        let most = id.iter().chain(&self.ids).copied().max();
+        let mut place_of = vec![NEW; most.map_or(0, |most| most as usize + 1)];
         for (place, &id) in (0..).zip(&self.ids) {
-            self.place_of[id as usize] = place;
+            place_of[id as usize] = place;
         }
         self.ids.clone_from(id);
-        id.iter().map(|&id| self.place_of[id as usize]).collect()
+        Some(id.iter().map(|&id| place_of[id as usize]).collect())
     }
 
     /// Takes over the world's guides: those it knows go on as they were, unless somebody moved them.
     pub(crate) fn follow(&mut self, world: &World) {
-        self.old = self.find_old(world);
+        let renumbered = self.renumber(world);
         let count = world.guides.len();
         let (rows, motions) = (&self.rows, &self.motions);
-        let is_kept = |i: usize| {
-            let old = self.old[i] as usize;
-            old < motions.len() && is_published(world, i, rows[old].place(), motions[old].velocity)
-        };
+        let old = |i: usize| renumbered.as_ref().map_or(i, |old| old[i] as usize);
+        let is_kept =
+            |i: usize| old(i) < motions.len() && is_published(world, i, rows[old(i)].place(), motions[old(i)].velocity);
         // Most frames change nothing, and need no copy.
-        let is_same = motions.len() == count && (0..count).all(|i| self.old[i] as usize == i && is_kept(i));
+        let is_same = renumbered.is_none() && motions.len() == count && (0..count).all(is_kept);
         if !is_same {
-            let kept: Vec<bool> = (0..count).map(is_kept).collect();
-            let old = |i: usize| self.old[i] as usize;
-            self.pushes = (0..count)
-                .map(|i| {
-                    if kept[i] {
-                        self.pushes[old(i)]
-                    } else {
-                        fresh(world, i).2
-                    }
-                })
-                .collect();
             let row = |i: usize| {
                 let fresh = fresh(world, i).0;
-                match kept[i] {
+                match is_kept(i) {
                     true => Row {
                         position: rows[old(i)].position,
                         ..fresh
@@ -108,17 +91,18 @@ impl State {
                     false => fresh,
                 }
             };
-            let rows = (0..count).map(row).chain([Row::FAR]).collect();
-            let motion = |i: usize| match kept[i] {
+            let motion = |i: usize| match is_kept(i) {
                 true => motions[old(i)],
                 false => Motion {
                     spin: motions.get(old(i)).map_or(DVec3::ZERO, |known| known.spin),
                     ..fresh(world, i).1
                 },
             };
-            self.motions = (0..count).map(motion).collect();
-            self.rows = rows;
+            let moved: Vec<Motion> = (0..count).map(motion).collect();
+            self.rows = (0..count).map(row).chain([Row::FAR]).collect();
+            self.motions = moved;
         }
+        self.old = renumbered.unwrap_or_default();
         for (id, spin) in self.asked.drain(..) {
             if let Some(i) = self.ids.iter().position(|&known| known == id) {
                 self.motions[i].spin = spin;
@@ -126,27 +110,32 @@ impl State {
         }
     }
 
-    /// Puts sphere `order[k]` at place `k`.
-    pub(crate) fn gather(&mut self, order: &[u32]) {
-        if !is_identity(order) {
+    /// Puts sphere `order[k]` at place `k`, if there is an order, and lets rows move as their spheres do.
+    pub(crate) fn gather(&mut self, order: Option<&[u32]>) {
+        if let Some(order) = order {
             permute(&mut self.ids, order);
-            permute(&mut self.old, order);
             permute(&mut self.rows[..order.len()], order);
             permute(&mut self.motions, order);
-            permute(&mut self.pushes, order);
+            match self.old.is_empty() {
+                true => self.old.extend_from_slice(order),
+                false => permute(&mut self.old, order),
+            }
         }
-        self.ways.clear();
-        self.ways.resize(order.len(), 0.0);
-        // Less than nothing: the first step searches.
-        self.left.clear();
-        self.left.resize(order.len(), -1.0);
+        for (row, motion) in self.rows.iter_mut().zip(&self.motions) {
+            row.velocity = motion.velocity.as_vec3().to_array();
+            row.spin = motion.spin.as_vec3().to_array();
+        }
+        let count = self.motions.len();
+        self.pulls.resize(count, Pull::default());
+        self.ways.resize(count, 0.0);
+        self.left.resize(count, 0.0);
     }
 
     /// Farthest that a sphere is from `center` [m].
     pub(crate) fn reach(&self, origin: DVec3, center: DVec3) -> f64 {
         let rows = &self.rows[..self.spheres()];
         rows.iter()
-            .map(|row| (origin + row.place()).distance(center) + row.radius)
+            .map(|row| (origin + row.place()).distance(center) + row.radius())
             .fold(0.0, f64::max)
     }
 
@@ -168,21 +157,19 @@ impl State {
     pub(crate) fn save(&self, archive: &mut Archive) {
         archive.put("dem.ids", &self.ids);
         if !self.grains.is_empty() {
-            let all: Vec<[f64; 19]> = self.grains.iter().map(Grain::numbers).collect();
+            let all: Vec<[f64; 13]> = self.grains.iter().map(Grain::numbers).collect();
             archive.put("dem.grains", &all);
             return;
         }
         let numbers = |i: usize| {
-            let (row, motion, push) = (&self.rows[i], &self.motions[i], &self.pushes[i]);
-            let mut numbers = [0.0; 15];
+            let (row, motion) = (&self.rows[i], &self.motions[i]);
+            let mut numbers = [0.0; 9];
             numbers[..3].copy_from_slice(&row.position);
             numbers[3..6].copy_from_slice(&motion.velocity.to_array());
-            numbers[6..9].copy_from_slice(&motion.spin.to_array());
-            numbers[9..12].copy_from_slice(&push.force[..3]);
-            numbers[12..].copy_from_slice(&push.torque[..3]);
+            numbers[6..].copy_from_slice(&motion.spin.to_array());
             numbers
         };
-        let all: Vec<[f64; 15]> = (0..self.ids.len()).map(numbers).collect();
+        let all: Vec<[f64; 9]> = (0..self.ids.len()).map(numbers).collect();
         archive.put("dem.spheres", &all);
     }
 
@@ -191,7 +178,7 @@ impl State {
             return Self::load_grains(world, settings, archive);
         }
         let ids: Vec<u32> = archive.get("dem.ids")?;
-        let all: Vec<[f64; 15]> = archive.get("dem.spheres")?;
+        let all: Vec<[f64; 9]> = archive.get("dem.spheres")?;
         if ids.len() != all.len() || ids != world.guides.id {
             return Err(ArchiveError::Unfit {
                 name: "dem.spheres".to_owned(),
@@ -199,10 +186,8 @@ impl State {
             });
         }
         let mut state = Self { ids, ..Self::default() };
-        let vector = |numbers: &[f64; 15], k: usize| DVec3::from_slice(&numbers[k..]);
+        let vector = |numbers: &[f64; 9], k: usize| DVec3::from_slice(&numbers[k..]);
         for (i, numbers) in all.iter().enumerate() {
-            let mut push = Push::default();
-            push.add(vector(numbers, 9).to_array(), vector(numbers, 12).to_array());
             state.rows.push(Row {
                 position: vector(numbers, 0).to_array(),
                 ..fresh(world, i).0
@@ -211,7 +196,6 @@ impl State {
                 velocity: vector(numbers, 3),
                 spin: vector(numbers, 6),
             });
-            state.pushes.push(push);
         }
         state.rows.push(Row::FAR);
         Ok(state)
@@ -219,7 +203,7 @@ impl State {
 }
 
 /// Puts value `order[k]` at place `k`, cycle by cycle: a copy of all of them would be the most memory there is at once.
-fn permute<T: Copy>(values: &mut [T], order: &[u32]) {
+pub(crate) fn permute<T: Copy>(values: &mut [T], order: &[u32]) {
     let mut is_done = vec![false; order.len()];
     for start in 0..order.len() {
         let first = values[start];
@@ -233,28 +217,21 @@ fn permute<T: Copy>(values: &mut [T], order: &[u32]) {
     }
 }
 
-/// Whether an order changes nothing.
-pub(crate) fn is_identity(order: &[u32]) -> bool {
-    (0..).zip(order).all(|(place, &k): (u32, _)| place == k)
-}
-
-/// A guide as the world has it, falling freely.
-fn fresh(world: &World, i: usize) -> (Row, Motion, Push) {
+/// A guide as the world has it, without spin.
+fn fresh(world: &World, i: usize) -> (Row, Motion) {
     let guides = &world.guides;
     let row = Row {
         position: (guides.position[i].as_dvec3() + guides.offset[i].as_dvec3()).to_array(),
-        radius: f64::from(guides.radius[i]),
-        mass: f64::from(guides.mass[i]),
-        material: f64::from(guides.material[i]),
+        radius: guides.radius[i],
+        mass: guides.mass[i],
+        material: f32::from(guides.material[i]),
         ..Row::default()
     };
     let motion = Motion {
         velocity: guides.velocity[i].as_dvec3(),
         spin: DVec3::ZERO,
     };
-    let mut push = Push::default();
-    push.add(world.gravity.to_array(), [0.0; 3]);
-    (row, motion, push)
+    (row, motion)
 }
 
 /// A place [m] as two single-precision numbers.

@@ -2,7 +2,7 @@
 
 use barchan_bodies::Dynamics;
 use barchan_world::{
-    AdvanceError, AdvanceReport, Archive, ArchiveError, Body, ColumnRef, Periodic, Solver, Stopwatch, World, Wrench,
+    AdvanceError, AdvanceReport, Archive, ArchiveError, Body, ColumnRef, Solver, Stopwatch, World, Wrench,
 };
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
@@ -10,11 +10,12 @@ use rayon::prelude::*;
 use crate::DemSettings;
 use crate::adaptive::Adaptive;
 use crate::clumped;
+use crate::cpu::cells::Cells;
 use crate::cpu::contacts::Chunk;
 use crate::cpu::grains::{self, Parts};
-use crate::cpu::levels::Near;
 use crate::cpu::motion::{self, Moved};
 use crate::cpu::past::Past;
+use crate::cpu::rows::Push;
 use crate::cpu::rules::{Dampings, Rules};
 use crate::cpu::surface::{Placed, Surface};
 use crate::cpu::walls::Solids;
@@ -32,7 +33,8 @@ pub struct DemSolver {
     pub(crate) rules: Rules,
     pub(crate) dampings: Dampings,
     pub(crate) chunks: Vec<Chunk>,
-    pub(crate) past: Past,
+    /// What contacts remember by numbers that spheres had, where those have changed since.
+    pub(crate) past: Option<Past>,
     /// What spheres gave each body in the last step [N, N m], and in the frame so far [N s, N m s].
     pub(crate) loads: Vec<Wrench>,
     pub(crate) impulses: Vec<Wrench>,
@@ -47,15 +49,34 @@ pub struct DemSolver {
     /// How far bodies went since the last search, and how far they may [m].
     pub(crate) body_travel: f64,
     pub(crate) body_margin: f64,
-    pub(crate) near: Near,
-    pub(crate) periodic: Option<(Periodic, DVec3)>,
+    pub(crate) cells: Cells,
     pub(crate) searches: u32,
     /// What is shown of guides: angular velocities [rad/s], and of clumps rotation vectors [rad].
     pub(crate) spins: Vec<Vec3>,
     pub(crate) turns: Vec<Vec3>,
     pub(crate) adaptive: Adaptive,
     pub(crate) clock: Stopwatch,
-    pub(crate) spare: Spare,
+}
+
+/// Where in a frame forces are found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Moment {
+    /// At its start, where nothing has moved yet.
+    Start,
+    /// At the end of a step that another one follows.
+    Middle,
+    /// At its end.
+    End,
+}
+
+impl Moment {
+    /// For how long what acts there changes velocities [s], which are kept in the middle of a step of `step` [s] within a frame.
+    fn time(self, step: f64) -> f64 {
+        match self {
+            Self::Start | Self::End => 0.5 * step,
+            Self::Middle => step,
+        }
+    }
 }
 
 /// A sphere in double precision.
@@ -67,14 +88,6 @@ pub struct Sphere {
     pub velocity: DVec3,
     /// [rad/s].
     pub angular_velocity: DVec3,
-}
-
-/// Memory to search and sort with.
-#[derive(Debug, Default)]
-pub(crate) struct Spare {
-    pub positions: Vec<Vec3>,
-    pub reaches: Vec<f32>,
-    pub keyed: Vec<(u64, u32)>,
 }
 
 impl DemSolver {
@@ -95,7 +108,7 @@ impl DemSolver {
             rules: Rules::default(),
             dampings: Dampings::default(),
             chunks: Vec::new(),
-            past: Past::default(),
+            past: None,
             loads: Vec::new(),
             impulses: Vec::new(),
             given: Vec::new(),
@@ -106,14 +119,12 @@ impl DemSolver {
             travels: Vec::new(),
             body_travel: 0.0,
             body_margin: 0.0,
-            near: Near::default(),
-            periodic: None,
+            cells: Cells::default(),
             searches: 0,
             spins: Vec::new(),
             turns,
             adaptive: Adaptive::default(),
             clock: Stopwatch::default(),
-            spare: Spare::default(),
         })
     }
 
@@ -133,8 +144,32 @@ impl DemSolver {
         })
     }
 
+    /// Steps of `step` [s] through a frame. Forces are found once more at its start, so that nothing of them must be kept between frames, and
+    /// whatever was changed meanwhile counts.
+    fn advance_fixed(&mut self, world: &mut World, steps: u32, step: f64) -> Result<(), AdvanceError> {
+        let start = world.time;
+        self.rules.set_step(step, Moment::Start);
+        self.clock.enter("search");
+        self.travels.clear();
+        for k in 0..world.bodies.len() {
+            let speed = self.body_speed(world, k, step * f64::from(steps));
+            self.travels.push(speed * step);
+        }
+        self.search(world, step)?;
+        self.clock.enter("forces");
+        self.push(world, Moment::Start, step);
+        self.sum_loads(0.0);
+        for k in 1..=steps {
+            world.time = start + step * f64::from(k - 1);
+            let moment = if k == steps { Moment::End } else { Moment::Middle };
+            self.rules.set_step(step, moment);
+            self.step(world, moment, step)?;
+        }
+        Ok(())
+    }
+
     /// One step of `step` [s] from the world's time on.
-    fn step(&mut self, world: &mut World, step: f64) -> Result<(), AdvanceError> {
+    fn step(&mut self, world: &mut World, moment: Moment, step: f64) -> Result<(), AdvanceError> {
         self.clock.enter("move");
         let moved = self.advance_spheres(step);
         if !moved.is_finite {
@@ -147,7 +182,7 @@ impl DemSolver {
             self.search(world, step)?;
         }
         self.clock.enter("forces");
-        self.push(world, step);
+        self.push(world, moment, step);
         self.sum_loads(step);
         Ok(())
     }
@@ -160,7 +195,7 @@ impl DemSolver {
         let State {
             rows,
             motions,
-            pushes,
+            pulls,
             left,
             ways,
             ..
@@ -168,12 +203,12 @@ impl DemSolver {
         let count = motions.len();
         let columns = rows[..count]
             .par_chunks_mut(CHUNK)
-            .zip(motions.par_chunks_mut(CHUNK))
-            .zip(pushes.par_chunks_mut(CHUNK))
+            .zip(motions.par_chunks(CHUNK))
+            .zip(pulls.par_chunks(CHUNK))
             .zip(left.par_chunks_mut(CHUNK))
             .zip(ways.par_chunks_mut(CHUNK));
         columns
-            .map(|((((rows, motions), pushes), left), ways)| motion::advance(rows, motions, pushes, left, ways, step))
+            .map(|((((rows, motions), pulls), left), ways)| motion::advance(rows, motions, pulls, left, ways, step))
             .reduce(|| Moved::NOT, Moved::with)
     }
 
@@ -218,15 +253,17 @@ impl DemSolver {
         Ok(holds && self.body_travel <= self.body_margin)
     }
 
-    /// Finds what acts on spheres, and brings their velocities to the end of the step.
-    fn push(&mut self, world: &World, step: f64) {
+    /// Finds what acts on spheres, and brings their velocities to the middle of the next step, or to the end of the frame.
+    fn push(&mut self, world: &World, moment: Moment, step: f64) {
+        let time = moment.time(step);
+        if self.settings.has_grains() {
+            return self.push_grains(world, time);
+        }
         let State {
             rows,
             motions,
-            pushes,
+            pulls,
             ways,
-            grains,
-            grain_of,
             ..
         } = &mut self.state;
         let (rows, rules, gravity) = (&*rows, &self.rules, world.gravity);
@@ -235,36 +272,56 @@ impl DemSolver {
             surfaces: &self.surfaces,
             bodies: &self.bodies,
             travels: &self.travels,
-            grain_of,
+            grain_of: &[],
         };
-        if self.settings.has_grains() {
-            let clumps = &self.settings.clumps;
-            let parts = Parts {
-                chunks: &mut self.chunks,
-                grains,
-                rows: &mut [],
-                pushes,
-                left: &mut [],
-                ways,
-            };
-            parts.each(&|parts| {
-                let chunk = &mut parts.chunks[0];
-                chunk.touch(rows, parts.ways, &solids, false);
-                forces::push_chunk(chunk, rows, parts.pushes, rules, &solids);
-                grains::finish(parts, rows, clumps, gravity, step);
-            });
-            return;
-        }
         let columns = motions
             .par_chunks_mut(CHUNK)
-            .zip(pushes.par_chunks_mut(CHUNK))
+            .zip(pulls.par_chunks_mut(CHUNK))
             .zip(ways.par_chunks(CHUNK));
         let chunks = self.chunks.par_iter_mut().zip(columns);
-        chunks.for_each(|(chunk, ((motions, pushes), ways))| {
+        chunks.for_each(|(chunk, ((motions, pulls), ways))| {
+            // On the stack: forces are forgotten once they have acted.
+            let mut pushes = [Push::default(); CHUNK];
+            let pushes = &mut pushes[..chunk.len];
             chunk.touch(rows, ways, &solids, false);
             forces::push_chunk(chunk, rows, pushes, rules, &solids);
             let own = &rows[chunk.start..chunk.start + chunk.len];
-            motion::finish(own, motions, pushes, gravity, step);
+            motion::finish(own, motions, pulls, pushes, gravity, time);
+        });
+    }
+
+    /// The same for grains of several spheres, whose velocities are changed for `time` [s].
+    pub(crate) fn push_grains(&mut self, world: &World, time: f64) {
+        let State {
+            rows,
+            pushes,
+            ways,
+            grains,
+            grain_of,
+            ..
+        } = &mut self.state;
+        let (rows, rules, clumps) = (&*rows, &self.rules, &self.settings.clumps);
+        let solids = Solids {
+            origin: world.origin,
+            surfaces: &self.surfaces,
+            bodies: &self.bodies,
+            travels: &self.travels,
+            grain_of,
+        };
+        let parts = Parts {
+            chunks: &mut self.chunks,
+            grains,
+            rows: &mut [],
+            pushes,
+            left: &mut [],
+            ways,
+        };
+        parts.each(&|parts| {
+            let chunk = &mut parts.chunks[0];
+            chunk.touch(rows, parts.ways, &solids, rules.is_trial);
+            parts.pushes.fill(Push::default());
+            forces::push_chunk(chunk, rows, parts.pushes, rules, &solids);
+            grains::finish(parts, rows, clumps, world.gravity, time);
         });
     }
 
@@ -296,11 +353,7 @@ impl Solver for DemSolver {
             world.time = start + duration;
             return self.end_frame(world, duration, steps);
         }
-        self.rules.set_step(step);
-        for k in 0..steps {
-            world.time = start + duration * f64::from(k) / f64::from(steps);
-            self.step(world, step)?;
-        }
+        self.advance_fixed(world, steps, step)?;
         world.time = start + duration;
         self.end_frame(world, duration, steps)
     }
@@ -319,35 +372,26 @@ impl Solver for DemSolver {
 
     fn save(&self, archive: &mut Archive) {
         self.state.save(archive);
-        self.past.save(archive);
+        match &self.past {
+            Some(past) => past.save(archive),
+            None => {
+                let mut past = Past::default();
+                self.chunks.iter().for_each(|chunk| past.add(chunk));
+                past.save(archive);
+            }
+        }
         archive.put("dem.deepest", &[self.deepest]);
         archive.put("dem.step", &[self.adaptive.next]);
-        let loads: Vec<[[f64; 3]; 2]> = (self.loads.iter())
-            .map(|load| [load.force.to_array(), load.torque.to_array()])
-            .collect();
-        archive.put("dem.loads", &loads);
         self.dynamics.save(archive);
     }
 
     fn load(&mut self, world: &World, archive: &Archive) -> Result<(), ArchiveError> {
         let state = State::load(world, &self.settings, archive)?;
         let past = Past::load(archive, state.spheres())?;
-        let loads: Vec<[[f64; 3]; 2]> = archive.get("dem.loads")?;
-        if loads.len() != world.bodies.len() {
-            return Err(ArchiveError::Unfit {
-                name: "dem.loads".to_owned(),
-                found: format!("{} bodies", loads.len()),
-            });
-        }
         self.deepest = archive.get_one("dem.deepest")?;
         self.adaptive.next = archive.get_one("dem.step")?;
         self.dynamics.load(world, archive)?;
-        (self.state, self.past) = (state, past);
-        self.loads.clear();
-        self.loads.extend(loads.iter().map(|&[force, torque]| Wrench {
-            force: force.into(),
-            torque: torque.into(),
-        }));
+        (self.state, self.past) = (state, Some(past));
         Ok(())
     }
 }

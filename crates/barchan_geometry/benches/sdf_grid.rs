@@ -6,7 +6,8 @@ mod support;
 
 use std::hint::black_box;
 
-use barchan_geometry::{Shape, sdf_grid::SdfGrid};
+use barchan_geometry::Shape;
+use barchan_geometry::sdf_grid::{LANES, Lane, SdfGrid};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use glam::DVec3;
 
@@ -28,6 +29,21 @@ fn sdf_grid(criterion: &mut Criterion) {
     for (order, points) in [("random", &random), ("sorted", &sorted)] {
         group.bench_function(format!("distance_{order}"), |b| {
             b.iter(|| points.iter().map(|&p| grid.distance(p)).sum::<f64>());
+        });
+        let columns: Vec<[Lane; 3]> = points
+            .as_chunks::<LANES>()
+            .0
+            .iter()
+            .map(|sixteen| [0, 1, 2].map(|axis| sixteen.map(|p| (p - grid.corner())[axis] as f32)))
+            .collect();
+        group.bench_function(format!("distances_{order}"), |b| {
+            b.iter(|| {
+                let mut out = [0.0; LANES];
+                columns.iter().for_each(|places| {
+                    grid.distances(places, &mut out);
+                    black_box(&out);
+                });
+            });
         });
         group.bench_function(format!("distance_and_normal_{order}"), |b| {
             b.iter(|| {

@@ -34,6 +34,7 @@ mod lattice;
 mod lists;
 mod search;
 mod sort;
+mod vectorised;
 
 pub use error::Error;
 pub use grid::{Cells, Grid};

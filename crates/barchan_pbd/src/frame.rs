@@ -37,7 +37,6 @@ pub(crate) struct Spare {
     vec3: Vec<Vec3>,
     order: Vec<u32>,
     pub(crate) pairs: Vec<[u32; 2]>,
-    pub(crate) some: Vec<[u32; 2]>,
     /// Number that each guide of what is remembered has now.
     pub(crate) new: Vec<u32>,
     place_of: Vec<u32>,
@@ -101,16 +100,34 @@ impl PbdSolver {
         self.clock.enter("sort");
         self.largest = world.guides.radius.iter().copied().fold(0.0, f32::max);
         self.fall_time = fall_time(world);
-        self.make_grid(world)?;
+        let is_new_domain = self.make_grid(world)?;
         world.wrap_guides();
         world.wrap_bodies();
-        self.sort(world)?;
         let n = world.guides.len();
-        self.columns.reset(n);
         let surfaces_changed = self.make_surfaces(world);
+        let keeps_lists = !is_new_domain && self.keeps_lists(world, duration);
+        self.has_lists = keeps_lists;
+        if keeps_lists {
+            self.old.clear();
+            self.old.extend(0..n as u32);
+        } else {
+            self.sort(world)?;
+            self.columns.reset(n);
+        }
+        self.weigh_masses(world);
         self.sleep.sort(&self.old);
         let is_open = world.periodic.iter().all(Option::is_none);
         self.columns.sort(&self.old, is_open && !surfaces_changed);
+        if keeps_lists {
+            self.columns.take_up(&mut world.guides);
+            if self.is_bare {
+                self.complete_lists(world);
+            }
+        }
+        self.is_bare = false;
+        if surfaces_changed || !world.bodies.iter().map(|body| body.pose).eq(self.poses.iter().copied()) {
+            self.body_travel = f32::INFINITY;
+        }
         self.watch_bodies(world, duration);
         if !self.sleeps()
             || self
@@ -121,21 +138,20 @@ impl PbdSolver {
         {
             self.sleep.wake_all();
         }
-        self.is_first_search = true;
-        self.weigh_masses(world);
+        self.is_first_step = true;
         self.near.resize_with(n.div_ceil(CHUNK), Vec::new);
         let is_left_alone = !self.sleep.moving.iter().any(|&moves| moves);
         self.is_at_rest = self.settings.remembers() && is_left_alone && is_at_rest(world, self.fall_time);
         self.spare.wrenches.clear();
         self.spare.wrenches.resize(world.bodies.len(), Wrench::default());
-        self.body_travel = f32::INFINITY;
         Ok(())
     }
 
-    fn make_grid(&mut self, world: &World) -> Result<(), AdvanceError> {
+    /// Makes the grid of the world's domain. Gives whether that is another than before.
+    fn make_grid(&mut self, world: &World) -> Result<bool, AdvanceError> {
         let wanted = (world.periodic, world.origin);
         if self.spare.periodic == Some(wanted) {
-            return Ok(());
+            return Ok(false);
         }
         let local = |axis: usize| {
             let range = world.periodic[axis]?;
@@ -143,8 +159,7 @@ impl PbdSolver {
             Some(at(range[0])..at(range[1]))
         };
         self.nearby = Nearby::new([local(0), local(1), local(2)]).map_err(search_error)?;
-        self.spare.periodic = Some(wanted);
-        Ok(())
+        Ok(self.spare.periodic.replace(wanted).is_some())
     }
 
     /// Puts guides in the order of cells, and finds their numbers in what is remembered.
@@ -304,7 +319,9 @@ impl PbdSolver {
         let walls = walls
             .map(|w| -w.start / world.guides.radius[w.guide as usize])
             .fold(0.0, f32::max);
-        self.columns.fold(&mut world.guides);
+        self.columns.leave(&mut world.guides);
+        self.poses.clear();
+        self.poses.extend(world.bodies.iter().map(|body| body.pose));
         self.sleep.count(&self.columns, &world.guides, duration, self.fall_time);
         self.last_overlap = guides.max(walls);
         if world.guides.velocity.iter().any(|v| !v.is_finite()) {

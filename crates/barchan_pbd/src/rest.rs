@@ -41,8 +41,8 @@ impl PbdSolver {
         })
     }
 
-    /// Decides who sleeps in this frame; the others go on as predicted.
-    pub(crate) fn let_sleep(&mut self, world: &mut World, step: f64) {
+    /// Decides who sleeps in this frame; the others go on as predicted. `searched`: what may touch has just been found anew.
+    pub(crate) fn let_sleep(&mut self, world: &mut World, step: f64, searched: bool) {
         self.sleep.slept.clear();
         self.sleep.slept.extend_from_slice(&self.sleep.asleep);
         // Only whoever may sleep is asked: a loss wakes.
@@ -51,8 +51,11 @@ impl PbdSolver {
             !(sleep.may_sleep(i) || sleep.may_sleep(j))
                 || nearby.of(i as usize).iter().any(|others| others.contains(&j))
         };
-        let lost = halo::lost(&self.old_candidates, &self.spare.new, is_kept, NEW);
-        self.sleep.decide(&self.nearby, &self.near, &lost);
+        let lost = match searched {
+            true => halo::lost(&self.old_candidates, &self.spare.new, is_kept, NEW),
+            false => Vec::new(),
+        };
+        self.sleep.decide(&self.candidates, &self.near, &lost);
         let gravity = world.gravity.as_vec3();
         for (i, velocity) in world.guides.velocity.iter_mut().enumerate() {
             match (self.sleep.slept[i], self.sleep.asleep[i]) {

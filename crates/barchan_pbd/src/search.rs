@@ -1,27 +1,41 @@
 //! When guides have moved too far for their lists: what may touch is found anew, for all or for those few.
 
-use barchan_world::{AdvanceError, World};
+use barchan_world::{AdvanceError, Guides, World};
+use rayon::prelude::*;
 
 use crate::PbdSolver;
 use crate::cpu::CHUNK;
 use crate::cpu::bodies::BodyStep;
 use crate::cpu::candidates::{self, Geometry, Past};
-use crate::cpu::guides::Extremes;
+use crate::cpu::guides::{Ahead, Extremes};
 use crate::cpu::memory::NEW;
 use crate::cpu::rules::{Rules, SLACK};
 use crate::frame::Spare;
 
 /// Leeway that every guide has before lists end, of the largest radius [-].
-const LEEWAY: f32 = 0.2;
+const LEEWAY: f32 = 0.15;
 /// A guide that needs more, of the largest radius [-], is fast: larger cells for all would cost more than a search of its own.
 const SLOW_LEEWAY: f32 = 0.6;
 /// The most that a guide has, of the largest radius [-].
 const MOST_LEEWAY: f32 = 4.0;
 
-/// Guides that may be searched for anew [-], each among all, before all are.
-const MOST_MENDED: usize = 32;
+/// Guides that go no farther than this in a frame, of the largest radius [-], are searched for so many frames ahead [-].
+const NEAR: f32 = 0.2;
+const FRAMES: f32 = 3.0;
+
+/// Guides may be searched for anew, each among all, up to one in so many [-]; else all are.
+const MENDED: usize = 4;
 
 impl PbdSolver {
+    /// Whether what may touch need not be found anew for all in the next `duration` [s]: nobody else has moved guides, and few
+    /// will leave what was searched for.
+    pub(crate) fn keeps_lists(&self, world: &World, duration: f64) -> bool {
+        let Guides { id, velocity, .. } = &world.guides;
+        self.ids == *id
+            && self.columns.is_as_left(&world.guides)
+            && self.columns.leaving(velocity, duration as f32) * MENDED <= velocity.len()
+    }
+
     /// Finds pairs and near bodies anew, unless the last ones still hold for this step. The frame has `left` steps after it.
     pub(crate) fn search_if_needed(
         &mut self,
@@ -43,62 +57,64 @@ impl PbdSolver {
             .iter()
             .map(|b| b.is_present)
             .eq(self.spare.is_present.iter().copied());
-        if self.body_travel <= self.body_margin && is_same && (found.holds || self.mend(world, left)) {
-            return Ok(());
-        }
         if !is_same {
             self.columns.apart.fill(f32::NEG_INFINITY);
+            self.spare.is_present.clear();
+            self.spare.is_present.extend(self.bodies.iter().map(|b| b.is_present));
         }
-        self.spare.is_present.clear();
-        self.spare.is_present.extend(self.bodies.iter().map(|b| b.is_present));
-        self.columns.fold(&mut world.guides);
-        // As far ahead as the fastest guide allows.
-        let most = self.most_leeway(world) / (0.5 * found.free.sqrt()).max(f32::MIN_POSITIVE);
-        let steps = most.min((left + 1) as f32).max(1.0);
-        self.body_travel = body;
-        self.body_margin = 1.1 * body * steps;
-        self.search(world, steps)?;
-        if std::mem::take(&mut self.is_first_search) && self.sleeps() {
-            self.let_sleep(world, step);
+        let holds = self.has_lists && (found.holds || self.mend(world, left)?);
+        if !holds {
+            self.columns.fold(&mut world.guides);
+            // As far ahead as the fastest guide allows.
+            let most = self.most_leeway(world) / (0.5 * found.free.sqrt()).max(f32::MIN_POSITIVE);
+            self.search(world, most.min((left + 1) as f32).max(1.0))?;
+            self.has_lists = true;
+        }
+        if !holds || !is_same || self.body_travel > self.body_margin {
+            self.clock.enter("near bodies");
+            self.body_travel = body;
+            self.body_margin = 1.1 * body * (left + 1) as f32;
+            self.columns.gone.fill(0.0);
+            let (margin, rules) = (self.body_margin, Rules::new(&self.settings, 1.0, 1.0));
+            let (scene, parts) = self.split(world, rules);
+            scene.find_near(parts.near, parts.columns, margin);
+        }
+        if std::mem::take(&mut self.is_first_step) && self.sleeps() {
+            self.let_sleep(world, step, !holds);
         }
         Ok(())
     }
 
-    /// Finds anew what the guides that left their leeway may touch, if they are few: what the others may touch still holds.
-    fn mend(&mut self, world: &World, left: u32) -> bool {
-        let Spare {
-            u32: who, pairs, some, ..
-        } = &mut self.spare;
-        let (steps, margin) = ((left + 1) as f32, LEEWAY * self.largest);
-        self.columns.look_again(steps, margin, who);
-        if who.len() > MOST_MENDED {
-            return false;
+    /// Finds anew what the guides may touch that leave their leeway, if they are few: what the others may touch still holds.
+    fn mend(&mut self, world: &World, left: u32) -> Result<bool, AdvanceError> {
+        self.clock.enter("mend");
+        let Spare { u32: who, pairs, .. } = &mut self.spare;
+        self.columns
+            .look_again(ahead(world, self.largest, (left + 1) as f32), who);
+        if who.len() * MENDED > world.guides.len() {
+            return Ok(false);
         }
         let geometry = Geometry::new(world);
-        pairs.clear();
-        for &i in who.iter() {
-            let found = self
-                .nearby
-                .find_again(i as usize, &world.guides, &self.columns, geometry.periods.as_vec3());
-            pairs.extend(found.map(|j| [i.min(j), i.max(j)]));
-        }
-        pairs.sort_unstable();
-        for of_chunk in pairs.chunk_by(|a, b| a[0] as usize / CHUNK == b[0] as usize / CHUNK) {
-            let c = of_chunk[0][0] as usize / CHUNK;
-            some.clear();
-            some.extend_from_slice(of_chunk);
-            self.candidates[c].insert(c, some, &geometry);
-            self.contacts.rows[c].reserve(&self.candidates[c]);
-        }
+        let candidates = &self.candidates;
+        let is_known = |pair: [u32; 2]| candidates[pair[0] as usize / CHUNK].has(pair);
+        self.nearby
+            .find_again(who, &world.guides, &self.columns, is_known, pairs)
+            .map_err(search_error)?;
+        let chunks = self.candidates.par_iter_mut().zip(&mut self.contacts.rows);
+        chunks.enumerate().for_each(|(c, (candidates, rows))| {
+            let new = of_chunk(pairs, c, |pair| pair[0]);
+            if !new.is_empty() {
+                candidates.insert(c, new, &geometry);
+                rows.reserve(candidates);
+            }
+        });
         self.imports.find(&self.candidates);
         let (margin, rules) = (self.body_margin, Rules::new(&self.settings, 1.0, 1.0));
         let who = std::mem::take(&mut self.spare.u32);
         let (scene, parts) = self.split(world, rules);
-        for i in who.iter().map(|&i| i as usize) {
-            scene.find_near_again(i, &mut parts.near[i / CHUNK], parts.columns, margin);
-        }
+        scene.find_near_again(&who, parts.near, parts.columns, margin);
         self.spare.u32 = who;
-        true
+        Ok(true)
     }
 
     /// The most that a guide may go before the next search [m]: a period must be four times as long as it is then felt.
@@ -111,7 +127,7 @@ impl PbdSolver {
 
     /// Finds what may touch in the next `steps` steps if guides go on as they do.
     fn search(&mut self, world: &World, steps: f32) -> Result<(), AdvanceError> {
-        self.columns.look_ahead(steps, LEEWAY * self.largest);
+        self.columns.look_ahead(ahead(world, self.largest, steps));
         self.nearby
             .find(&world.guides, &self.columns, SLOW_LEEWAY * self.largest)
             .map_err(search_error)?;
@@ -136,18 +152,42 @@ impl PbdSolver {
             new: &self.spare.new,
         });
         candidates::build(&mut self.candidates, &self.nearby, &geometry, past);
+        self.make_room(world.guides.len());
+        Ok(())
+    }
+
+    /// Gets ready for contacts of these candidates.
+    fn make_room(&mut self, guides: usize) {
         self.imports.find(&self.candidates);
-        self.contacts.resize(world.guides.len().div_ceil(CHUNK));
+        self.contacts.resize(guides.div_ceil(CHUNK));
         for (rows, candidates) in self.contacts.rows.iter_mut().zip(&self.candidates) {
             rows.reserve(candidates);
         }
-        self.clock.enter("near bodies");
-        self.columns.gone.fill(0.0);
-        let (margin, rules) = (self.body_margin, Rules::new(&self.settings, 1.0, 1.0));
-        let (scene, parts) = self.split(world, rules);
-        scene.find_near(parts.near, parts.columns, margin);
-        Ok(())
     }
+
+    /// Makes the lists that were loaded whole again.
+    pub(crate) fn complete_lists(&mut self, world: &World) {
+        std::mem::swap(&mut self.candidates, &mut self.old_candidates);
+        candidates::complete(&mut self.candidates, &self.old_candidates, &Geometry::new(world));
+        self.make_room(world.guides.len());
+    }
+}
+
+/// What a search for `steps` steps is for, with guides of at most `largest` [m] radius. A period must be longer than what is felt.
+fn ahead(world: &World, largest: f32, steps: f32) -> Ahead {
+    let is_open = world.periodic.iter().all(Option::is_none);
+    Ahead {
+        steps,
+        frames: if is_open { FRAMES } else { 1.0 },
+        near: NEAR * largest,
+        margin: LEEWAY * largest,
+    }
+}
+
+/// The part of `all`, in the order of the guides that `of` tells, that is of the guides of chunk `c`.
+pub(crate) fn of_chunk<T>(all: &[T], c: usize, of: impl Fn(&T) -> u32) -> &[T] {
+    let end = |c: usize| all.partition_point(|x| (of(x) as usize) < c * CHUNK);
+    &all[end(c)..end(c + 1)]
 }
 
 pub(crate) fn search_error(error: barchan_neighbors::Error) -> AdvanceError {

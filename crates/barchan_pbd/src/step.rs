@@ -1,8 +1,8 @@
 //! A step, stage by stage, after Algorithm 1 of [Sommer22].
 
 use barchan_world::{
-    AdvanceError, AdvanceReport, Archive, ArchiveError, Friction, Guides, SETTLED_FRACTION, Solver, Stopwatch, World,
-    Wrench,
+    AdvanceError, AdvanceReport, Archive, ArchiveError, Friction, Guides, Pose, SETTLED_FRACTION, Solver, Stopwatch,
+    World, Wrench,
 };
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
@@ -62,7 +62,13 @@ pub struct PbdSolver {
     /// The last time step [s], and √(d/g) of the guides [s].
     pub(crate) last_step: f64,
     pub(crate) fall_time: f64,
-    pub(crate) is_first_search: bool,
+    /// Whether the frame's first step is yet to come.
+    pub(crate) is_first_step: bool,
+    /// Whether candidates are those of the guides as they are sorted now, and whether they are yet without geometry.
+    pub(crate) has_lists: bool,
+    pub(crate) is_bare: bool,
+    /// Where bodies were at the end of the last frame.
+    pub(crate) poses: Vec<Pose>,
     /// Whether hardly any guide moves in this frame.
     pub(crate) is_at_rest: bool,
     /// Deepest overlap at the end of the last frame, of a radius [-].
@@ -102,7 +108,10 @@ impl PbdSolver {
             largest: 0.0,
             last_step: 0.0,
             fall_time: f64::INFINITY,
-            is_first_search: true,
+            is_first_step: true,
+            has_lists: false,
+            is_bare: false,
+            poses: Vec::new(),
             is_at_rest: false,
             last_overlap: 0.0,
             clock: Stopwatch::default(),
@@ -113,6 +122,19 @@ impl PbdSolver {
     /// How far each guide went in the last frame [m], in the world's order.
     pub fn frame_displacement(&self) -> &[Vec3] {
         &self.columns.total
+    }
+
+    /// All steps of a frame of `duration` [s]. Gives their number.
+    fn steps(&mut self, world: &mut World, duration: f64) -> Result<u32, AdvanceError> {
+        let (start, steps) = (world.time, self.plan(world, duration)?);
+        let step = duration / f64::from(steps);
+        self.rub(world, step);
+        for k in 0..steps {
+            world.time = start + duration * f64::from(k) / f64::from(steps);
+            self.step(world, step, steps - 1 - k)?;
+        }
+        world.time = start + duration;
+        Ok(steps)
     }
 
     /// One step of `step` [s], after which the frame has `left` more.
@@ -281,15 +303,13 @@ impl Solver for PbdSolver {
             return Ok(report);
         }
         self.begin_frame(world, duration)?;
-        let (start, steps) = (world.time, self.plan(world, duration)?);
-        let step = duration / f64::from(steps);
-        self.rub(world, step);
-        for k in 0..steps {
-            world.time = start + duration * f64::from(k) / f64::from(steps);
-            self.step(world, step, steps - 1 - k)?;
+        match self.steps(world, duration) {
+            Ok(steps) => self.end_frame(world, duration, steps),
+            Err(error) => {
+                self.columns.leave(&mut world.guides);
+                Err(error)
+            }
         }
-        world.time = start + duration;
-        self.end_frame(world, duration, steps)
     }
 
     fn save(&self, archive: &mut Archive) {
@@ -298,6 +318,7 @@ impl Solver for PbdSolver {
         archive.put("pbd.last_overlap", &[self.last_overlap]);
         self.sleep.save(archive);
         memory::save_pairs(&self.candidates, archive);
+        memory::save_ways(&self.columns, archive);
         memory::save_walls(&self.contacts.walls, archive);
         self.motion.save(archive);
     }
@@ -309,7 +330,9 @@ impl Solver for PbdSolver {
         let sleep = Sleep::load(ids.len(), archive)?;
         let candidates = memory::load_pairs(ids.len(), archive)?;
         let walls = memory::load_walls(ids.len(), archive)?;
+        memory::load_ways(ids.len(), &mut self.columns, archive)?;
         self.motion.load(world, archive)?;
+        self.is_bare = true;
         (self.ids, self.last_step, self.sleep) = (ids, last_step, sleep);
         (self.candidates, self.contacts.walls) = (candidates, walls);
         Ok(())

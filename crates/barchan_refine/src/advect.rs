@@ -138,14 +138,14 @@ fn dispatch(group: Group, field: &Field, rule: &Rule, lists: &mut [List; 3], sim
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,popcnt")]
 fn move_group_avx2(group: Group, field: &Field, rule: &Rule, lists: &mut [List; 3]) {
     // SAFETY: the machine has the instructions, or this would not run.
     unsafe { move_group::<Avx2>(group, field, rule, lists) }
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,bmi1,bmi2,popcnt")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,fma,bmi1,bmi2,popcnt")]
 fn move_group_avx512(group: Group, field: &Field, rule: &Rule, lists: &mut [List; 3]) {
     // SAFETY: the machine has the instructions, or this would not run.
     unsafe { move_group::<Avx512>(group, field, rule, lists) }
@@ -179,16 +179,16 @@ impl<I: Isa> Sums<I> {
                 let dx = I::sub(place[0], I::splat(mover.position[0]));
                 let dy = I::sub(place[1], I::splat(mover.position[1]));
                 let dz = I::sub(place[2], I::splat(mover.position[2]));
-                let squared = I::add(I::add(I::mul(dx, dx), I::mul(dy, dy)), I::mul(dz, dz));
-                let rest = I::max(I::sub(one, I::mul(squared, I::splat(mover.inverse))), zero);
+                let squared = I::mul_add(dz, dz, I::mul_add(dy, dy, I::mul(dx, dx)));
+                let rest = I::max(I::mul_sub(squared, I::splat(mover.inverse), one), zero);
                 let weight = I::mul(I::mul(rest, rest), rest);
                 sum = I::add(sum, weight);
                 largest = I::max(largest, weight);
                 let share = if SHARP { I::mul(weight, weight) } else { weight };
                 shares = I::add(shares, share);
-                u = I::add(u, I::mul(share, I::splat(mover.velocity[0])));
-                v = I::add(v, I::mul(share, I::splat(mover.velocity[1])));
-                w = I::add(w, I::mul(share, I::splat(mover.velocity[2])));
+                u = I::mul_add(share, I::splat(mover.velocity[0]), u);
+                v = I::mul_add(share, I::splat(mover.velocity[1]), v);
+                w = I::mul_add(share, I::splat(mover.velocity[2]), w);
             }
             Self {
                 weight: sum,

@@ -1,12 +1,13 @@
 //! Grains against bodies: what would be inside is pushed out, and rubs.
+#![allow(clippy::needless_range_loop, reason = "lanes of several arrays at once")]
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use barchan_geometry::Shape;
-use barchan_geometry::sdf_grid::SdfGrid;
+use barchan_geometry::sdf_grid::{LANES, Lane, SdfGrid};
 use barchan_world::{Body, Boundary, Friction, Pose, World, geometric_mean};
-use glam::{DMat3, DVec3, Vec3};
+use glam::{DMat3, DVec3, Mat3, Vec3};
 use rayon::prelude::*;
 
 use crate::advect::{CHUNK, GROUP, UNKNOWN};
@@ -15,8 +16,6 @@ use crate::grains::Grains;
 
 /// Faces of a body that a grain is pushed out of, one after the other.
 const FACES: usize = 3;
-/// Grains whose distance is asked for together, first [-].
-const BLOCK: usize = 16;
 /// Bodies that a chunk can be near at a time.
 const NEAR: usize = 8;
 /// Points of a fast grain's way that are looked at.
@@ -34,6 +33,9 @@ pub(crate) struct Obstacle {
     /// What its motion does to a place p: it adds `turn` p + `shift`.
     turn: DMat3,
     shift: DVec3,
+    /// What leads from a place p relative to the world's origin to one from the field's corner on: `to_field` p + `field_shift`.
+    to_field: Mat3,
+    field_shift: Vec3,
     /// By material.
     friction: Vec<Friction>,
 }
@@ -86,7 +88,13 @@ impl Obstacle {
         let turn = (from.rotation.inverse() * to.rotation).normalize();
         let angle = 2.0 * turn.xyz().length().min(1.0).asin();
         let materials = world.materials.all.iter();
+        let corner = match &surface {
+            Surface::Field(grid) => grid.corner(),
+            Surface::Exact(_) => DVec3::ZERO,
+        };
         Self {
+            to_field: DMat3::from_quat(to.rotation.inverse()).as_mat3(),
+            field_shift: (to.local(world.origin) - corner).as_vec3(),
             surface,
             clearance: clearance.clone(),
             travel: from.point(center).distance(to.point(center)) + angle * extent.min(reach),
@@ -98,12 +106,31 @@ impl Obstacle {
         }
     }
 
-    /// Signed distance [m] of a place of the body's frame.
-    fn distance(&self, local: DVec3) -> f64 {
+    /// Signed distances [m] of sixteen places relative to the world's origin, as columns; exact to single precision.
+    fn distances(&self, places: &[Lane; 3], origin: DVec3) -> Lane {
+        let mut out = [0.0; LANES];
         match &self.surface {
-            Surface::Field(grid) => grid.distance(local),
-            Surface::Exact(shape) => shape.distance(local),
+            Surface::Field(grid) => grid.distances(&self.in_field(places), &mut out),
+            Surface::Exact(shape) => {
+                for l in 0..LANES {
+                    let place = origin + Vec3::new(places[0][l], places[1][l], places[2][l]).as_dvec3();
+                    out[l] = shape.distance(self.to.local(place)) as f32;
+                }
+            }
         }
+        out
+    }
+
+    /// Places relative to the world's origin, from the field's corner on.
+    fn in_field(&self, [x, y, z]: &[Lane; 3]) -> [Lane; 3] {
+        let mut local = [[0.0; LANES]; 3];
+        for (axis, local) in local.iter_mut().enumerate() {
+            let (row, shift) = (self.to_field.row(axis), self.field_shift[axis]);
+            for l in 0..LANES {
+                local[l] = row.x * x[l] + row.y * y[l] + row.z * z[l] + shift;
+            }
+        }
+        local
     }
 
     fn probe(&self, local: DVec3) -> (f64, DVec3) {
@@ -164,15 +191,9 @@ struct Moving {
 }
 
 impl Moving {
-    /// Pushes it out of `obstacle`, relative to which it went no farther than `travel` [m], and gives its gap [m], 0 if it was
-    /// inside.
-    fn push_out(&mut self, obstacle: &Obstacle, travel: f64, step: f64) -> f64 {
+    /// Pushes it out of `obstacle` and gives its gap [m], 0 if it was inside.
+    fn push_out(&mut self, obstacle: &Obstacle, step: f64) -> f64 {
         let mut end = obstacle.to.local(self.end);
-        // Most touch nothing; the normal is dearer than the distance.
-        let distance = obstacle.distance(end);
-        if distance >= self.radius && distance >= travel {
-            return distance - self.radius;
-        }
         let start = obstacle.from.local(self.start);
         let mut touched = false;
         for _ in 0..FACES {
@@ -394,19 +415,24 @@ impl Chunk<'_> {
             *gap = gap.saturating_sub(gone);
         }
         let mut pushed = false;
-        for start in (0..self.id.len()).step_by(BLOCK) {
-            let block = start..(start + BLOCK).min(self.id.len());
+        let bodies_stay = near.iter().all(|&k| pushing.obstacles[k].travel == 0.0);
+        for start in (0..self.id.len()).step_by(LANES) {
+            let block = start..(start + LANES).min(self.id.len());
             if !self.gaps[block.clone()].contains(&0) {
                 continue;
             }
-            let gap = self.gap(block.clone(), near, pushing);
-            if gap > travel {
-                self.gaps[block].fill((gap / unit) as u8);
-                continue;
-            }
-            for i in block {
-                if self.gaps[i] == 0 {
-                    let gap = self.push_grain_out(i, near, travel, pushing);
+            let distances = self.distances(block.clone(), near, pushing);
+            for (i, distance) in block.zip(distances) {
+                let way = match bodies_stay {
+                    true => f64::from(self.velocity(i).length()) * pushing.step + pushing.nudge,
+                    false => travel,
+                };
+                // In single precision, nearly there is there.
+                let distance = f64::from(distance) * (1.0 - 1e-5);
+                if distance > way.max(pushing.largest_radius) {
+                    self.gaps[i] = (CAUTION * (distance - pushing.largest_radius) / unit) as u8;
+                } else if self.gaps[i] == 0 {
+                    let gap = self.push_grain_out(i, near, pushing);
                     self.gaps[i] = (CAUTION * gap / unit) as u8;
                     pushed |= gap <= 0.0;
                 }
@@ -415,23 +441,30 @@ impl Chunk<'_> {
         pushed
     }
 
-    /// How far each grain of a block may go before it can touch one of the bodies `near` [m].
-    fn gap(&self, block: Range<usize>, near: &[usize], pushing: &Pushing) -> f64 {
-        let (center, half) = self.bounds(block);
-        let center = pushing.origin + center.as_dvec3();
-        let distance = |&k: &usize| {
-            let obstacle = &pushing.obstacles[k];
-            CAUTION * obstacle.distance(obstacle.to.local(center))
+    /// How far each grain of a block is from the nearest of the bodies `near` [m].
+    fn distances(&self, block: Range<usize>, near: &[usize], pushing: &Pushing) -> Lane {
+        let column = |axis: usize| {
+            let values = &self.position[axis][block.clone()];
+            let mut column = [values[0]; LANES];
+            column[..values.len()].copy_from_slice(values);
+            column
         };
-        near.iter().map(distance).fold(f64::INFINITY, f64::min) - half - pushing.largest_radius
+        let places = [column(0), column(1), column(2)];
+        let mut least = [f32::INFINITY; LANES];
+        for &k in near {
+            let distances = pushing.obstacles[k].distances(&places, pushing.origin);
+            for l in 0..LANES {
+                least[l] = least[l].min(distances[l]);
+            }
+        }
+        least
     }
 
     /// Where it is and how it moves.
     fn about(&self, pushing: &Pushing) -> About {
-        let (center, half) = self.bounds(0..self.id.len());
-        let first = Vec3::new(self.velocity[0][0], self.velocity[1][0], self.velocity[2][0]);
-        let differs =
-            |i: usize| Vec3::new(self.velocity[0][i], self.velocity[1][i], self.velocity[2][i]).distance(first);
+        let (center, half) = self.bounds();
+        let first = self.velocity(0);
+        let differs = |i: usize| self.velocity(i).distance(first);
         About {
             center: pushing.origin + center.as_dvec3(),
             half,
@@ -440,19 +473,24 @@ impl Chunk<'_> {
         }
     }
 
-    fn bounds(&self, part: Range<usize>) -> (Vec3, f64) {
-        let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-        for i in part {
-            let p = Vec3::new(self.position[0][i], self.position[1][i], self.position[2][i]);
-            (low, high) = (low.min(p), high.max(p));
-        }
+    /// Its middle, and half the diagonal of the box around it [m].
+    fn bounds(&self) -> (Vec3, f64) {
+        let ranges = [0, 1, 2].map(|axis| range(self.position[axis]));
+        let (low, high) = (
+            Vec3::from_array(ranges.map(|r| r.0)),
+            Vec3::from_array(ranges.map(|r| r.1)),
+        );
         (0.5 * (low + high), 0.5 * f64::from((high - low).length()))
     }
 
-    /// Pushes a grain that went `travel` [m] out of bodies, and gives its gap [m].
-    fn push_grain_out(&mut self, i: usize, near: &[usize], travel: f64, pushing: &Pushing) -> f64 {
+    fn velocity(&self, i: usize) -> Vec3 {
+        Vec3::new(self.velocity[0][i], self.velocity[1][i], self.velocity[2][i])
+    }
+
+    /// Pushes a grain out of bodies, and gives its gap [m].
+    fn push_grain_out(&mut self, i: usize, near: &[usize], pushing: &Pushing) -> f64 {
         let end = Vec3::new(self.position[0][i], self.position[1][i], self.position[2][i]).as_dvec3() + pushing.origin;
-        let velocity = Vec3::new(self.velocity[0][i], self.velocity[1][i], self.velocity[2][i]).as_dvec3();
+        let velocity = self.velocity(i).as_dvec3();
         let mut grain = Moving {
             start: end - velocity * pushing.step,
             end,
@@ -464,7 +502,7 @@ impl Chunk<'_> {
         // Twice: the second body may push into the first.
         for _ in 0..2 {
             for &k in near {
-                least = least.min(grain.push_out(&pushing.obstacles[k], travel, pushing.step));
+                least = least.min(grain.push_out(&pushing.obstacles[k], pushing.step));
             }
             if least > 0.0 || near.len() == 1 {
                 break;
@@ -479,4 +517,17 @@ impl Chunk<'_> {
         }
         least.max(0.0)
     }
+}
+
+/// The least and the greatest of `values`, sixteen at a time.
+fn range(values: &[f32]) -> (f32, f32) {
+    let (mut low, mut high) = ([f32::INFINITY; LANES], [f32::NEG_INFINITY; LANES]);
+    for sixteen in values.chunks(LANES) {
+        for (l, &value) in sixteen.iter().enumerate() {
+            low[l] = if value < low[l] { value } else { low[l] };
+            high[l] = if value > high[l] { value } else { high[l] };
+        }
+    }
+    let least = low.into_iter().fold(f32::INFINITY, f32::min);
+    (least, high.into_iter().fold(f32::NEG_INFINITY, f32::max))
 }

@@ -2,6 +2,8 @@
 
 use glam::{IVec3, Vec3};
 
+use crate::isa::LANES;
+
 /// Cells along each axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Domain {
@@ -74,6 +76,17 @@ impl Domain {
         place.max(Vec3::ZERO).min(self.last).as_ivec3()
     }
 
+    /// Numbers of the cells of sixteen places, given as columns.
+    #[inline(always)]
+    pub fn indices(&self, [x, y, z]: [&[f32; LANES]; 3]) -> [u32; LANES] {
+        let mut index = [0; LANES];
+        for l in 0..LANES {
+            let cell = self.cell(Vec3::new(x[l], y[l], z[l]));
+            index[l] = self.index(cell) as u32;
+        }
+        index
+    }
+
     /// Number of a cell, x fastest.
     #[inline(always)]
     pub fn index(&self, cell: IVec3) -> usize {
@@ -86,12 +99,13 @@ fn bulk(points: &[Vec3], side: f32) -> (Vec3, Vec3) {
     let (mut low, mut high) = (Vec3::ZERO, Vec3::ZERO);
     for axis in 0..3 {
         let mut values: Vec<f32> = points.iter().map(|p| p[axis]).filter(|x| x.is_finite()).collect();
-        values.sort_by(f32::total_cmp);
-        let (Some(&first), Some(&last)) = (values.first(), values.last()) else {
+        let Some(first) = values.iter().copied().reduce(f32::min) else {
             continue;
         };
-        let tail = values.len() / 64;
-        let (inner, outer) = (values[tail], values[values.len() - 1 - tail]);
+        let last = values.iter().copied().fold(first, f32::max);
+        let (tail, end) = (values.len() / 64, values.len() - 1 - values.len() / 64);
+        let inner = *values.select_nth_unstable_by(tail, f32::total_cmp).1;
+        let outer = *values.select_nth_unstable_by(end, f32::total_cmp).1;
         let room = 0.5 * (outer - inner) + 2.0 * side;
         low[axis] = (inner - room).max(first);
         high[axis] = (outer + room).min(last);

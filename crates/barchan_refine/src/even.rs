@@ -5,6 +5,9 @@
 //! carry the grains with it. It costs no more than to count grains in cells, every few frames; what rests or moves as one is left
 //! alone.
 
+use std::ops::Range;
+
+use barchan_neighbors::vectorised;
 use barchan_world::{Archive, ArchiveError, World};
 use glam::{DVec3, IVec3, Vec3};
 use rayon::prelude::*;
@@ -12,12 +15,16 @@ use rayon::prelude::*;
 use crate::domain::Domain;
 use crate::field::Mover;
 use crate::grains::Grains;
+use crate::isa::LANES;
 use crate::laws::{CROWDED, REACH, agitated, spreading};
 
 /// Frames from count to count.
 const EVERY: u32 = 3;
 /// Side of a cell, in radii of the largest guide [-].
 const SIDE: f32 = 1.5;
+/// Guides, and cells, of a task [-], at least.
+const TASK: usize = 1024;
+const CELLS: usize = 8192;
 
 /// Counts grains, and keeps what follows from it.
 #[derive(Debug, Default)]
@@ -34,6 +41,7 @@ pub(crate) struct Evener {
     stirs: Vec<(f64, DVec3, f64)>,
     counts: Vec<u32>,
     density: Vec<f32>,
+    slopes: Vec<Vec3>,
     spare: Vec<f32>,
 }
 
@@ -84,19 +92,24 @@ impl Evener {
             *velocity += own;
             *squared += own.length_squared();
         }
-        for (mover, &id) in movers.iter().zip(&world.guides.id) {
+        let (stirs, before) = (&self.stirs, &self.agitation);
+        let stirred = |(mover, &id): (&Mover, &u32)| {
             let first = domain.cell(mover.place() - 0.5 * side);
             let (mut count, mut velocity, mut squared) = (0.0, DVec3::ZERO, 0.0);
             for corner in 0..8 {
                 let cell = first + IVec3::new(corner & 1, corner >> 1 & 1, corner >> 2);
                 if cell.cmplt(domain.size()).all() {
-                    let (n, v, s) = self.stirs[domain.index(cell)];
+                    let (n, v, s) = stirs[domain.index(cell)];
                     (count, velocity, squared) = (count + n, velocity + v, squared + s);
                 }
             }
             let variance: f64 = squared / count - (velocity / count).length_squared();
-            let agitation = &mut self.agitation[id as usize];
-            *agitation = agitated(*agitation, variance.max(0.0).sqrt() as f32, duration);
+            agitated(before[id as usize], variance.max(0.0).sqrt() as f32, duration)
+        };
+        let guides = movers.par_iter().zip(&world.guides.id);
+        guides.with_min_len(TASK).map(stirred).collect_into_vec(&mut self.spare);
+        for (&agitation, &id) in self.spare.iter().zip(&world.guides.id) {
+            self.agitation[id as usize] = agitation;
         }
     }
 
@@ -109,20 +122,21 @@ impl Evener {
         self.counts.clear();
         self.counts.resize(n.div_ceil(slice) * cells, 0);
         self.counts.par_chunks_mut(cells).enumerate().for_each(|(s, counts)| {
-            for i in s * slice..((s + 1) * slice).min(n) {
-                counts[domain.index(domain.cell(grains.place(i)))] += 1;
-            }
+            count_cells(&domain, grains, s * slice..((s + 1) * slice).min(n), counts);
         });
         let scale = 1.0 / (settled * domain.side().powi(3));
-        self.density.clear();
-        self.density.extend((0..cells).map(|k| {
-            let counts = self.counts[k..].iter().step_by(cells);
-            scale * counts.sum::<u32>() as f32
-        }));
+        let counts = &self.counts;
+        let density = |k: usize| scale * counts[k..].iter().step_by(cells).sum::<u32>() as f32;
+        let all = (0..cells).into_par_iter().with_min_len(CELLS);
+        all.map(density).collect_into_vec(&mut self.density);
         self.smooth(&domain);
         let density = &self.density;
-        for (&place, &id) in guides.position.iter().zip(&guides.id) {
-            self.gradients[id as usize] = gradient(&domain, density, domain.cell(place));
+        let slopes = guides.position.par_iter().with_min_len(TASK);
+        slopes
+            .map(|&place| gradient(&domain, density, domain.cell(place)))
+            .collect_into_vec(&mut self.slopes);
+        for (&slope, &id) in self.slopes.iter().zip(&guides.id) {
+            self.gradients[id as usize] = slope;
         }
     }
 
@@ -130,11 +144,18 @@ impl Evener {
     fn smooth(&mut self, domain: &Domain) {
         let size = domain.size();
         for stride in [1, size.x as usize, (size.x * size.y) as usize] {
-            self.spare.clone_from(&self.density);
-            let inner = stride..self.density.len().saturating_sub(stride);
-            for k in inner {
-                self.density[k] = 0.5 * self.spare[k] + 0.25 * (self.spare[k - stride] + self.spare[k + stride]);
-            }
+            std::mem::swap(&mut self.spare, &mut self.density);
+            self.density.resize(self.spare.len(), 0.0);
+            let before = &self.spare;
+            let inner = stride..before.len().saturating_sub(stride);
+            let parts = self.density.par_chunks_mut(CELLS).zip(before.par_chunks(CELLS));
+            parts.enumerate().for_each(|(part, (density, own))| {
+                density.copy_from_slice(own);
+                let first = CELLS * part;
+                for k in inner.start.max(first)..inner.end.min(first + own.len()) {
+                    density[k - first] = 0.5 * before[k] + 0.25 * (before[k - stride] + before[k + stride]);
+                }
+            });
         }
     }
 
@@ -150,6 +171,25 @@ impl Evener {
         self.was_calm.clear();
         self.age = archive.get_one("grains.count_age")?;
         Ok(())
+    }
+}
+
+vectorised! {
+    /// Adds the grains of `part` to the `counts` of their cells.
+    fn count_cells(domain: &Domain, grains: &Grains, part: Range<usize>, counts: &mut [u32]) = add_up
+}
+
+#[inline(always)]
+fn add_up(domain: &Domain, grains: &Grains, part: Range<usize>, counts: &mut [u32]) {
+    let columns = [0, 1, 2].map(|axis| grains.position[axis][part.clone()].as_chunks::<LANES>());
+    let blocks = columns[0].0.iter().zip(columns[1].0).zip(columns[2].0);
+    for ((x, y), z) in blocks {
+        for index in domain.indices([x, y, z]) {
+            counts[index as usize] += 1;
+        }
+    }
+    for i in part.end - columns[0].1.len()..part.end {
+        counts[domain.index(domain.cell(grains.place(i)))] += 1;
     }
 }
 

@@ -47,6 +47,7 @@ pub(crate) struct Play {
 /// What draws at an anchor.
 #[derive(Clone, Copy, Debug)]
 struct Pull {
+    /// Where the anchor is [m].
     from: DVec3,
     /// To the guide [m].
     way: DVec3,
@@ -91,18 +92,20 @@ impl Play {
         self.hold_the_lonely(world);
         let stayed = &self.stayed;
         self.pulls
-            .par_iter()
+            .par_iter_mut()
             .enumerate()
             .with_min_len(TASK)
             .map(|(i, pull)| {
                 let stays = pull.wanted == 0.0 && stayed[world.guides.id[i] as usize];
-                let rate = (pull.moved() / duration).as_vec3();
-                Mover::new(pull.from.as_vec3(), rate, world.guides.radius[i], stays)
+                let (from, moved) = (pull.from, pull.moved());
+                pull.from = wrapped(world, from + moved);
+                let rate = (moved / duration).as_vec3();
+                Mover::new(from.as_vec3(), rate, world.guides.radius[i], stays)
             })
             .collect_into_vec(movers);
         for (pull, &id) in self.pulls.iter().zip(&world.guides.id) {
             self.stayed[id as usize] = pull.wanted == 0.0;
-            self.anchors[id as usize] = wrapped(world, pull.from + pull.moved());
+            self.anchors[id as usize] = pull.from;
         }
     }
 

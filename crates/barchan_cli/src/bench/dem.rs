@@ -93,7 +93,7 @@ fn scene(case: &Case, rate: u32, settings: &str) -> String {
     ];
     format!(
         "duration = 10\nframe_rate = {rate}\n[solver]\nkind = \"dem\"\n[solver.dem]\n{settings}\n\
-         [materials.glass]\ndensity = 1500\ngrain_density = 2500\nfriction = 0.5\nyoungs_modulus = 1e7\npoisson_ratio = 0.3\nrestitution = 0.5\n\
+         [materials.glass]\ndensity = 1500\ngrain_density = 2500\nfriction = 0.5\nrolling_friction = 0\nyoungs_modulus = 1e7\npoisson_ratio = 0.3\nrestitution = 0.5\n\
          [[fill]]\nmaterial = \"glass\"\n{fill}\n\
          shape = {{ box = {{ size = [{side}, {side}, {height}] }}, at = [0, 0, {}] }}\n{}",
         0.5 * height,

@@ -5,12 +5,12 @@ use super::block::Block;
 use super::contacts::Chunk;
 use super::rows::{Push, Row};
 use super::rules::Rules;
-use super::simd::{Columns, LANES, Vectors, vectorised};
+use super::simd::{Columns, LANES, MASS, MATERIAL, RADIUS, SPIN, VELOCITY, Vectors, vectorised};
 use super::walls::Solids;
 use crate::laws::effective;
 
 vectorised! {
-    /// Sums what acts on the spheres of a chunk: `pushes` are theirs, and zero before; `rows` are all.
+    /// Adds what acts on the spheres of a chunk to `pushes`, which are theirs; `rows` are all.
     pub(crate) fn push_chunk(chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], rules: &Rules, solids: &Solids<'_>) = push_all
 }
 
@@ -19,19 +19,24 @@ fn push_all<V: Vectors>(chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], ru
     chunk.deepest = 0.0;
     push_pairs::<V>(chunk, rows, pushes, rules);
     chunk.push_walls(rows, pushes, rules, solids);
+    chunk.deepest_yet = chunk.deepest_yet.max(chunk.deepest);
 }
 
 #[inline(always)]
 fn push_pairs<V: Vectors>(chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], rules: &Rules) {
-    assert!(pushes.len() == chunk.len && rows.len() == chunk.nobody as usize + 1);
+    assert!(pushes.len() == chunk.len && rows.len() == chunk.pairs.nobody as usize + 1);
+    let (start, chunk_pairs) = (chunk.start, &mut chunk.pairs);
     let mut block = Block::new();
     if let [only] = rules.pairs.as_slice() {
         (0..LANES).for_each(|l| block.pair(l, only));
     }
     let is_periodic = rules.periods.iter().any(|&period| period > 0.0);
     let mut deepest = [0.0f64; LANES];
-    let pairs = chunk.own.chunks_exact(LANES).zip(chunk.other.chunks_exact(LANES));
-    for (k, ((own, other), history)) in pairs.zip(chunk.history.chunks_exact_mut(LANES)).enumerate() {
+    let pairs = chunk_pairs
+        .own
+        .chunks_exact(LANES)
+        .zip(chunk_pairs.other.chunks_exact(LANES));
+    for (k, ((own, other), history)) in pairs.zip(chunk_pairs.history.chunks_exact_mut(LANES)).enumerate() {
         let own: &[u32; LANES] = own.try_into().expect("a whole block");
         let other: &[u32; LANES] = other.try_into().expect("a whole block");
         // SAFETY: pairs name no sphere beyond `nobody`, which is the last row.
@@ -49,17 +54,17 @@ fn push_pairs<V: Vectors>(chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], 
             if !rules.is_trial {
                 history.fill([0.0; 4]);
                 if rules.rolls {
-                    chunk.rolled[k * LANES..][..LANES].fill([0.0; 4]);
+                    chunk_pairs.rolled[k * LANES..][..LANES].fill([0.0; 4]);
                 }
                 if rules.is_adaptive {
-                    chunk.speeds[k * LANES..][..LANES].fill([[0.0; 4]; 2]);
+                    chunk_pairs.speeds[k * LANES..][..LANES].fill([[0.0; 4]; 2]);
                 }
             }
             continue;
         }
         if rules.pairs.len() > 1 {
             for l in 0..LANES {
-                let pairing = a[11][l] as usize * rules.materials + b[11][l] as usize;
+                let pairing = a[MATERIAL][l] as usize * rules.materials + b[MATERIAL][l] as usize;
                 block.pair(l, &rules.pairs[pairing]);
             }
         }
@@ -67,11 +72,11 @@ fn push_pairs<V: Vectors>(chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], 
             block.recall(l, &history[l]);
         }
         if rules.rolls {
-            let rolled = &chunk.rolled[k * LANES..][..LANES];
+            let rolled = &chunk_pairs.rolled[k * LANES..][..LANES];
             (0..LANES).for_each(|l| block.recall_rolling(l, &rolled[l]));
         }
         if rules.is_adaptive {
-            let speeds = &chunk.speeds[k * LANES..][..LANES];
+            let speeds = &chunk_pairs.speeds[k * LANES..][..LANES];
             (0..LANES).for_each(|l| block.run_ahead(l, rules.before, &speeds[l]));
         }
         block.solve(rules);
@@ -80,11 +85,11 @@ fn push_pairs<V: Vectors>(chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], 
                 history[l] = block.memory(l);
             }
             if rules.rolls {
-                let rolled = &mut chunk.rolled[k * LANES..][..LANES];
+                let rolled = &mut chunk_pairs.rolled[k * LANES..][..LANES];
                 (0..LANES).for_each(|l| rolled[l] = block.rolling_memory(l));
             }
             if rules.is_adaptive {
-                let speeds = &mut chunk.speeds[k * LANES..][..LANES];
+                let speeds = &mut chunk_pairs.speeds[k * LANES..][..LANES];
                 (0..LANES).for_each(|l| speeds[l] = block.speeds(l));
             }
         }
@@ -107,8 +112,8 @@ fn push_pairs<V: Vectors>(chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], 
             let on = |arm: f64, sign: f64| -> [f64; 3] {
                 std::array::from_fn(|axis| arm * torque[axis][l] + sign * moment[axis])
             };
-            pushes[own[l] as usize - chunk.start].add(force, on(arms[0][l], 1.0));
-            if let Some(push) = pushes.get_mut((other[l] as usize).wrapping_sub(chunk.start)) {
+            pushes[own[l] as usize - start].add(force, on(arms[0][l], 1.0));
+            if let Some(push) = pushes.get_mut((other[l] as usize).wrapping_sub(start)) {
                 push.subtract(force, on(arms[1][l], -1.0));
             }
         }
@@ -151,13 +156,13 @@ fn meet(
         for axis in 0..3 {
             block.normal[axis][l] = way[axis][l] * inverse;
         }
-        let sum = a[3][l] + b[3][l];
+        let sum = a[RADIUS][l] + b[RADIUS][l];
         block.overlap[l] = sum - length;
         deepest[l] = deepest[l].max(2.0 * block.overlap[l] / sum);
-        arms[0][l] = a[3][l] - 0.5 * block.overlap[l];
-        arms[1][l] = b[3][l] - 0.5 * block.overlap[l];
-        block.mass[l] = effective::reduced(a[7][l], b[7][l]);
-        block.radius[l] = effective::reduced(a[3][l], b[3][l]);
+        arms[0][l] = a[RADIUS][l] - 0.5 * block.overlap[l];
+        arms[1][l] = b[RADIUS][l] - 0.5 * block.overlap[l];
+        block.mass[l] = effective::reduced(a[MASS][l], b[MASS][l]);
+        block.radius[l] = effective::reduced(a[RADIUS][l], b[RADIUS][l]);
         touches |= block.overlap[l] > -bridge * block.radius[l];
     }
     if !touches {
@@ -167,9 +172,9 @@ fn meet(
         let n = [block.normal[0][l], block.normal[1][l], block.normal[2][l]];
         // Both surfaces move by ω × arm: with arms along the normal, one product for both.
         let s = [
-            a[8][l] * arms[0][l] + b[8][l] * arms[1][l],
-            a[9][l] * arms[0][l] + b[9][l] * arms[1][l],
-            a[10][l] * arms[0][l] + b[10][l] * arms[1][l],
+            a[SPIN][l] * arms[0][l] + b[SPIN][l] * arms[1][l],
+            a[SPIN + 1][l] * arms[0][l] + b[SPIN + 1][l] * arms[1][l],
+            a[SPIN + 2][l] * arms[0][l] + b[SPIN + 2][l] * arms[1][l],
         ];
         let turn = [
             s[1] * n[2] - s[2] * n[1],
@@ -177,8 +182,8 @@ fn meet(
             s[0] * n[1] - s[1] * n[0],
         ];
         for axis in 0..3 {
-            block.velocity[axis][l] = a[4 + axis][l] - b[4 + axis][l] + turn[axis];
-            block.spin[axis][l] = a[8 + axis][l] - b[8 + axis][l];
+            block.velocity[axis][l] = a[VELOCITY + axis][l] - b[VELOCITY + axis][l] + turn[axis];
+            block.spin[axis][l] = a[SPIN + axis][l] - b[SPIN + axis][l];
         }
     }
     true

@@ -74,18 +74,18 @@ impl Grain {
             let place = self.position + arm;
             *way = (place.distance(row.place()) * (1.0 + 1e-6)) as f32;
             row.position = place.to_array();
-            row.velocity = (velocity + spin.cross(arm)).to_array();
-            row.spin = spin.to_array();
+            row.velocity = (velocity + spin.cross(arm)).as_vec3().to_array();
+            row.spin = spin.as_vec3().to_array();
         }
     }
 
     /// Its `k`-th sphere, at rest at the origin.
-    pub(crate) fn row(&self, clumps: &[Clump], k: usize, material: f64) -> Row {
+    pub(crate) fn row(&self, clumps: &[Clump], k: usize, material: u8) -> Row {
         let members = clumps.get(self.kind as usize).map_or(&[CENTER][..], Clump::members);
         Row {
-            radius: self.size * members[k].radius,
-            mass: self.mass,
-            material,
+            radius: (self.size * members[k].radius) as f32,
+            mass: self.mass as f32,
+            material: f32::from(material),
             ..Row::default()
         }
     }
@@ -172,14 +172,12 @@ impl Parts<'_> {
     }
 }
 
-/// Moves the grains of one chunk and their spheres by a step, and leaves velocities and momenta in its middle.
+/// Moves the grains of one chunk and their spheres by a step, and expects the velocities at its end.
 pub(crate) fn advance(parts: Parts<'_>, clumps: &[Clump], step: f64) {
     let half = 0.5 * step;
     let mut moved = Moved::NOT;
     let mut first = 0;
     for grain in parts.grains {
-        grain.velocity += half * grain.acceleration;
-        grain.momentum += half * grain.torque;
         grain.position += step * grain.velocity;
         let inverse = grain.inverse_inertia(clumps);
         grain.rotation = turned(grain.rotation, inverse, grain.momentum, step);
@@ -195,13 +193,11 @@ pub(crate) fn advance(parts: Parts<'_>, clumps: &[Clump], step: f64) {
             moved.is_finite &= way.is_finite();
         }
     }
-    parts.pushes.fill(Push::default());
     parts.chunks[0].moved = moved;
 }
 
-/// Sums what acts on the spheres of each grain of a chunk, and brings velocities and momenta to the end of the step. `rows` are all.
-pub(crate) fn finish(parts: Parts<'_>, rows: &[Row], clumps: &[Clump], gravity: DVec3, step: f64) {
-    let half = 0.5 * step;
+/// Sums what acts on the spheres of each grain of a chunk, and changes velocities and momenta by it for `time` [s]. `rows` are all.
+pub(crate) fn finish(parts: Parts<'_>, rows: &[Row], clumps: &[Clump], gravity: DVec3, time: f64) {
     let start = parts.chunks[0].start;
     let mut first = 0;
     for grain in parts.grains {
@@ -215,7 +211,7 @@ pub(crate) fn finish(parts: Parts<'_>, rows: &[Row], clumps: &[Clump], gravity: 
         first += grain.count(clumps);
         grain.acceleration = force / grain.mass + gravity;
         grain.torque = torque;
-        grain.velocity += half * grain.acceleration;
-        grain.momentum += half * torque;
+        grain.velocity += time * grain.acceleration;
+        grain.momentum += time * torque;
     }
 }

@@ -1,10 +1,10 @@
 //! The loops. Every chunk of spheres sums what acts on its own spheres, so nothing is written by two, and the sums have one order.
 
 pub(crate) mod block;
+pub(crate) mod cells;
 pub(crate) mod contacts;
 pub(crate) mod forces;
 pub(crate) mod grains;
-pub(crate) mod levels;
 pub(crate) mod motion;
 pub(crate) mod near;
 pub(crate) mod order;

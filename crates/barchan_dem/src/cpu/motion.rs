@@ -1,16 +1,25 @@
 //! Velocity Verlet with expected velocities, [Groot97] eqs. (8)-(11) with λ = 1: second order also where forces depend on velocity.
 //!
 //! x' = x + dt v + dt²/2 a,  u = v + dt a,  a' = a(x', u),  v' = v + dt/2 (a + a').
+//!
+//! Within a frame only w = v + dt/2 a is kept: x' = x + dt w, u = w + dt/2 a, w' = w + dt a'.
 
 use glam::DVec3;
 
 use super::rows::{Push, Row};
 
-/// Velocities of a sphere, at the end of a step or in its middle [m/s, rad/s].
+/// Velocities of a sphere [m/s, rad/s]: now, or within a frame in the middle of the next step.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Motion {
     pub velocity: DVec3,
     pub spin: DVec3,
+}
+
+/// Acceleration [m/s²] and angular acceleration [rad/s²] of a sphere: good enough to expect a velocity by.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pull {
+    pub linear: [f32; 3],
+    pub angular: [f32; 3],
 }
 
 /// What happened to a chunk in a step.
@@ -41,32 +50,27 @@ impl Moved {
     }
 }
 
-/// Moves spheres by a step, and leaves their velocities in its middle. `pushes` are accelerations before and zero after; `left` is what
-/// each may still go, `ways` how far it went [m].
+/// Moves spheres by a step, and expects their velocities at its end. `left` is what each may still go, `ways` how far it went [m].
 pub(crate) fn advance(
     rows: &mut [Row],
-    motions: &mut [Motion],
-    pushes: &mut [Push],
+    motions: &[Motion],
+    pulls: &[Pull],
     left: &mut [f32],
     ways: &mut [f32],
     step: f64,
 ) -> Moved {
     let half = 0.5 * step;
     let mut moved = Moved::NOT;
-    let columns = rows.iter_mut().zip(motions).zip(pushes).zip(left).zip(ways);
-    for ((((row, motion), push), left), way) in columns {
+    let columns = rows.iter_mut().zip(motions).zip(pulls).zip(left).zip(ways);
+    for ((((row, motion), pull), left), way) in columns {
         let mut length = 0.0;
         for axis in 0..3 {
-            let middle = motion.velocity[axis] + half * push.force[axis];
-            let shift = step * middle;
+            let shift = step * motion.velocity[axis];
             length += shift * shift;
             row.position[axis] += shift;
-            row.velocity[axis] = middle + half * push.force[axis];
-            motion.velocity[axis] = middle;
-            motion.spin[axis] += half * push.torque[axis];
-            row.spin[axis] = motion.spin[axis] + half * push.torque[axis];
+            row.velocity[axis] = (motion.velocity[axis] + half * f64::from(pull.linear[axis])) as f32;
+            row.spin[axis] = (motion.spin[axis] + half * f64::from(pull.angular[axis])) as f32;
         }
-        *push = Push::default();
         *way = (length.sqrt() * (1.0 + 1e-6)) as f32;
         *left -= *way;
         moved.left = moved.left.min(*left);
@@ -75,17 +79,24 @@ pub(crate) fn advance(
     moved
 }
 
-/// Turns forces and torques into accelerations, and brings velocities to the end of the step. A solid sphere's inertia is 2/5 m r².
-pub(crate) fn finish(rows: &[Row], motions: &mut [Motion], pushes: &mut [Push], gravity: DVec3, step: f64) {
-    let half = 0.5 * step;
-    for ((row, motion), push) in rows.iter().zip(motions).zip(pushes) {
-        let inverse_mass = 1.0 / row.mass;
-        let inverse_inertia = 2.5 * inverse_mass / (row.radius * row.radius);
+/// Turns forces and torques into accelerations, and changes velocities by them for `time` [s]. A solid sphere's inertia is 2/5 m r².
+pub(crate) fn finish(
+    rows: &[Row],
+    motions: &mut [Motion],
+    pulls: &mut [Pull],
+    pushes: &[Push],
+    gravity: DVec3,
+    time: f64,
+) {
+    for (((row, motion), pull), push) in rows.iter().zip(motions).zip(pulls).zip(pushes) {
+        let inverse_mass = 1.0 / row.mass();
+        let inverse_inertia = 2.5 * inverse_mass / (row.radius() * row.radius());
         for axis in 0..3 {
-            push.force[axis] = push.force[axis] * inverse_mass + gravity[axis];
-            push.torque[axis] *= inverse_inertia;
-            motion.velocity[axis] += half * push.force[axis];
-            motion.spin[axis] += half * push.torque[axis];
+            let linear = push.force[axis] * inverse_mass + gravity[axis];
+            let angular = push.torque[axis] * inverse_inertia;
+            motion.velocity[axis] += time * linear;
+            motion.spin[axis] += time * angular;
+            (pull.linear[axis], pull.angular[axis]) = (linear as f32, angular as f32);
         }
     }
 }

@@ -30,7 +30,7 @@ pub(crate) fn find(
     for k in 0..chunk.len {
         let row = &rows[chunk.start + k];
         let place = origin + row.place();
-        let reach = row.radius + f64::from(leeway[chunk.start + k]) + margin;
+        let reach = row.radius() + f64::from(leeway[chunk.start + k]) + margin;
         for (b, (surface, body)) in surfaces.iter().zip(bodies).enumerate() {
             if !body.is_present || body.clearance(place) > reach {
                 continue;

@@ -21,17 +21,35 @@ fn spread(cell: u64) -> u64 {
     x
 }
 
-/// Fills `keyed` with the numbers of `places` [m] in the order of Morton's curve through cells of side `side` [m]; those of one cell
-/// keep their order.
-pub(crate) fn sort(places: impl IndexedParallelIterator<Item = DVec3> + Clone, side: f64, keyed: &mut Vec<(u64, u32)>) {
+/// Cells of the curve in one of those that tell whether an order is still good, along each axis, as bits [-].
+const COARSE: u32 = 2;
+/// Share of spheres [-] that may lie behind the one that follows them.
+const TOLERATED: f64 = 0.05;
+
+/// The place along Morton's curve through cells of side `side` [m].
+fn key(place: DVec3, low: DVec3, side: f64) -> u64 {
+    let [x, y, z] = ((place - low) / side).to_array().map(|c| spread(c as u64));
+    x | y << 1 | z << 2
+}
+
+/// Whether `places` [m] are still about in the order of the curve, so that sorting them would not pay.
+pub(crate) fn is_good(places: impl IndexedParallelIterator<Item = DVec3> + Clone, side: f64) -> bool {
     let low = places.clone().reduce(|| DVec3::MAX, DVec3::min);
-    let key = |(i, place): (usize, DVec3)| {
-        let cell = (place - low) / side;
-        let [x, y, z] = cell.to_array().map(|c| spread(c as u64));
-        (x | y << 1 | z << 2, i as u32)
-    };
-    places.enumerate().map(key).collect_into_vec(keyed);
+    let coarse = |place: DVec3| key(place, low, side) >> (3 * COARSE);
+    let count = places.len();
+    let next = places.clone().skip(1);
+    let is_behind = |&(a, b): &(DVec3, DVec3)| coarse(a) > coarse(b);
+    let behind = places.zip(next).filter(is_behind).count();
+    behind as f64 <= TOLERATED * count as f64
+}
+
+/// The numbers of `places` [m] in the order of Morton's curve through cells of side `side` [m]; those of one cell keep their order.
+pub(crate) fn sorted(places: impl IndexedParallelIterator<Item = DVec3> + Clone, side: f64) -> Vec<u32> {
+    let low = places.clone().reduce(|| DVec3::MAX, DVec3::min);
+    let keys = places.enumerate().map(|(i, place)| (key(place, low, side), i as u32));
+    let mut keyed: Vec<(u64, u32)> = keys.collect();
     keyed.par_sort_unstable();
+    keyed.into_iter().map(|keyed| keyed.1).collect()
 }
 
 #[cfg(test)]
@@ -43,13 +61,12 @@ mod tests {
         let places: Vec<DVec3> = (0..64)
             .map(|k| DVec3::new(f64::from(k % 4), f64::from(k / 4 % 4), f64::from(k / 16)))
             .collect();
-        let mut keyed = Vec::new();
-        sort(places.par_iter().copied(), 1.0, &mut keyed);
-        let mut seen: Vec<u32> = keyed.iter().map(|k| k.1).collect();
-        for eight in keyed.chunks(8) {
-            let corner = (places[eight[0].1 as usize] / 2.0).floor();
-            assert!(eight.iter().all(|k| (places[k.1 as usize] / 2.0).floor() == corner));
+        let order = sorted(places.par_iter().copied(), 1.0);
+        for eight in order.chunks(8) {
+            let corner = (places[eight[0] as usize] / 2.0).floor();
+            assert!(eight.iter().all(|k| (places[*k as usize] / 2.0).floor() == corner));
         }
+        let mut seen = order;
         seen.sort_unstable();
         assert_eq!(seen, (0..64).collect::<Vec<u32>>());
     }

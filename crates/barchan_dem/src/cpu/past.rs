@@ -36,41 +36,26 @@ pub(crate) struct Wall {
 }
 
 impl Past {
-    /// Takes what all contacts remember now.
-    pub(crate) fn collect(&mut self, chunks: &[Chunk]) {
-        self.first.clear();
-        self.other.clear();
-        self.history.clear();
-        self.rolled.clear();
-        self.first_wall.clear();
-        self.walls.clear();
-        self.first.push(0);
-        self.first_wall.push(0);
-        for chunk in chunks {
-            let mut touches = chunk.touches.iter().peekable();
-            for k in 0..chunk.len {
-                let own = (chunk.start + k) as u32;
-                for c in chunk.first[k] as usize..chunk.first[k + 1] as usize {
-                    let rolled = chunk.rolled.get(c).copied();
-                    let nothing = chunk.history[c] == [0.0; 4] && rolled.is_none_or(|rolled| rolled == [0.0; 4]);
-                    if chunk.other[c] > own && !nothing {
-                        self.other.push(chunk.other[c]);
-                        self.history.push(chunk.history[c]);
-                        self.rolled.extend(rolled);
-                    }
-                }
-                while let Some(touch) = touches.next_if(|touch| touch.sphere as usize == k) {
-                    self.walls.push(touch.memory());
-                }
-                self.first.push(self.other.len() as u32);
-                self.first_wall.push(self.walls.len() as u32);
-            }
+    /// Adds what the contacts of `chunk` remember, which follows those that were added.
+    pub(crate) fn add(&mut self, chunk: &Chunk) {
+        if self.first.is_empty() {
+            self.first.push(0);
+            self.first_wall.push(0);
         }
-    }
-
-    /// Contacts of spheres that remember something [-].
-    pub(crate) fn contacts(&self) -> usize {
-        self.other.len()
+        let mut remembered = chunk.pairs.remembered(chunk.start).peekable();
+        let mut touches = chunk.touches.iter().peekable();
+        for k in 0..chunk.len {
+            while let Some((_, other, history, rolled)) = remembered.next_if(|pair| pair.0 == k) {
+                self.other.push(other);
+                self.history.push(history);
+                self.rolled.extend(rolled);
+            }
+            while let Some(touch) = touches.next_if(|touch| touch.sphere as usize == k) {
+                self.walls.push(touch.memory());
+            }
+            self.first.push(self.other.len() as u32);
+            self.first_wall.push(self.walls.len() as u32);
+        }
     }
 
     /// What sphere `a` remembers of sphere `b`, of sliding and of rolling: nothing, or the springs as `a` sees them.
@@ -100,12 +85,13 @@ impl Past {
         &self.walls[self.first_wall[a as usize] as usize..self.first_wall[a as usize + 1] as usize]
     }
 
-    /// Gives chunks what their spheres remember of bodies; sphere `i` has number `old[i]` here.
+    /// Gives chunks what their spheres remember of bodies; sphere `i` has number `old[i]` here, or its own where there is none.
     pub(crate) fn restore_walls(&self, chunks: &mut [Chunk], old: &[u32]) {
         for chunk in chunks {
             chunk.touches.clear();
             for k in 0..chunk.len {
-                let walls = self.walls(old[chunk.start + k]).iter();
+                let own = chunk.start + k;
+                let walls = self.walls(old.get(own).copied().unwrap_or(own as u32)).iter();
                 chunk.touches.extend(walls.map(|wall| Touch::of_memory(k as u32, wall)));
             }
         }

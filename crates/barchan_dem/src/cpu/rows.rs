@@ -1,23 +1,25 @@
 //! Spheres as contacts see them.
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 
-/// A sphere: three times four numbers, so that a contact reads it in three loads.
+/// A sphere in one line of the cache. Only places need double precision: what is rounded here of velocities, a ten-millionth, only friction
+/// and damping see, and the same in both partners. Radii and masses are the world's own numbers.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(C, align(32))]
+#[repr(C, align(64))]
 pub(crate) struct Row {
     /// Centre, relative to the world's origin [m].
     pub position: [f64; 3],
     /// [m].
-    pub radius: f64,
-    /// Velocity expected at the end of the step [m/s].
-    pub velocity: [f64; 3],
+    pub radius: f32,
     /// [kg].
-    pub mass: f64,
-    /// Angular velocity expected at the end of the step [rad/s].
-    pub spin: [f64; 3],
+    pub mass: f32,
+    /// Velocity expected at the end of the step [m/s].
+    pub velocity: [f32; 3],
     /// Number of the material.
-    pub material: f64,
+    pub material: f32,
+    /// Angular velocity expected at the end of the step [rad/s].
+    pub spin: [f32; 3],
+    pub padding: f32,
 }
 
 impl Row {
@@ -25,16 +27,41 @@ impl Row {
     pub(crate) const FAR: Self = Self {
         position: [1e30; 3],
         radius: 0.0,
-        velocity: [0.0; 3],
         mass: 1.0,
-        spin: [0.0; 3],
+        velocity: [0.0; 3],
         material: 0.0,
+        spin: [0.0; 3],
+        padding: 0.0,
     };
 
     /// Centre [m].
     #[inline(always)]
     pub(crate) fn place(&self) -> DVec3 {
         DVec3::from_array(self.position)
+    }
+
+    /// [m].
+    #[inline(always)]
+    pub(crate) fn radius(&self) -> f64 {
+        f64::from(self.radius)
+    }
+
+    /// [kg].
+    #[inline(always)]
+    pub(crate) fn mass(&self) -> f64 {
+        f64::from(self.mass)
+    }
+
+    /// [m/s].
+    #[inline(always)]
+    pub(crate) fn velocity(&self) -> DVec3 {
+        Vec3::from_array(self.velocity).as_dvec3()
+    }
+
+    /// [rad/s].
+    #[inline(always)]
+    pub(crate) fn spin(&self) -> DVec3 {
+        Vec3::from_array(self.spin).as_dvec3()
     }
 }
 

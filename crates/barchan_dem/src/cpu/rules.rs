@@ -7,6 +7,7 @@ use crate::laws::normal::{Encounter, NormalLaw};
 use crate::laws::shear::ShearLaw;
 use crate::laws::{capillary, effective, repose, restitution};
 use crate::settings::{Contact, Integrator};
+use crate::step::Moment;
 
 /// How two materials, or a material and a body, meet.
 #[derive(Clone, Copy, Debug)]
@@ -143,9 +144,12 @@ impl Rules {
         }
     }
 
-    /// Prepares a step of `step` [s] whose springs are stretched at the mean of the sliding speeds at its ends.
-    pub(crate) fn set_step(&mut self, step: f64) {
-        (self.step, self.before, self.after) = (step, 0.5 * step, 0.5 * step);
+    /// Prepares the forces of a moment of a frame of steps of `step` [s]: springs are stretched at the mean of the sliding speeds at the ends of a
+    /// step.
+    pub(crate) fn set_step(&mut self, step: f64, moment: Moment) {
+        self.step = step;
+        self.before = if moment == Moment::Start { 0.0 } else { 0.5 * step };
+        self.after = if moment == Moment::End { 0.0 } else { 0.5 * step };
     }
 
     /// A contact of this pairing.

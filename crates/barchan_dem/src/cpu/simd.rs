@@ -7,8 +7,14 @@ use super::rows::Row;
 pub(crate) const LANES: usize = 8;
 pub(crate) type Lane = [f64; LANES];
 
-/// A sphere's numbers, each for eight spheres, in the order of [`Row`].
+/// A sphere's numbers, each for eight spheres: place, [`RADIUS`], velocity, [`MATERIAL`], spin, [`MASS`].
 pub(crate) type Columns = [Lane; 12];
+
+pub(crate) const RADIUS: usize = 3;
+pub(crate) const VELOCITY: usize = 4;
+pub(crate) const MATERIAL: usize = 7;
+pub(crate) const SPIN: usize = 8;
+pub(crate) const MASS: usize = 11;
 
 /// How rows are read.
 pub(crate) trait Vectors {
@@ -30,10 +36,12 @@ impl Vectors for Portable {
             let row = &rows[index[l] as usize];
             for axis in 0..3 {
                 columns[axis][l] = row.position[axis];
-                columns[4 + axis][l] = row.velocity[axis];
-                columns[8 + axis][l] = row.spin[axis];
+                columns[VELOCITY + axis][l] = f64::from(row.velocity[axis]);
+                columns[SPIN + axis][l] = f64::from(row.spin[axis]);
             }
-            (columns[3][l], columns[7][l], columns[11][l]) = (row.radius, row.mass, row.material);
+            columns[RADIUS][l] = row.radius();
+            columns[MASS][l] = row.mass();
+            columns[MATERIAL][l] = f64::from(row.material);
         }
         columns
     }
@@ -49,11 +57,15 @@ impl Vectors for Avx512 {
     unsafe fn gather(rows: &[Row], index: &[u32; LANES]) -> Columns {
         use std::arch::x86_64::*;
         let mut columns = [[0.0; LANES]; 12];
-        // SAFETY: the type is only used where AVX-512 is; every place is inside, and a row is twelve numbers side by side.
+        // SAFETY: the type is only used where AVX-512 is; every place is inside, and a row is three numbers, two halves of one, and
+        // eight halves, the last of which pads it: 64 bytes, at a multiple of 64.
         unsafe {
             let place = |l: usize| rows.as_ptr().add(index[l] as usize).cast::<f64>();
             for part in 0..3 {
-                let quad = |l: usize| _mm256_load_pd(place(l).add(4 * part));
+                let quad = |l: usize| match part {
+                    0 => _mm256_load_pd(place(l)),
+                    _ => _mm256_cvtps_pd(_mm_load_ps(place(l).add(2 + 2 * part).cast::<f32>())),
+                };
                 let pair = |l: usize| _mm512_insertf64x4::<1>(_mm512_castpd256_pd512(quad(l)), quad(l + 4));
                 // Rows 0 and 4, 1 and 5, 2 and 6, 3 and 7: a transposition of 4 by 4 in each half.
                 let (a, b, c, d) = (pair(0), pair(1), pair(2), pair(3));
@@ -67,6 +79,10 @@ impl Vectors for Avx512 {
                 _mm512_storeu_pd(out.add(2 * LANES), _mm512_permutex2var_pd(ab, high, cd));
                 _mm512_storeu_pd(out.add(3 * LANES), _mm512_permutex2var_pd(high_ab, high, high_cd));
             }
+            let both = _mm512_castpd_si512(_mm512_loadu_pd(columns[RADIUS].as_ptr()));
+            let single = |bits: __m512i| _mm512_cvtps_pd(_mm256_castsi256_ps(_mm512_cvtepi64_epi32(bits)));
+            _mm512_storeu_pd(columns[RADIUS].as_mut_ptr(), single(both));
+            _mm512_storeu_pd(columns[MASS].as_mut_ptr(), single(_mm512_srli_epi64::<32>(both)));
         }
         columns
     }
@@ -124,13 +140,15 @@ mod tests {
     fn every_machine_reads_the_same_columns() {
         let row = |k: usize| {
             let value = |c: usize| (100 * k + c) as f64;
+            let single = |c: usize| value(c) as f32;
             Row {
                 position: [value(0), value(1), value(2)],
-                radius: value(3),
-                velocity: [value(4), value(5), value(6)],
-                mass: value(7),
-                spin: [value(8), value(9), value(10)],
-                material: value(11),
+                radius: single(RADIUS),
+                mass: single(MASS),
+                velocity: [single(4), single(5), single(6)],
+                material: single(MATERIAL),
+                spin: [single(8), single(9), single(10)],
+                padding: 0.0,
             }
         };
         let rows: Vec<Row> = (0..20).map(row).collect();

@@ -70,6 +70,13 @@ pub(crate) struct Solids<'a> {
 }
 
 impl Chunk {
+    /// Forgets of contacts with bodies what a checkpoint does not know, so that a run that was never stopped goes on as a resumed one.
+    pub(crate) fn forget(&mut self) {
+        for touch in &mut self.touches {
+            *touch = Touch::of_memory(touch.sphere, &touch.memory());
+        }
+    }
+
     /// Finds which bodies its spheres touch. `ways` is how far each sphere of the chunk went in this step [m]. What is found in a try is
     /// kept apart.
     pub(crate) fn touch(&mut self, rows: &[Row], ways: &[f32], solids: &Solids<'_>, is_trial: bool) {
@@ -86,7 +93,7 @@ impl Chunk {
             let (k, b) = (near.sphere as usize, near.body as usize);
             near.clear -= ways[k] + solids.travels[b] as f32;
             let row = &rows[self.start + k];
-            if f64::from(near.clear) >= row.radius {
+            if near.clear >= row.radius {
                 continue;
             }
             while known.get(before).is_some_and(|old| old.sphere < near.sphere) {
@@ -95,7 +102,7 @@ impl Chunk {
             let old = &known[before..];
             let body = &solids.bodies[b];
             let local = body.local(solids.origin + row.place());
-            let clear = solids.surfaces[b].touches(local, row.radius, |normal, overlap| {
+            let clear = solids.surfaces[b].touches(local, row.radius(), |normal, overlap| {
                 let normal = body.turned(normal);
                 let own = old.iter().take_while(|old| old.sphere == near.sphere);
                 let same = own
@@ -166,10 +173,10 @@ impl Chunk {
                     &solids.bodies[touch.body as usize],
                 );
                 let normal = -touch.normal;
-                arms[l] = normal * (row.radius - 0.5 * touch.overlap);
+                arms[l] = normal * (row.radius() - 0.5 * touch.overlap);
                 let place = solids.origin + row.place() + arms[l];
-                let spin = DVec3::from_array(row.spin);
-                let velocity = DVec3::from_array(row.velocity) + spin.cross(arms[l]) - body.velocity_at(place);
+                let spin = row.spin();
+                let velocity = row.velocity() + spin.cross(arms[l]) - body.velocity_at(place);
                 let relative = spin - body.twist.angular;
                 for axis in 0..3 {
                     block.normal[axis][l] = normal[axis];
@@ -178,11 +185,11 @@ impl Chunk {
                 }
                 block.overlap[l] = touch.overlap;
                 let mass = match body.mass.is_finite() {
-                    true => effective::reduced(row.mass, body.mass),
-                    false => row.mass,
+                    true => effective::reduced(row.mass(), body.mass),
+                    false => row.mass(),
                 };
                 block.mass[l] = touch.share * mass;
-                block.radius[l] = row.radius;
+                block.radius[l] = row.radius();
                 let pairing = touch.body as usize * rules.materials + row.material as usize;
                 block.pair(l, &rules.bodies[pairing]);
                 block.recall(l, &touch.history);
@@ -211,7 +218,7 @@ impl Chunk {
                     force: -force,
                     torque: -arm.cross(force) - moment,
                 };
-                self.deepest = self.deepest.max(touch.overlap / row.radius);
+                self.deepest = self.deepest.max(touch.overlap / row.radius());
             }
         }
     }

@@ -26,6 +26,13 @@ pub(crate) fn friction_of(angle: f64) -> [f64; 2] {
     [1, 2].map(|k| low[k] + share * (high[k] - low[k]))
 }
 
+/// Resistance to rolling [-] of round grains that stand for sand of which only the friction μ [-] was said: that of spheres that rest at
+/// atan μ, as sand does, no more than what was measured.
+pub fn rolling_friction_of(friction: f64) -> f64 {
+    let most = TABLE[TABLE.len() - 2][2];
+    friction_of(friction.atan())[1].min(most)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

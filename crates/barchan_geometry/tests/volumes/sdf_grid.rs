@@ -1,4 +1,4 @@
-use barchan_geometry::sdf_grid::{SdfGrid, SdfGridError};
+use barchan_geometry::sdf_grid::{LANES, SdfGrid, SdfGridError};
 use barchan_geometry::{Aabb, Shape};
 use glam::{DMat3, DVec3};
 
@@ -179,5 +179,28 @@ fn shapes_without_end_and_sizes_that_are_not_positive_are_refused() {
             SdfGrid::build(&block(), voxel, band, LIMIT),
             Err(SdfGridError::Size { .. })
         ));
+    }
+}
+
+#[test]
+fn sixteen_places_at_once_give_what_each_gives_alone() {
+    let shape = Sphere {
+        center: DVec3::new(1e3, 2e3, -5e2),
+        radius: 1.0,
+    };
+    let grid = grid(&shape, 0.04);
+    // In the band, beyond it, deep inside, and outside of all samples.
+    let points: Vec<DVec3> = points_in(shape.bounds().grown(0.5), 20_000).collect();
+    for sixteen in points.as_chunks::<LANES>().0 {
+        let column = |axis: usize| sixteen.map(|p| (p - grid.corner())[axis] as f32);
+        let mut found = [0.0; LANES];
+        grid.distances(&[column(0), column(1), column(2)], &mut found);
+        for (p, found) in sixteen.iter().zip(found) {
+            let expected = grid.distance(*p);
+            assert!(
+                (f64::from(found) - expected).abs() < 1e-5,
+                "{found}, not {expected}, at {p}"
+            );
+        }
     }
 }

@@ -95,6 +95,22 @@ pub(crate) fn build(all: &mut Vec<Candidates>, nearby: &Nearby, geometry: &Geome
     });
 }
 
+/// Makes candidates of the rows of `bare` ones, which have nothing else but impulses.
+pub(crate) fn complete(all: &mut Vec<Candidates>, bare: &[Candidates], geometry: &Geometry<'_>) {
+    all.resize_with(bare.len(), Candidates::default);
+    all.par_iter_mut().zip(bare).enumerate().for_each(|(c, (chunk, bare))| {
+        chunk.clear();
+        for (k, row) in bare.first.windows(2).enumerate() {
+            let row = row[0] as usize..row[1] as usize;
+            chunk.take(c, c * CHUNK + k, [&bare.other[row.clone()]], geometry);
+            for b in row {
+                chunk.hold(b, bare.impulse[b].truncate());
+            }
+        }
+        chunk.pad();
+    });
+}
+
 /// What guide number `i` had before: the other guides, by their numbers then, and its impulses [kg m].
 fn row_of(before: &[Candidates], i: u32) -> Option<(&Candidates, std::ops::Range<usize>)> {
     if i == NEW {
@@ -196,14 +212,14 @@ impl Candidates {
         }
     }
 
-    /// Adds those of `pairs`, which are of the chunk's guides with higher ones and sorted, that it does not have yet.
-    pub(crate) fn insert(&mut self, c: usize, pairs: &mut Vec<[u32; 2]>, geometry: &Geometry<'_>) {
-        let has = |&[i, j]: &[u32; 2]| {
-            let k = i as usize - c * CHUNK;
-            self.other[self.first[k] as usize..self.first[k + 1] as usize].contains(&j)
-        };
-        pairs.retain(|pair| !has(pair));
-        pairs.dedup();
+    /// Whether the chunk's guide `i` has the higher guide `j`.
+    pub(crate) fn has(&self, [i, j]: [u32; 2]) -> bool {
+        let k = i as usize % CHUNK;
+        self.other[self.first[k] as usize..self.first[k + 1] as usize].contains(&j)
+    }
+
+    /// Adds `pairs` of the chunk's guides with higher ones, which are in order and new.
+    pub(crate) fn insert(&mut self, c: usize, pairs: &[[u32; 2]], geometry: &Geometry<'_>) {
         let mut end = self.other.len();
         self.resize(end + pairs.len());
         // From the last row on, each moves up by what is added before it.
@@ -352,7 +368,7 @@ impl PairFriction<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cpu::guides::Columns;
+    use crate::cpu::guides::{Ahead, Columns};
     use crate::cpu::rules::SLACK;
     use barchan_neighbors::jittered_lattice;
     use barchan_world::Guide;
@@ -370,7 +386,12 @@ mod tests {
         }
         let mut columns = Columns::default();
         columns.reset(guides.len());
-        columns.look_ahead(1.0, 0.002);
+        columns.look_ahead(Ahead {
+            steps: 1.0,
+            frames: 1.0,
+            near: 0.0,
+            margin: 0.002,
+        });
         let (mut nearby, mut all) = (Nearby::default(), Vec::new());
         nearby.find(&guides, &columns, 1.0).unwrap();
         let geometry = Geometry {
@@ -397,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_are_added_behind_their_rows_once() {
+    fn new_pairs_are_added_behind_their_rows() {
         let guides = Guides {
             position: (0..5).map(|k| Vec3::X * k as f32).collect(),
             offset: vec![Vec3::ZERO; 5],
@@ -416,8 +437,11 @@ mod tests {
         }
         chunk.pad();
         chunk.hold(1, Vec3::ONE);
-        let mut pairs = vec![[0, 1], [0, 3], [0, 4], [1, 4], [3, 4], [3, 4]];
-        chunk.insert(0, &mut pairs, &geometry);
+        let pairs: Vec<[u32; 2]> = [[0, 1], [0, 3], [0, 4], [1, 4], [3, 4]]
+            .into_iter()
+            .filter(|&pair| !chunk.has(pair))
+            .collect();
+        chunk.insert(0, &pairs, &geometry);
         assert_eq!(chunk.first, [0, 3, 5, 5, 6, 6]);
         assert_eq!(chunk.other[..6], [1, 3, 4, 2, 4, 4]);
         assert_eq!(chunk.own[..6], [0, 0, 0, 1, 1, 3]);

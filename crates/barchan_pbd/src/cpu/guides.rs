@@ -10,7 +10,9 @@ use crate::laws::mass::Weight;
 /// What the solver knows of each guide, in the world's order.
 #[derive(Debug, Default)]
 pub(crate) struct Columns {
-    /// Where it is since the last search [m].
+    /// Where it was at the last search [m], in two parts as the world has it.
+    pub base: Vec<[Vec3; 2]>,
+    /// Where it is since then [m].
     pub at: Vec<Vec4>,
     /// How far it would go in this step [m].
     pub free: Vec<Vec4>,
@@ -73,21 +75,51 @@ impl Columns {
         std::mem::swap(&mut self.apart, &mut self.spare);
     }
 
-    /// Sets what the next search is for: `steps` steps like the next one, and `margin` [m] besides.
-    pub(crate) fn look_ahead(&mut self, steps: f32, margin: f32) {
-        let ahead = self.middle.par_chunks_mut(CHUNK).zip(self.leeway.par_chunks_mut(CHUNK));
-        ahead
+    /// Whether guides are where [`leave`](Self::leave) left them.
+    pub(crate) fn is_as_left(&self, guides: &Guides) -> bool {
+        let Guides { position, offset, .. } = guides;
+        let n = guides.len();
+        let left = |i: usize| {
+            let [mut position, mut offset] = self.base[i];
+            displace(&mut position, &mut offset, self.at[i].truncate());
+            (position, offset)
+        };
+        self.base.len() == n && self.at.len() == n && (0..n).all(|i| left(i) == (position[i], offset[i]))
+    }
+
+    /// Guides of `velocity` [m/s] that leave what their neighbours were searched for within `duration` [s].
+    pub(crate) fn leaving(&self, velocity: &[Vec3], duration: f32) -> usize {
+        let leaves = |&i: &usize| {
+            let way = (velocity[i] * duration).extend(0.0);
+            !is_within(self.at[i], way, self.middle[i], self.leeway[i])
+        };
+        (0..velocity.len()).filter(leaves).count()
+    }
+
+    /// Goes on from the last search: `guides` are again where they were then.
+    pub(crate) fn take_up(&mut self, guides: &mut Guides) {
+        self.total.clear();
+        self.total.extend(self.at.iter().map(|at| -at.truncate()));
+        for (i, [position, offset]) in self.base.iter().enumerate() {
+            (guides.position[i], guides.offset[i]) = (*position, *offset);
+        }
+    }
+
+    /// Sets what the next search is for.
+    pub(crate) fn look_ahead(&mut self, ahead: Ahead) {
+        let searched = self.middle.par_chunks_mut(CHUNK).zip(self.leeway.par_chunks_mut(CHUNK));
+        searched
             .zip(self.free.par_chunks(CHUNK))
             .for_each(|((middle, leeway), free)| {
                 for ((middle, leeway), free) in middle.iter_mut().zip(leeway).zip(free) {
-                    *middle = *free * (0.5 * steps);
-                    *leeway = middle.length() + margin;
+                    *middle = ahead.middle(*free);
+                    *leeway = middle.length() + ahead.margin;
                 }
             });
     }
 
-    /// Lists who is or will be beyond its leeway, and looks ahead for them anew.
-    pub(crate) fn look_again(&mut self, steps: f32, margin: f32, who: &mut Vec<u32>) {
+    /// Lists who will be near the end of its leeway, or beyond, and looks ahead for them anew.
+    pub(crate) fn look_again(&mut self, ahead: Ahead, who: &mut Vec<u32>) {
         let Self {
             at,
             free,
@@ -98,28 +130,67 @@ impl Columns {
         who.clear();
         who.extend((0..).zip(at.iter()).filter_map(|(i, at)| {
             let k = i as usize;
-            (!is_within(*at, free[k], middle[k], leeway[k])).then_some(i)
+            let safe = leeway[k] - NEARLY * ahead.margin;
+            (!is_within(*at, free[k] * ahead.steps, middle[k], safe)).then_some(i)
         }));
         for i in who.iter().map(|&i| i as usize) {
-            let ahead = free[i] * (0.5 * steps);
-            middle[i] = at[i] + ahead;
-            leeway[i] = ahead.length() + margin;
+            let way = ahead.middle(free[i]);
+            middle[i] = at[i] + way;
+            leeway[i] = way.length() + ahead.margin;
         }
     }
 
-    /// Adds where guides are since the search to where they were.
+    /// Adds where guides are since the search to where they were, for the next search.
     pub(crate) fn fold(&mut self, guides: &mut Guides) {
+        self.leave(guides);
+        let Guides { position, offset, .. } = guides;
+        self.base.clear();
+        self.base.extend(
+            position
+                .iter()
+                .zip(offset)
+                .map(|(position, offset)| [*position, *offset]),
+        );
+        self.at.fill(Vec4::ZERO);
+    }
+
+    /// Leaves guides, which are where they were at the search, where they are.
+    pub(crate) fn leave(&mut self, guides: &mut Guides) {
         let Guides { position, offset, .. } = guides;
         let places = position.par_chunks_mut(CHUNK).zip(offset.par_chunks_mut(CHUNK));
-        let ways = self.at.par_chunks_mut(CHUNK).zip(self.total.par_chunks_mut(CHUNK));
+        let ways = self.at.par_chunks(CHUNK).zip(self.total.par_chunks_mut(CHUNK));
         places.zip(ways).for_each(|((position, offset), (at, total))| {
-            for ((position, offset), (at, total)) in position.iter_mut().zip(offset).zip(at.iter_mut().zip(total)) {
+            for ((position, offset), (at, total)) in position.iter_mut().zip(offset).zip(at.iter().zip(total)) {
                 let way = at.truncate();
                 *total += way;
                 displace(position, offset, way);
-                *at = Vec4::ZERO;
             }
         });
+    }
+}
+
+/// Whoever comes this near to the end of its leeway, of the margin [-], is searched for anew with those who leave it.
+const NEARLY: f32 = 0.2;
+
+/// What a search is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ahead {
+    /// Steps like the next one [-].
+    pub steps: f32,
+    /// Up to so many times as many [-], for whoever goes no farther than `near` [m] in all of them.
+    pub frames: f32,
+    pub near: f32,
+    /// What guides may be off their way [m].
+    pub margin: f32,
+}
+
+impl Ahead {
+    /// Half the way of a guide that goes by `free` [m] in a step.
+    #[inline]
+    fn middle(&self, free: Vec4) -> Vec4 {
+        let way = free * self.steps;
+        let longer = (self.near / way.length().max(f32::MIN_POSITIVE)).clamp(1.0, self.frames);
+        way * (0.5 * longer)
     }
 }
 

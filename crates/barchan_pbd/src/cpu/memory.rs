@@ -1,46 +1,59 @@
-//! Impulses outlive searches, sorts, and the program.
+//! Impulses, and who may touch whom, outlive searches, sorts, and the program.
 
 use barchan_world::{Archive, ArchiveError};
 use glam::Vec3;
 
 use super::CHUNK;
 use super::candidates::Candidates;
+use super::guides::Columns;
 use super::walls::{Wall, Walls};
 
 /// A guide that was not there before.
 pub(crate) const NEW: u32 = u32::MAX;
 
-/// Stores the impulses of pairs, a row a guide.
+/// Stores what may touch before the next search, a row a guide, and the impulses of those pairs that have any.
 pub(crate) fn save_pairs(all: &[Candidates], archive: &mut Archive) {
-    let (mut ends, mut others, mut impulses) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut ends, mut others, mut held, mut impulses) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let guides = all
         .iter()
         .flat_map(|chunk| chunk.first.windows(2).map(move |row| (chunk, row)));
     for (chunk, row) in guides {
-        for c in (row[0] as usize..row[1] as usize).filter(|&c| chunk.is_held(c)) {
+        for c in row[0] as usize..row[1] as usize {
             others.push(chunk.other[c]);
-            impulses.push(chunk.impulse[c].truncate().to_array());
+            held.push(u8::from(chunk.is_held(c)));
+            if chunk.is_held(c) {
+                impulses.push(chunk.impulse[c].truncate().to_array());
+            }
         }
         ends.push(others.len() as u32);
     }
     archive.put("pbd.pairs.ends", &ends);
     archive.put("pbd.pairs.others", &others);
+    archive.put("pbd.pairs.held", &held);
     archive.put("pbd.pairs.impulses", &impulses);
 }
 
-/// Takes back the impulses of the pairs of `guides` guides: candidates without geometry, to remember from.
+/// Takes back what may touch of `guides` guides: candidates without geometry, to remember from or to complete.
 pub(crate) fn load_pairs(guides: usize, archive: &Archive) -> Result<Vec<Candidates>, ArchiveError> {
     let ends: Vec<u32> = archive.get("pbd.pairs.ends")?;
     let others: Vec<u32> = archive.get("pbd.pairs.others")?;
-    let impulses: Vec<[f32; 3]> = archive.get("pbd.pairs.impulses")?;
+    let held: Vec<u8> = archive.get("pbd.pairs.held")?;
+    let some: Vec<[f32; 3]> = archive.get("pbd.pairs.impulses")?;
     let ascending = ends.windows(2).all(|e| e[0] <= e[1]) && ends.len() <= guides;
     let inside = others.iter().all(|&j| (j as usize) < guides);
-    if !ascending || !inside || ends.last().map_or(0, |&e| e as usize) != others.len() || others.len() != impulses.len()
-    {
+    let holding = held.iter().filter(|&&held| held > 0).count();
+    let fits = ends.last().map_or(0, |&e| e as usize) == others.len() && others.len() == held.len();
+    if !ascending || !inside || !fits || holding != some.len() {
         return Err(ArchiveError::Ragged {
             prefix: "pbd.pairs".to_owned(),
         });
     }
+    let mut some = some.into_iter();
+    let mut impulse = |&held: &u8| match held {
+        0 => Some([0.0; 3]),
+        _ => some.next(),
+    };
+    let impulses: Vec<[f32; 3]> = held.iter().filter_map(&mut impulse).collect();
     let starts = std::iter::once(0).chain(ends.iter().copied());
     let rows: Vec<_> = starts
         .zip(&ends)
@@ -56,6 +69,40 @@ pub(crate) fn load_pairs(guides: usize, archive: &Archive) -> Result<Vec<Candida
         chunk
     });
     Ok(chunks.collect())
+}
+
+/// Stores what the lists of pairs hold for: where guides were at the search and are since then, and where they may go.
+pub(crate) fn save_ways(columns: &Columns, archive: &mut Archive) {
+    let base: Vec<[f32; 6]> = columns
+        .base
+        .iter()
+        .map(|[p, o]| [p.x, p.y, p.z, o.x, o.y, o.z])
+        .collect();
+    let at: Vec<[f32; 3]> = columns.at.iter().map(|at| at.truncate().to_array()).collect();
+    let middle = columns.middle.iter().zip(&columns.leeway);
+    let middle: Vec<[f32; 4]> = middle.map(|(m, leeway)| [m.x, m.y, m.z, *leeway]).collect();
+    archive.put("pbd.ways.base", &base);
+    archive.put("pbd.ways.at", &at);
+    archive.put("pbd.ways.middle", &middle);
+}
+
+/// Takes it back.
+pub(crate) fn load_ways(guides: usize, columns: &mut Columns, archive: &Archive) -> Result<(), ArchiveError> {
+    let base: Vec<[f32; 6]> = archive.get("pbd.ways.base")?;
+    let at: Vec<[f32; 3]> = archive.get("pbd.ways.at")?;
+    let middle: Vec<[f32; 4]> = archive.get("pbd.ways.middle")?;
+    if [base.len(), at.len(), middle.len()] != [guides; 3] {
+        return Err(ArchiveError::Ragged {
+            prefix: "pbd.ways".to_owned(),
+        });
+    }
+    columns.reset(guides);
+    let place = |b: &[f32; 6]| [Vec3::from_slice(&b[..3]), Vec3::from_slice(&b[3..])];
+    columns.base = base.iter().map(place).collect();
+    columns.at = at.iter().map(|at| Vec3::from_array(*at).extend(0.0)).collect();
+    columns.middle = middle.iter().map(|m| Vec3::from_slice(&m[..3]).extend(0.0)).collect();
+    columns.leeway = middle.iter().map(|m| m[3]).collect();
+    Ok(())
 }
 
 /// Stores the impulses of contacts with bodies.

@@ -7,6 +7,7 @@ use super::CHUNK;
 use super::guides::Columns;
 use super::rules::SLACK;
 use super::scene::Scene;
+use crate::search::of_chunk;
 
 /// A guide near a body.
 #[derive(Clone, Copy, Debug)]
@@ -42,17 +43,29 @@ impl Scene<'_> {
         });
     }
 
-    /// Adds the bodies that guide `i`, whose way is no longer what was searched for, may touch to those of its chunk.
-    pub(crate) fn find_near_again(&self, i: usize, near: &mut Vec<Near>, columns: &mut Columns, margin: f32) {
-        let way = Way {
-            at: columns.at[i],
-            middle: columns.middle[i],
-            leeway: columns.leeway[i] + margin,
-        };
-        self.near(i, way, &mut columns.apart[i], |found| {
-            let order = |n: &Near| (n.guide, n.body);
-            if let Err(place) = near.binary_search_by_key(&order(&found), order) {
-                near.insert(place, found);
+    /// Adds the bodies that the guides `who`, whose ways are no longer what was searched for, may touch to those of their chunks.
+    pub(crate) fn find_near_again(&self, who: &[u32], all: &mut [Vec<Near>], columns: &mut Columns, margin: f32) {
+        let Columns {
+            at,
+            middle,
+            leeway,
+            apart,
+            ..
+        } = columns;
+        let chunks = all.par_iter_mut().zip(apart.par_chunks_mut(CHUNK)).enumerate();
+        chunks.for_each(|(c, (near, apart))| {
+            for i in of_chunk(who, c, |&i| i).iter().map(|&i| i as usize) {
+                let way = Way {
+                    at: at[i],
+                    middle: middle[i],
+                    leeway: leeway[i] + margin,
+                };
+                self.near(i, way, &mut apart[i % CHUNK], |found| {
+                    let order = |n: &Near| (n.guide, n.body);
+                    if let Err(place) = near.binary_search_by_key(&order(&found), order) {
+                        near.insert(place, found);
+                    }
+                });
             }
         });
     }

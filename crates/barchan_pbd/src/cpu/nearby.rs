@@ -59,8 +59,8 @@ impl Nearby {
         Ok(self.grid.order())
     }
 
-    /// Finds all guides that may touch while each is within its leeway. One that needs more than `slow` [m] is fast.
-    pub(crate) fn find(&mut self, guides: &Guides, columns: &Columns, slow: f32) -> Result<(), Error> {
+    /// Where guides are around which they stay, and how far they are felt from there.
+    fn look(&mut self, guides: &Guides, columns: &Columns) {
         let Guides { position, radius, .. } = guides;
         let Columns { middle, leeway, .. } = columns;
         self.middles.clear();
@@ -69,6 +69,13 @@ impl Nearby {
         self.reaches.clear();
         let reach = |(r, leeway): (&f32, &f32)| (1.0 + SLACK) * r + leeway;
         self.reaches.extend(radius.iter().zip(leeway).map(reach));
+    }
+
+    /// Finds all guides that may touch while each is within its leeway. One that needs more than `slow` [m] is fast.
+    pub(crate) fn find(&mut self, guides: &Guides, columns: &Columns, slow: f32) -> Result<(), Error> {
+        self.look(guides, columns);
+        let Guides { position, radius, .. } = guides;
+        let Columns { leeway, .. } = columns;
         self.fast.clear();
         self.fast
             .extend((0..).zip(leeway).filter(|&(_, &leeway)| leeway > slow).map(|(i, _)| i));
@@ -95,8 +102,8 @@ impl Nearby {
         Ok(())
     }
 
-    /// Finds the pairs of fast guides that the search of the slow ones has missed.
-    fn find_fast(&mut self) -> Result<(), Error> {
+    /// Finds who is near each of the fast ones, in wide cells.
+    fn find_wide(&mut self) -> Result<(), Error> {
         let side = 2.0 * self.reaches.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
         self.wide.build(&self.middles, side)?;
         self.fast_middles.clear();
@@ -107,34 +114,29 @@ impl Nearby {
         }
         let (middles, reaches) = (&self.fast_middles, &self.fast_reaches);
         self.fast_lists
-            .find_contacts_for(middles, reaches, &self.wide, &self.reaches, OVERLAP)?;
+            .find_contacts_for(middles, reaches, &self.wide, &self.reaches, OVERLAP)
+    }
+
+    /// Finds the pairs of fast guides that the search of the slow ones has missed.
+    fn find_fast(&mut self) -> Result<(), Error> {
+        self.find_wide()?;
         self.is_fast.clear();
         self.is_fast.resize(self.middles.len(), false);
         for &i in &self.fast {
             self.is_fast[i as usize] = true;
         }
-        let parts = self.fast.len().div_ceil(PART);
-        self.parts.resize_with(parts.max(self.parts.len()), Vec::new);
-        let (lists, fast_lists, is_fast) = (&self.lists, &self.fast_lists, &self.is_fast);
-        let parts = self.parts[..parts].par_iter_mut().zip(self.fast.par_chunks(PART));
-        parts.enumerate().for_each(|(part, (pairs, fast))| {
-            pairs.clear();
-            for (k, &i) in (PART * part..).zip(fast) {
-                let known = lists.of(i as usize);
-                for &j in fast_lists.of(k).iter().filter(|&j| *j != i && !known.contains(j)) {
-                    pairs.push([i, j]);
-                    // Of two fast ones, each finds the other.
-                    if !is_fast[j as usize] {
-                        pairs.push([j, i]);
-                    }
+        let (lists, is_fast) = (std::mem::take(&mut self.lists), std::mem::take(&mut self.is_fast));
+        self.collect(|fast_lists, k, i, pairs| {
+            let known = lists.of(i as usize);
+            for &j in fast_lists.of(k).iter().filter(|&j| *j != i && !known.contains(j)) {
+                pairs.push([i, j]);
+                // Of two fast ones, each finds the other.
+                if !is_fast[j as usize] {
+                    pairs.push([j, i]);
                 }
             }
         });
-        let found = self.fast.len().div_ceil(PART);
-        self.parts[..found]
-            .iter()
-            .for_each(|part| self.pairs.extend_from_slice(part));
-        self.pairs.sort_unstable();
+        (self.lists, self.is_fast) = (lists, is_fast);
         Ok(())
     }
 
@@ -151,24 +153,46 @@ impl Nearby {
         }
     }
 
-    /// The guides that may touch guide `i`, whose way is no longer what was searched for, by brute force. `periods`: lengths of
-    /// periodic axes [m], 0 for open ones.
+    /// Makes `pairs` those of the guides `who`, whose ways are no longer what was searched for, with all that they may touch, except
+    /// for those that are `known`. The lower number comes first, and pairs are in order.
     pub(crate) fn find_again(
         &mut self,
-        i: usize,
+        who: &[u32],
         guides: &Guides,
         columns: &Columns,
-        periods: Vec3,
-    ) -> impl Iterator<Item = u32> {
-        self.middles[i] = guides.position[i] + columns.middle[i].truncate();
-        self.reaches[i] = (1.0 + SLACK) * guides.radius[i] + columns.leeway[i];
-        let (middle, reach) = (self.middles[i], self.reaches[i]);
-        let others = (0..).zip(self.middles.iter().zip(&self.reaches));
-        others.filter_map(move |(j, (other, other_reach))| {
-            let apart = nearest_image(middle - *other, periods);
-            let reach = reach + other_reach;
-            (j != i as u32 && apart.length_squared() < reach * reach).then_some(j)
-        })
+        known: impl Fn([u32; 2]) -> bool + Sync,
+        pairs: &mut Vec<[u32; 2]>,
+    ) -> Result<(), Error> {
+        self.look(guides, columns);
+        self.fast.clear();
+        self.fast.extend_from_slice(who);
+        self.find_wide()?;
+        self.collect(|lists, k, i, pairs| {
+            let others = lists.of(k).iter().filter(|&&j| j != i);
+            pairs.extend(others.map(|&j| [i.min(j), i.max(j)]).filter(|&pair| !known(pair)));
+        });
+        std::mem::swap(pairs, &mut self.pairs);
+        pairs.dedup();
+        Ok(())
+    }
+
+    /// Lets `each` find pairs for the `k`-th fast guide, which is guide `i`, and sorts all of them.
+    fn collect(&mut self, each: impl Fn(&Lists, usize, u32, &mut Vec<[u32; 2]>) + Sync) {
+        let used = self.fast.len().div_ceil(PART);
+        self.parts.resize_with(used.max(self.parts.len()), Vec::new);
+        let lists = &self.fast_lists;
+        let parts = self.parts[..used].par_iter_mut().zip(self.fast.par_chunks(PART));
+        parts.enumerate().for_each(|(part, (pairs, fast))| {
+            pairs.clear();
+            for (k, &i) in (PART * part..).zip(fast) {
+                each(lists, k, i, pairs);
+            }
+        });
+        self.pairs.clear();
+        for part in &self.parts[..used] {
+            self.pairs.extend_from_slice(part);
+        }
+        self.pairs.sort_unstable();
     }
 
     /// The guides near guide `i`, in two parts.
@@ -178,24 +202,10 @@ impl Nearby {
     }
 }
 
-/// The shortest of the images of `d` [m].
-fn nearest_image(d: Vec3, periods: Vec3) -> Vec3 {
-    if periods == Vec3::ZERO {
-        return d;
-    }
-    let image = |d: f32, period: f32| {
-        if period > 0.0 {
-            d - period * (d / period).round()
-        } else {
-            d
-        }
-    };
-    Vec3::new(image(d.x, periods.x), image(d.y, periods.y), image(d.z, periods.z))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cpu::guides::Ahead;
     use barchan_neighbors::jittered_lattice;
     use barchan_world::Guide;
     use glam::Vec4;
@@ -218,7 +228,12 @@ mod tests {
                 let is_fast = i % every == 0;
                 columns.free[i] = Vec4::new(0.3, -0.2, 0.1, 0.0) * if is_fast { 0.4 } else { 0.002 };
             }
-            columns.look_ahead(2.0, 0.004);
+            columns.look_ahead(Ahead {
+                steps: 2.0,
+                frames: 1.0,
+                near: 0.0,
+                margin: 0.004,
+            });
             let mut nearby = Nearby::default();
             nearby.find(&guides, &columns, 0.008).unwrap();
             for i in 0..guides.len() {

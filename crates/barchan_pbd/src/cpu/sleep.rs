@@ -5,11 +5,11 @@
 //! a fixed obstacle, and its contacts keep the impulses that they had.
 
 use barchan_world::{Archive, ArchiveError, Guides};
-use rayon::prelude::*;
 
+use super::CHUNK;
+use super::candidates::Candidates;
 use super::guides::Columns;
 use super::near::Near;
-use super::nearby::Nearby;
 
 /// A guide is calm below this speed, of √(g d) [-].
 const CALM_SPEED: f32 = 1e-3;
@@ -18,7 +18,7 @@ const CALM_TIME: f32 = 0.5;
 /// A guide is restless above this speed, of √(g d) [-]: far faster than calm, or a large heap would wake itself by going on to settle.
 const RESTLESS_SPEED: f32 = 1.5e-2;
 /// Most layers of guides that a fast one keeps awake [-].
-const MOST_LAYERS: usize = 6;
+const MOST_LAYERS: f32 = 6.0;
 /// Layers around guides at moving bodies that stay awake [-].
 const BODY_LAYERS: f32 = 2.0;
 
@@ -27,7 +27,7 @@ fn layers(speed: f32) -> f32 {
     if speed <= RESTLESS_SPEED {
         return 0.0;
     }
-    (1.0 + speed.floor()).min(MOST_LAYERS as f32)
+    (1.0 + speed.floor()).min(MOST_LAYERS)
 }
 
 /// Who is calm, and who sleeps, in the world's order.
@@ -40,9 +40,8 @@ pub(crate) struct Sleep {
     /// Who slept in the last frame.
     pub slept: Vec<bool>,
     spare: Vec<f32>,
-    /// Layers that each guide keeps awake in this frame, and who keeps how many.
+    /// Layers that each guide keeps awake in this frame.
     layers: Vec<u8>,
-    by_layers: [Vec<u32>; MOST_LAYERS + 1],
     /// Whether each body may move in this frame.
     pub moving: Vec<bool>,
 }
@@ -74,48 +73,37 @@ impl Sleep {
     }
 
     /// Decides who sleeps in this frame: not those who lost a contact that they leant on.
-    pub(crate) fn decide(&mut self, nearby: &Nearby, near: &[Vec<Near>], lost: &[u32]) {
+    pub(crate) fn decide(&mut self, candidates: &[Candidates], near: &[Vec<Near>], lost: &[u32]) {
         for near in near.iter().flatten().filter(|near| self.moving[near.body as usize]) {
             self.calm[near.guide as usize] = -BODY_LAYERS;
         }
         for &i in lost {
             self.calm[i as usize] = -1.0;
         }
-        self.spread(nearby);
+        self.spread(candidates);
         let (calm, layers) = (&self.calm, &self.layers);
-        let wakes = |j: &u32| layers[*j as usize] > 0;
-        self.asleep.par_iter_mut().enumerate().for_each(|(i, asleep)| {
-            *asleep = Self::is_calm(calm[i]) && layers[i] == 0 && !nearby.of(i).into_iter().flatten().any(wakes);
-        });
+        for (i, asleep) in self.asleep.iter_mut().enumerate() {
+            *asleep = Self::is_calm(calm[i]) && layers[i] == 0;
+        }
+        for [i, j] in pairs(candidates) {
+            self.asleep[i] &= layers[j] == 0;
+            self.asleep[j] &= layers[i] == 0;
+        }
     }
 
     /// Gives those around restless guides one layer less than these.
-    fn spread(&mut self, nearby: &Nearby) {
-        let Self {
-            calm,
-            layers,
-            by_layers,
-            ..
-        } = self;
+    fn spread(&mut self, candidates: &[Candidates]) {
+        let Self { calm, layers, .. } = self;
         layers.clear();
         layers.extend(calm.iter().map(|&calm| (-calm).max(0.0) as u8));
-        by_layers.iter_mut().for_each(Vec::clear);
-        for (i, &layers) in (0..).zip(&*layers).filter(|(_, layers)| **layers > 1) {
-            by_layers[usize::from(layers)].push(i);
-        }
-        for most in (2..=MOST_LAYERS).rev() {
-            let (fewer, these) = by_layers.split_at_mut(most);
-            // Whoever came here later with more layers has been dealt with.
-            for &i in &these[0] {
-                if usize::from(layers[i as usize]) > most {
-                    continue;
+        let most = layers.iter().copied().max().unwrap_or(0);
+        for most in (2..=most).rev() {
+            for [i, j] in pairs(candidates) {
+                if layers[i] == most {
+                    layers[j] = layers[j].max(most - 1);
                 }
-                for &j in nearby.of(i as usize).into_iter().flatten() {
-                    let layers = &mut layers[j as usize];
-                    if usize::from(*layers) < most - 1 {
-                        *layers = most as u8 - 1;
-                        fewer[most - 1].push(j);
-                    }
+                if layers[j] == most {
+                    layers[i] = layers[i].max(most - 1);
                 }
             }
         }
@@ -166,4 +154,14 @@ impl Sleep {
             };
         }
     }
+}
+
+/// Guides that may touch before the next search, each two once.
+fn pairs(candidates: &[Candidates]) -> impl Iterator<Item = [usize; 2]> {
+    candidates.iter().enumerate().flat_map(|(c, chunk)| {
+        let others = chunk.other[..chunk.len()].iter();
+        others
+            .zip(&chunk.own)
+            .map(move |(&j, &own)| [c * CHUNK + own as usize, j as usize])
+    })
 }

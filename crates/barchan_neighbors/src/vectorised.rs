@@ -1,0 +1,49 @@
+//! One function, compiled for several instruction sets.
+
+/// A function that is compiled for AVX-512 and AVX2 too, and chosen by what the machine has. Nothing is fused or reordered, so
+/// the bits are the same on any.
+///
+/// `fn name(arguments) = body` calls `body(arguments)`, which is to be `#[inline(always)]`. A list `[Wide, Half, Any]` before it
+/// names the type that `body` gets as its parameter on a machine with AVX-512, with AVX2, and on any.
+#[macro_export]
+macro_rules! vectorised {
+    ([$wide:ty, $half:ty, $any:ty] $($function:tt)*) => {
+        $crate::vectorised! { @ [::<$wide>] [::<$half>] [::<$any>] $($function)* }
+    };
+    (@ [$($wide:tt)*] [$($half:tt)*] [$($any:tt)*]
+        $(#[$doc:meta])* $vis:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) = $body:ident
+    ) => {
+        $(#[$doc])*
+        #[allow(clippy::too_many_arguments, reason = "columns of one loop")]
+        $vis fn $name($($argument: $type),*) {
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,popcnt")]
+                fn wide($($argument: $type),*) {
+                    $body $($wide)* ($($argument),*);
+                }
+                #[target_feature(enable = "avx2")]
+                fn half($($argument: $type),*) {
+                    $body $($half)* ($($argument),*);
+                }
+                if is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("popcnt")
+                {
+                    // SAFETY: the instructions were found.
+                    return unsafe { wide($($argument),*) };
+                }
+                if is_x86_feature_detected!("avx2") {
+                    // SAFETY: the instructions were found.
+                    return unsafe { half($($argument),*) };
+                }
+            }
+            $body $($any)* ($($argument),*);
+        }
+    };
+    ($($function:tt)*) => {
+        $crate::vectorised! { @ [] [] [] $($function)* }
+    };
+}
