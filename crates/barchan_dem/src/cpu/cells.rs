@@ -2,7 +2,7 @@
 //! in cells made for large or fast ones, [Ogarko12].
 //!
 //! Nothing is kept but the spheres' numbers in the order of their cells: places are read where they are. Lists of all pairs and sorted
-//! copies of places would be a quarter of all memory.
+//! copies of places would be much of all memory.
 
 use std::ops::RangeInclusive;
 
