@@ -6,7 +6,7 @@ use barchan_pbd::{FrictionMode, PbdSettings, PbdSolver, Rigid, Splitting};
 use barchan_refine::{GrainRefiner, Mode, RefineError, RefineSettings, Seeding, Source};
 use barchan_scene::{ContactProperties, Fill, FillSource, Refine, Scene, Settings};
 use barchan_sph::{Air, Integration, Pressure, SphSettings, SphSolver, Walls, Yield};
-use barchan_world::{Solver, World};
+use barchan_world::{Motion, Solver, World};
 use thiserror::Error;
 
 use crate::clumps;
@@ -189,8 +189,14 @@ fn dem_settings(scene: &Scene, world: &World) -> DemSettings {
             0.0
         }
     };
+    // What falls on few grains with the mass of many must not go through them.
+    let is_struck = scene.bodies.iter().any(|body| matches!(body.motion, Motion::Dynamic));
     let contact = |(m, said): (usize, &ContactProperties)| {
-        let usual = Contact::default();
+        let usual = if is_struck {
+            Contact::struck()
+        } else {
+            Contact::default()
+        };
         Contact {
             youngs_modulus: said.youngs_modulus.unwrap_or(usual.youngs_modulus),
             poisson_ratio: said.poisson_ratio.unwrap_or(usual.poisson_ratio),

@@ -4,7 +4,7 @@ use barchan_world::{AdvanceError, World};
 use rayon::prelude::*;
 
 use crate::DemSolver;
-use crate::cpu::cells::Reaching;
+use crate::cpu::cells::{Reaching, TooNarrow};
 use crate::cpu::contacts::Known;
 use crate::cpu::{contacts, near};
 use crate::state::State;
@@ -36,8 +36,7 @@ impl DemSolver {
             left,
             bridge: self.rules.bridge,
         };
-        check_periods(world, spheres.farthest())?;
-        self.cells.build(spheres, self.rules.periods);
+        self.cells.build(spheres, self.rules.periods).map_err(refused)?;
         let known = Known {
             cells: &self.cells,
             spheres,
@@ -76,19 +75,10 @@ impl DemSolver {
     }
 }
 
-/// Refuses an axis that closes upon itself so soon that a sphere would meet another twice.
-fn check_periods(world: &World, reach: f64) -> Result<(), AdvanceError> {
-    for (axis, range) in world.periodic.iter().enumerate() {
-        if let Some([low, high]) = range.filter(|[low, high]| high - low < 4.0 * reach) {
-            return Err(AdvanceError::Scene {
-                what: format!(
-                    "axis {} closes upon itself after {:.3e} m, where grains reach {reach:.3e} m",
-                    ["x", "y", "z"][axis],
-                    high - low
-                ),
-                advice: "widen the periodic range, or make grains smaller".to_owned(),
-            });
-        }
+fn refused(TooNarrow { axis, period, reach }: TooNarrow) -> AdvanceError {
+    let axis = ["x", "y", "z"][axis];
+    AdvanceError::Scene {
+        what: format!("axis {axis} closes upon itself after {period:.3e} m, and grains reach {reach:.3e} m"),
+        advice: "widen the periodic range, or make grains smaller".to_owned(),
     }
-    Ok(())
 }

@@ -49,6 +49,7 @@ pub(crate) fn values<const N: usize>(named: [(&'static str, f64); N]) -> Vec<(Co
 /// A running experiment. Places and velocities are told in the frame of the scene as it is written, wherever a twin put it.
 pub struct Stage {
     simulation: Simulation,
+    solver: String,
     frame_duration: f64,
     parameters: Parameters,
     rotation: DQuat,
@@ -70,7 +71,7 @@ impl Stage {
         if rotation != DQuat::IDENTITY || shift != DVec3::ZERO {
             place(&mut scene, rotation, shift);
         }
-        let frame_duration = 1.0 / scene.frame_rate;
+        let (frame_duration, solver) = (1.0 / scene.frame_rate, scene.solver.clone());
         let mut simulation = Simulation::new(&scene)?;
         match change {
             Some(Change::Mirror) => mirror(&mut simulation),
@@ -84,6 +85,7 @@ impl Stage {
         };
         Ok(Self {
             simulation,
+            solver,
             frame_duration,
             parameters,
             rotation,
@@ -100,6 +102,11 @@ impl Stage {
     /// Goes on by one frame.
     pub fn advance(&mut self) -> Result<(), SimulationError> {
         self.simulation.advance()
+    }
+
+    /// Whether a guide is a grain, which is then held to what grains do one by one.
+    pub fn has_grains_for_guides(&self) -> bool {
+        self.solver == "dem"
     }
 
     /// Time from frame to frame [s].

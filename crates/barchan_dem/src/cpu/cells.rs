@@ -1,17 +1,20 @@
-//! Who may touch whom, among spheres of very different sizes: a grid for each octave of reach, so that small spheres are not searched in cells
-//! made for large ones, [Ogarko12].
+//! Who may touch whom, among spheres of very different sizes: a grid for each half octave of reach, so that small or slow spheres are not searched
+//! in cells made for large or fast ones, [Ogarko12].
 //!
 //! Nothing is kept but the spheres' numbers in the order of their cells: places are read where they are. Lists of all pairs and sorted
-//! copies of places would be a quarter of all memory.
+//! copies of places would be much of all memory.
+
+use std::ops::RangeInclusive;
 
 use glam::DVec3;
+use rayon::prelude::*;
 
 use super::rows::Row;
 
-/// Reaches that differ by less than this factor [-] share one grid.
-const ALIKE: f64 = 2.5;
-/// Octaves that are told apart [-].
-const OCTAVES: usize = 12;
+/// How much farther the spheres of a level may reach than those of the next [-].
+const FACTOR: f64 = std::f64::consts::SQRT_2;
+/// Levels that are told apart [-].
+const LEVELS: usize = 16;
 /// Cells for each sphere [-], at most. Beyond, a grid closes upon itself: what is far apart may share a cell.
 const CELLS: usize = 2;
 
@@ -31,11 +34,6 @@ impl Reaching<'_> {
     pub(crate) fn reach(&self, k: usize) -> f64 {
         ((1.0 + 0.25 * self.bridge) * self.rows[k].radius() + f64::from(self.left[k])) * (1.0 + 1e-6)
     }
-
-    /// Farthest that one of them reaches [m].
-    pub(crate) fn farthest(&self) -> f64 {
-        (0..self.left.len()).map(|k| self.reach(k)).fold(0.0, f64::max)
-    }
 }
 
 /// Spheres by their cells.
@@ -50,7 +48,39 @@ pub(crate) struct Cells {
     periods: [f64; 3],
 }
 
-/// The grid of one octave.
+/// An axis that closes upon itself after `period` [m], which is too soon for spheres that reach `reach` [m].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TooNarrow {
+    pub axis: usize,
+    pub period: f64,
+    pub reach: f64,
+}
+
+/// Bounds of places, and the farthest reach [m].
+#[derive(Clone, Copy)]
+struct Extent {
+    low: DVec3,
+    high: DVec3,
+    largest: f64,
+}
+
+impl Extent {
+    const NOTHING: Self = Self {
+        low: DVec3::MAX,
+        high: DVec3::MIN,
+        largest: 0.0,
+    };
+
+    fn with(self, other: Self) -> Self {
+        Self {
+            low: self.low.min(other.low),
+            high: self.high.max(other.high),
+            largest: self.largest.max(other.largest),
+        }
+    }
+}
+
+/// The grid of one level.
 #[derive(Clone, Copy, Debug)]
 struct Level {
     /// Number of its first cell.
@@ -64,23 +94,36 @@ struct Level {
 
 impl Level {
     /// Number of the cell at `place` [m] along an axis, before it closes upon itself.
+    #[inline(always)]
     fn cell(&self, place: f64, axis: usize) -> i64 {
         (place * self.inverse[axis]).floor() as i64
     }
 
+    /// The same after it.
+    #[inline(always)]
+    fn closed(&self, cell: i64, axis: usize) -> i64 {
+        // A division is worth avoiding.
+        match (0..self.size[axis]).contains(&cell) {
+            true => cell,
+            false => cell.rem_euclid(self.size[axis]),
+        }
+    }
+
+    #[inline(always)]
     fn key(&self, place: DVec3) -> usize {
-        let [x, y, z] = [0, 1, 2].map(|axis| self.cell(place[axis], axis).rem_euclid(self.size[axis]));
+        let [x, y, z] = [0, 1, 2].map(|axis| self.closed(self.cell(place[axis], axis), axis));
         self.begin + ((z * self.size[1] + y) * self.size[0] + x) as usize
     }
 
     /// Cells from `low` to `high` [m] along an axis, as one or two runs.
+    #[inline(always)]
     fn runs(&self, low: f64, high: f64, axis: usize) -> [[i64; 2]; 2] {
         let size = self.size[axis];
         let (first, last) = (self.cell(low, axis), self.cell(high, axis));
         if last.saturating_sub(first) >= size - 1 {
             return [[0, size], [0, 0]];
         }
-        let start = first.rem_euclid(size);
+        let start = self.closed(first, axis);
         let end = start + (last - first) + 1;
         [[start, end.min(size)], [0, (end - size).max(0)]]
     }
@@ -88,37 +131,34 @@ impl Level {
 
 impl Cells {
     /// Sorts spheres into cells.
-    pub(crate) fn build(&mut self, spheres: Reaching<'_>, periods: [f64; 3]) {
+    pub(crate) fn build(&mut self, spheres: Reaching<'_>, periods: [f64; 3]) -> Result<(), TooNarrow> {
         self.periods = periods;
         let rows = &spheres.rows[..spheres.left.len()];
         let reach = |k: usize| spheres.reach(k);
-        let bounds = |(low, high): (DVec3, DVec3), row: &Row| (low.min(row.place()), high.max(row.place()));
-        let (low, high) = rows.iter().fold((DVec3::MAX, DVec3::MIN), bounds);
-        let reaches = (0..rows.len()).map(reach);
-        let (smallest, largest) = reaches.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), r| {
-            (low.min(r), high.max(r))
+        let extent = (0..rows.len()).into_par_iter().map(|k| Extent {
+            low: rows[k].place(),
+            high: rows[k].place(),
+            largest: reach(k),
         });
-        let is_alike = largest <= ALIKE * smallest;
-        let octave = |k: usize| match is_alike {
-            true => 0,
-            false => ((largest / reach(k).max(f64::MIN_POSITIVE)).log2() as usize).min(OCTAVES - 1),
+        let Extent { low, high, largest } = extent.reduce(|| Extent::NOTHING, Extent::with);
+        self.check_periods(largest)?;
+        let bounds: [f64; LEVELS] = std::array::from_fn(|k| largest * FACTOR.powi(-(k as i32)));
+        let level = |k: usize| {
+            let reach = reach(k);
+            bounds[1..].iter().take_while(|&&bound| reach <= bound).count()
         };
-        let mut counts = [0; OCTAVES];
-        match is_alike {
-            true => counts[0] = rows.len(),
-            false => (0..rows.len()).for_each(|k| counts[octave(k)] += 1),
-        }
+        let mut counts = [0; LEVELS];
+        (0..rows.len()).for_each(|k| counts[level(k)] += 1);
         self.low = low;
         self.levels.clear();
         let mut begin = 0;
         for (k, &count) in counts.iter().enumerate() {
-            let reach = largest * 0.5f64.powi(k as i32);
-            let level = self.level(high - low, reach, begin, count);
+            let level = self.level(high - low, bounds[k], begin, count);
             begin += (level.size[0] * level.size[1] * level.size[2]) as usize;
             self.levels.push(level);
         }
         let levels = &self.levels;
-        let key = |k: usize| levels[octave(k)].key(rows[k].place() - low);
+        let key = |k: usize| levels[level(k)].key(rows[k].place() - low);
         self.first.clear();
         self.first.resize(begin + 2, 0);
         for k in 0..rows.len() {
@@ -137,6 +177,20 @@ impl Cells {
         // Levels without spheres are not asked.
         let mut counts = counts.iter();
         self.levels.retain(|_| *counts.next().expect("one a level") > 0);
+        Ok(())
+    }
+
+    /// Refuses an axis that closes upon itself so soon that a sphere would meet another twice.
+    fn check_periods(&self, reach: f64) -> Result<(), TooNarrow> {
+        let is_narrow = |&axis: &usize| self.periods[axis] > 0.0 && self.periods[axis] < 4.0 * reach;
+        match (0..3).find(is_narrow) {
+            Some(axis) => Err(TooNarrow {
+                axis,
+                period: self.periods[axis],
+                reach,
+            }),
+            None => Ok(()),
+        }
     }
 
     /// A grid for `count` spheres of `reach` [m] in a box of `size` [m].
@@ -168,16 +222,18 @@ impl Cells {
         }
     }
 
-    /// Visits the `wanted` spheres that sphere `i` may touch, in the order of their cells.
+    /// Visits what sphere `i` may touch, in the order of its cells; those of the numbers `unasked`, which hold `i`, are left out.
     pub(crate) fn near(
         &self,
         spheres: Reaching<'_>,
         i: usize,
-        wanted: impl Fn(u32) -> bool,
+        unasked: RangeInclusive<u32>,
         mut visit: impl FnMut(u32),
     ) {
         let rows = spheres.rows;
         let (place, own) = (rows[i].place(), spheres.reach(i));
+        let (start, count) = (*unasked.start(), unasked.end() - unasked.start());
+        let is_periodic = self.periods != [0.0; 3];
         for level in &self.levels {
             let far = DVec3::splat(own + level.reach);
             let (low, high) = (place - self.low - far, place - self.low + far);
@@ -185,12 +241,18 @@ impl Cells {
             for z in zs.iter().flat_map(|run| run[0]..run[1]) {
                 for y in ys.iter().flat_map(|run| run[0]..run[1]) {
                     let row = level.begin as i64 + (z * level.size[1] + y) * level.size[0];
-                    for [start, end] in xs.into_iter().filter(|run| run[0] < run[1]) {
-                        let cells = (row + start) as usize..(row + end) as usize;
-                        let inside = self.first[cells.start] as usize..self.first[cells.end] as usize;
-                        for &j in self.order[inside].iter().filter(|&&j| wanted(j)) {
+                    for [first, end] in xs.into_iter().filter(|run| run[0] < run[1]) {
+                        let cells = [first, end].map(|x| self.first[(row + x) as usize] as usize);
+                        for &j in &self.order[cells[0]..cells[1]] {
+                            if j.wrapping_sub(start) <= count {
+                                continue;
+                            }
                             let far = own + spheres.reach(j as usize);
-                            if self.way(place, rows[j as usize].place()).length_squared() < far * far {
+                            let mut way = rows[j as usize].place() - place;
+                            if is_periodic {
+                                way = self.short(way);
+                            }
+                            if way.length_squared() < far * far {
                                 visit(j);
                             }
                         }
@@ -200,10 +262,8 @@ impl Cells {
         }
     }
 
-    /// From one place to another [m], the short way round.
-    #[inline(always)]
-    fn way(&self, from: DVec3, to: DVec3) -> DVec3 {
-        let mut way = to - from;
+    /// A way [m] the short way round.
+    fn short(&self, mut way: DVec3) -> DVec3 {
         for axis in 0..3 {
             if self.periods[axis] > 0.0 {
                 way[axis] -= self.periods[axis] * (way[axis] / self.periods[axis]).round();
@@ -232,7 +292,7 @@ mod tests {
             bridge: 0.0,
         };
         let mut cells = Cells::default();
-        cells.build(spheres, periods);
+        cells.build(spheres, periods).unwrap();
         let mut pairs = 0;
         for i in 0..rows.len() {
             let touches = |&j: &usize| {
@@ -245,7 +305,7 @@ mod tests {
             };
             let expected: Vec<usize> = (0..rows.len()).filter(touches).collect();
             let mut found = Vec::new();
-            cells.near(spheres, i, |j| j as usize != i, |j| found.push(j as usize));
+            cells.near(spheres, i, i as u32..=i as u32, |j| found.push(j as usize));
             found.sort_unstable();
             assert_eq!(found, expected, "sphere {i}");
             pairs += found.len();
@@ -259,6 +319,22 @@ mod tests {
         check(1.0, [0.0; 3], DVec3::new(3.0, 2.0, 1.0));
         check(7.0, [0.0, 1.0, 0.0], DVec3::ONE);
         check(1.0, [3.0, 2.0, 1.0], DVec3::new(3.0, 2.0, 1.0));
+    }
+
+    #[test]
+    fn an_axis_on_which_a_sphere_would_meet_another_twice_is_refused() {
+        let rows = [Row {
+            radius: 0.3,
+            ..Row::default()
+        }];
+        let spheres = Reaching {
+            rows: &rows,
+            left: &[0.0],
+            bridge: 0.0,
+        };
+        let refused = Cells::default().build(spheres, [0.0, 1.0, 0.0]).unwrap_err();
+        assert_eq!((refused.axis, refused.period), (1, 1.0));
+        assert!(Cells::default().build(spheres, [0.0, 1.3, 0.0]).is_ok());
     }
 
     #[test]

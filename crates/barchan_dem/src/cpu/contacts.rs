@@ -65,9 +65,13 @@ impl Pairs {
         pairs.first.push(0);
         for i in inside.clone() {
             let grain = |k: u32| known.grain_of.get(k as usize);
-            let is_own = |j: u32| !inside.contains(&j) || j > i && (grain(i).is_none() || grain(i) != grain(j));
-            let found = |j: u32| pairs.other.push(j);
-            known.cells.near(known.spheres, i as usize, is_own, found);
+            let found = |j: u32| {
+                if grain(i).is_none() || grain(i) != grain(j) {
+                    pairs.other.push(j);
+                }
+            };
+            // Those before it in the chunk have found it.
+            known.cells.near(known.spheres, i as usize, inside.start..=i, found);
             pairs.first.push(pairs.other.len() as u32);
         }
         assert!(

@@ -22,9 +22,9 @@ fn spread(cell: u64) -> u64 {
 }
 
 /// Cells of the curve in one of those that tell whether an order is still good, along each axis, as bits [-].
-const COARSE: u32 = 2;
+const COARSE: u32 = 3;
 /// Share of spheres [-] that may lie behind the one that follows them.
-const TOLERATED: f64 = 0.05;
+const TOLERATED: f64 = 0.1;
 
 /// The place along Morton's curve through cells of side `side` [m].
 fn key(place: DVec3, low: DVec3, side: f64) -> u64 {

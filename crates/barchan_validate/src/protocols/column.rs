@@ -12,6 +12,8 @@ use crate::stage::{Observation, Stage, values};
 pub(super) fn column(stage: &mut Stage) -> Result<Observation, Broken> {
     let (d, r0, h0) = (stage.value("d")?, stage.value("r0")?, stage.value("h0")?);
     let fall = (h0 / GRAVITY).sqrt();
+    // Single grains that roll on ahead are no front; guides for pictures stand for many grains each.
+    let least_height = if stage.has_grains_for_guides() { d } else { 0.0 };
     let limit = 12.0 * fall + 3.0;
     stage.remove(|place| place.z > h0 - 0.5 * d);
     let mut seen = Observation {
@@ -22,7 +24,7 @@ pub(super) fn column(stage: &mut Stage) -> Result<Observation, Broken> {
     let top = quantile(&mut tops, 0.99) + 0.5 * d;
     let map = |stage: &Stage| {
         let places = stage.places();
-        // Every guide counts at a thin rim; what flies ahead does not hang together with the rest.
+        // What flies ahead does not hang together with the rest.
         HeightMap::new(&places, &stage.radii(), &vec![true; places.len()], 2.0 * d)
     };
     let mut fronts = Vec::new();
@@ -31,7 +33,7 @@ pub(super) fn column(stage: &mut Stage) -> Result<Observation, Broken> {
     while stage.time() < limit && !resting {
         stage.advance()?;
         resting = rest.watch(stage.time(), stage.velocities().iter().map(|v| v.length()));
-        fronts.push([stage.time(), front(&map(stage), DVec2::ZERO, 0.0)]);
+        fronts.push([stage.time(), front(&map(stage), DVec2::ZERO, least_height)]);
     }
     if !resting {
         seen.notes.push(format!("not at rest after {limit:.1} s"));
