@@ -15,8 +15,10 @@ pub type Periodic = [Option<[f64; 2]>; 3];
 /// The packing fraction that settled guides have: what relates bulk density and a guide's own volume.
 pub const SETTLED_FRACTION: f64 = 0.6;
 
-/// Candidates drawn for each guide that an emitter owes, before it gives up for the frame.
+/// Places in its shape that an emitter tries for each guide that it owes, before it gives up for the frame.
 const EMITTER_TRIES: u32 = 30;
+/// Places in the box around the shape that are drawn for each of them, at most: a slanted shape fills little of its box.
+const EMITTER_DRAWS: u32 = 32;
 
 /// Times at which a scripted body is looked at, to see whether it moves [-].
 const MOVING_PROBES: u32 = 8;
@@ -191,9 +193,17 @@ impl World {
             if owed < f64::from(mass) {
                 break;
             }
-            for _ in 0..EMITTER_TRIES {
+            let mut tries = 0;
+            for _ in 0..EMITTER_DRAWS * EMITTER_TRIES {
                 let place = bounds.min + stream.unit_cube() * bounds.size();
-                if emitter.shape.distance(place) > -radius || self.is_in_body(place, radius) {
+                if emitter.shape.distance(place) > -radius {
+                    continue;
+                }
+                tries += 1;
+                if tries > EMITTER_TRIES {
+                    break;
+                }
+                if self.is_in_body(place, radius) {
                     continue;
                 }
                 let mut free = taken[before..]

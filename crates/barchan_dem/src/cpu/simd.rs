@@ -88,39 +88,11 @@ impl Vectors for Avx512 {
     }
 }
 
-/// A function that is compiled for AVX-512 and AVX2 too, and chosen by what the machine has. Nothing is fused or reordered, so
-/// the bits are the same on any.
+/// [`barchan_neighbors::vectorised`] with the types above.
 macro_rules! vectorised {
-    ($(#[$doc:meta])* $vis:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) = $body:ident) => {
-        $(#[$doc])*
-        #[allow(clippy::too_many_arguments, reason = "columns of one loop")]
-        $vis fn $name($($argument: $type),*) {
-            use $crate::cpu::simd::Portable;
-            #[cfg(target_arch = "x86_64")]
-            {
-                use $crate::cpu::simd::Avx512;
-                #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
-                fn avx512($($argument: $type),*) {
-                    $body::<Avx512>($($argument),*);
-                }
-                #[target_feature(enable = "avx2")]
-                fn avx2($($argument: $type),*) {
-                    $body::<Portable>($($argument),*);
-                }
-                if is_x86_feature_detected!("avx512f")
-                    && is_x86_feature_detected!("avx512vl")
-                    && is_x86_feature_detected!("avx512dq")
-                    && is_x86_feature_detected!("avx512bw")
-                {
-                    // SAFETY: the instructions were found.
-                    return unsafe { avx512($($argument),*) };
-                }
-                if is_x86_feature_detected!("avx2") {
-                    // SAFETY: the instructions were found.
-                    return unsafe { avx2($($argument),*) };
-                }
-            }
-            $body::<Portable>($($argument),*);
+    ($($function:tt)*) => {
+        barchan_neighbors::vectorised! {
+            [$crate::cpu::simd::Avx512, $crate::cpu::simd::Portable, $crate::cpu::simd::Portable] $($function)*
         }
     };
 }

@@ -403,21 +403,22 @@ fn build_chunk<V: Vectors, const OPEN: bool, const ALIKE: bool>(
 }
 
 /// M⁻¹, or nothing to correct where there are too few neighbours.
+#[inline(always)]
 fn inverse_or_identity(moment: Sym) -> Sym {
-    let m = moment.matrix();
-    if m.determinant() > LEAST_DETERMINANT {
-        let inverse = Sym::of(m.inverse());
-        if inverse.norm() < GREATEST_NORM {
-            return inverse;
-        }
+    let (determinant, adjugate) = moment.determinant_and_adjugate();
+    let inverse = adjugate.times(1.0 / determinant);
+    if determinant > LEAST_DETERMINANT && inverse.norm() < GREATEST_NORM {
+        inverse
+    } else {
+        Sym::of(Mat3A::IDENTITY)
     }
-    Sym::of(Mat3A::IDENTITY)
 }
 
 /// D/Δt [1/(Pa s²)]: how fast a stress at a guide, and the same at its neighbours, undoes the strain rate there.
 ///
 /// D = 2Δt/(3ρ) (V Σ V |L∇W|² + |L Σ V ∇W|²), [Alduan11] with the corrected gradient L∇W and the guide's own motion, which counts where
 /// neighbours are missing. |L∇W|² is taken as |L|²/3 |∇W|².
+#[inline(always)]
 fn softness(weight: f32, lean: Vec4, exact: Sym, volume: f32, inverse_density: f32) -> f32 {
     let scale = exact.norm().powi(2) / 3.0;
     let own = exact.matrix() * Vec3A::from_vec4(lean);

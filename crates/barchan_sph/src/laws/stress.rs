@@ -46,6 +46,18 @@ impl Sym {
         }
     }
 
+    /// Its determinant, and its inverse times that.
+    #[inline(always)]
+    pub(crate) fn determinant_and_adjugate(self) -> (f32, Self) {
+        let Self { diagonal: d, off: o } = self;
+        let adjugate = Self {
+            diagonal: Vec3::new(d.y * d.z - o.x * o.x, d.z * d.x - o.y * o.y, d.x * d.y - o.z * o.z),
+            off: Vec3::new(o.y * o.z - d.x * o.x, o.z * o.x - d.y * o.y, o.x * o.y - d.z * o.z),
+        };
+        let determinant = d.x * adjugate.diagonal.x + o.z * adjugate.off.z + o.y * adjugate.off.y;
+        (determinant, adjugate)
+    }
+
     /// Frobenius norm.
     #[inline(always)]
     pub(crate) fn norm(self) -> f32 {
@@ -148,6 +160,14 @@ mod tests {
         assert!((returned(s, 2.0).norm() - 2.0).abs() < 1e-6);
         assert_eq!(returned(s, 1e3), s);
         assert_eq!(returned(s, 0.0).norm(), 0.0);
+    }
+
+    #[test]
+    fn a_matrix_times_its_inverse_is_one() {
+        let (determinant, adjugate) = some().determinant_and_adjugate();
+        let one = some().matrix() * adjugate.times(1.0 / determinant).matrix();
+        assert!((determinant - some().matrix().determinant()).abs() < 1e-4);
+        assert!(one.abs_diff_eq(Mat3A::IDENTITY, 1e-5), "{one}");
     }
 
     #[test]
