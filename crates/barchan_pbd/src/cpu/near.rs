@@ -22,45 +22,19 @@ impl Scene<'_> {
     /// Finds which guides may touch which bodies while guides stay within their leeway and bodies go no farther than
     /// `margin` [m].
     pub(crate) fn find_near(&self, all: &mut [Vec<Near>], columns: &mut Columns, margin: f32) {
-        let Columns {
-            at,
-            middle,
-            leeway,
-            apart,
-            ..
-        } = columns;
-        let chunks = all.par_iter_mut().zip(apart.par_chunks_mut(CHUNK)).enumerate();
-        chunks.for_each(|(c, (near, apart))| {
+        each_chunk(all, columns, margin, |c, near, apart, ways| {
             near.clear();
             for (i, apart) in (c * CHUNK..).zip(apart) {
-                let way = Way {
-                    at: at[i],
-                    middle: middle[i],
-                    leeway: leeway[i] + margin,
-                };
-                self.near(i, way, apart, |found| near.push(found));
+                self.near(i, ways.of(i), apart, |found| near.push(found));
             }
         });
     }
 
     /// Adds the bodies that the guides `who`, whose ways are no longer what was searched for, may touch to those of their chunks.
     pub(crate) fn find_near_again(&self, who: &[u32], all: &mut [Vec<Near>], columns: &mut Columns, margin: f32) {
-        let Columns {
-            at,
-            middle,
-            leeway,
-            apart,
-            ..
-        } = columns;
-        let chunks = all.par_iter_mut().zip(apart.par_chunks_mut(CHUNK)).enumerate();
-        chunks.for_each(|(c, (near, apart))| {
+        each_chunk(all, columns, margin, |c, near, apart, ways| {
             for i in of_chunk(who, c, |&i| i).iter().map(|&i| i as usize) {
-                let way = Way {
-                    at: at[i],
-                    middle: middle[i],
-                    leeway: leeway[i] + margin,
-                };
-                self.near(i, way, &mut apart[i % CHUNK], |found| {
+                self.near(i, ways.of(i), &mut apart[i % CHUNK], |found| {
                     let order = |n: &Near| (n.guide, n.body);
                     if let Err(place) = near.binary_search_by_key(&order(&found), order) {
                         near.insert(place, found);
@@ -98,6 +72,44 @@ impl Scene<'_> {
         }
         if !is_clear {
             *apart = nearest as f32 - ahead;
+        }
+    }
+}
+
+/// Lets `visit` see each chunk: its number, whom it has near, and how far its guides are from fixed bodies [m].
+fn each_chunk(
+    all: &mut [Vec<Near>],
+    columns: &mut Columns,
+    margin: f32,
+    visit: impl Fn(usize, &mut Vec<Near>, &mut [f32], Ways) + Sync,
+) {
+    let ways = Ways {
+        at: &columns.at,
+        middle: &columns.middle,
+        leeway: &columns.leeway,
+        margin,
+    };
+    let chunks = all.par_iter_mut().zip(columns.apart.par_chunks_mut(CHUNK));
+    chunks
+        .enumerate()
+        .for_each(|(c, (near, apart))| visit(c, near, apart, ways));
+}
+
+/// Where guides may be while bodies go no farther than `margin` [m].
+#[derive(Clone, Copy)]
+struct Ways<'a> {
+    at: &'a [Vec4],
+    middle: &'a [Vec4],
+    leeway: &'a [f32],
+    margin: f32,
+}
+
+impl Ways<'_> {
+    fn of(&self, i: usize) -> Way {
+        Way {
+            at: self.at[i],
+            middle: self.middle[i],
+            leeway: self.leeway[i] + self.margin,
         }
     }
 }
