@@ -22,8 +22,10 @@ const DYNAMIC_TOLERANCE: f64 = 1e-3;
 const STILL_TOLERANCE: f64 = 2e-2;
 /// Voxels along the longest side of a body for the first try at its surface.
 const FIRST_VOXELS: f64 = 48.0;
-/// How often the voxel is halved, at most, for a surface that holds too little or too much.
+/// How often the voxel is halved, at most, for a surface that holds too little or too much, or is too coarse for its walls.
 const HALVINGS: u32 = 3;
+/// Voxels across a wall, at least: with fewer, its two edges are not told apart.
+const WALL_VOXELS: f64 = 2.5;
 /// Difference of a surface's volume from that of the solid that is accepted [-].
 const SURFACE_TOLERANCE: f64 = 0.03;
 /// Most memory for a surface [bytes].
@@ -220,7 +222,7 @@ fn properties_of(shape: &dyn Shape, tolerance: f64) -> Result<MassProperties, Ma
 }
 
 /// The surface of a solid of `volume` [m³]: with voxels of 1/48 of its longest side, halved while the surface holds another
-/// volume, so that thin walls are not lost.
+/// volume, or while the solid's walls, 2V/A thick on average, have too few voxels for sharp rims.
 fn surface_of(shape: &dyn Shape, volume: f64) -> Result<TriMesh, barchan_geometry::isosurface::IsosurfaceError> {
     let mut voxel = shape.bounds().size().max_element() / FIRST_VOXELS;
     let sharp = |voxel: f64| {
@@ -230,7 +232,8 @@ fn surface_of(shape: &dyn Shape, volume: f64) -> Result<TriMesh, barchan_geometr
     };
     let mut surface = sharp(voxel)?;
     for _ in 0..HALVINGS {
-        if (mass_properties(&surface).volume - volume).abs() <= SURFACE_TOLERANCE * volume {
+        let right = (mass_properties(&surface).volume - volume).abs() <= SURFACE_TOLERANCE * volume;
+        if right && WALL_VOXELS * voxel <= 2.0 * volume / area(&surface) {
             break;
         }
         voxel *= 0.5;
@@ -270,5 +273,32 @@ fn joint(plan: &JointPlan, poses: &[Pose]) -> Joint {
         },
         anchors,
         until: plan.cut,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use barchan_geometry::shapes::Subtract;
+
+    #[test]
+    fn the_surface_of_a_thin_walled_box_lies_on_its_rims() {
+        let cuboid = |size: DVec3, z: f64| -> Arc<dyn Shape> {
+            let cuboid = Arc::new(Cuboid::new(size).unwrap());
+            Arc::new(Transformed::new(cuboid, DVec3::new(0.0, 0.0, z), DQuat::IDENTITY, DVec3::ONE).unwrap())
+        };
+        let wall = 0.1;
+        let inner = cuboid(DVec3::new(3.4, 2.2, 2.0), 1.0);
+        let pool = Subtract::new(vec![cuboid(DVec3::new(3.6, 2.4, 1.1), 0.45), inner], 0.0).unwrap();
+        let volume = 3.6 * 2.4 * 1.1 - 3.4 * 2.2;
+        let surface = surface_of(&pool, volume).unwrap();
+        let off = |t: usize| {
+            let [a, b, c] = surface.corners(t);
+            let middles = [(a + b) / 2.0, (b + c) / 2.0, (c + a) / 2.0, (a + b + c) / 3.0];
+            middles.map(|p| pool.distance(p).abs()).into_iter().fold(0.0, f64::max)
+        };
+        let worst = (0..surface.triangles.len()).map(off).fold(0.0, f64::max);
+        // Corners stay cut by up to half a voxel.
+        assert!(worst < 0.2 * wall, "{worst} m");
     }
 }
