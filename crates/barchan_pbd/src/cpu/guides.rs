@@ -36,6 +36,8 @@ pub(crate) struct Columns {
     pub total: Vec<Vec3>,
     /// It is no nearer to any fixed body than this [m].
     pub apart: Vec<f32>,
+    /// The same for fixed bodies that it is not known to be near to.
+    pub far: Vec<f32>,
     leaves: Vec<bool>,
     spare: Vec<f32>,
 }
@@ -74,6 +76,7 @@ impl Columns {
         self.spare.clear();
         self.spare.extend(old.iter().map(apart));
         std::mem::swap(&mut self.apart, &mut self.spare);
+        self.far.resize(old.len(), f32::NEG_INFINITY);
     }
 
     /// Whether guides are where [`leave`](Self::leave) left them.
@@ -295,25 +298,30 @@ pub(crate) fn finish(velocity: &mut [Vec3], radius: &[f32], columns: &mut Column
         pushed,
         gone,
         apart,
+        far,
         ..
     } = columns;
     let inverse = 1.0 / step;
     let tasks = velocity.par_chunks_mut(CHUNK).zip(at.par_chunks_mut(CHUNK));
     let ways = moved.par_chunks(CHUNK).zip(pushed.par_chunks(CHUNK));
-    let gone = gone.par_chunks_mut(CHUNK).zip(apart.par_chunks_mut(CHUNK));
-    let gone = gone.zip(radius.par_chunks(CHUNK));
+    let apart = apart.par_chunks_mut(CHUNK).zip(far.par_chunks_mut(CHUNK));
+    let gone = gone.par_chunks_mut(CHUNK).zip(apart).zip(radius.par_chunks(CHUNK));
     tasks
         .zip(ways)
         .zip(gone)
-        .for_each(|(((velocity, at), (moved, pushed)), ((gone, apart), radius))| {
+        .for_each(|(((velocity, at), (moved, pushed)), ((gone, (apart, far)), radius))| {
+            let apart = apart.iter_mut().zip(far);
             let ways = moved.iter().zip(pushed).zip(gone.iter_mut().zip(apart).zip(radius));
-            for ((velocity, at), ((moved, pushed), ((gone, apart), radius))) in velocity.iter_mut().zip(at).zip(ways) {
+            for ((velocity, at), ((moved, pushed), ((gone, (apart, far)), radius))) in
+                velocity.iter_mut().zip(at).zip(ways)
+            {
                 let way = moved.truncate().clamp_length_max(clamp * 2.0 * radius);
                 let all = way + pushed.truncate();
                 *velocity = way * inverse;
                 *at += all.extend(0.0);
                 *gone = all.length();
                 *apart -= *gone;
+                *far -= *gone;
             }
         });
 }
