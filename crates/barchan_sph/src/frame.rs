@@ -31,6 +31,7 @@ impl SphSolver {
         self.measure_supports()?;
         self.sort(world);
         self.columns.reset(world, self.settings.support);
+        self.near.forget();
         self.soak(world);
         self.make_surfaces(world);
         let guides = world.guides.position.iter();
@@ -71,7 +72,7 @@ impl SphSolver {
             let at = |x: f64| (x - world.origin[axis]) as f32;
             Some(at(range[0])..at(range[1]))
         };
-        self.grid = Grid::periodic([local(0), local(1), local(2)]).map_err(search_error)?;
+        self.near.grid = Grid::periodic([local(0), local(1), local(2)]).map_err(search_error)?;
         let mut space = Space::default();
         for (axis, range) in world.periodic.iter().enumerate() {
             if let Some([low, high]) = range {
@@ -156,6 +157,7 @@ impl SphSolver {
         if !fastest.is_finite() {
             return Err(self.not_finite(world));
         }
+        self.fastest = fastest.sqrt();
         let asked = (left / self.step_length(world) * (1.0 - 1e-9)).ceil().max(1.0);
         let step = left / asked;
         let lead = f64::from(self.settings.integration.lead());

@@ -1,7 +1,6 @@
 //! A step, stage by stage, after Algorithm 1 of [Ihmsen13].
 
 use barchan_bodies::Dynamics;
-use barchan_neighbors::{ContactRule, Grid, Lists};
 use barchan_world::{
     AdvanceError, AdvanceReport, Archive, ArchiveError, ColumnRef, Friction, Guides, Solver, Stopwatch, World, Wrench,
     displace,
@@ -12,6 +11,7 @@ use rayon::prelude::*;
 use crate::cpu::bodies::BodyStep;
 use crate::cpu::columns::{Columns, Past, Spare};
 use crate::cpu::friction::{self, Bound, Held, Pass};
+use crate::cpu::near::Near;
 use crate::cpu::pairs::{self, Rows, Space};
 use crate::cpu::pressure::{self, Errors, Goal, Outcome};
 use crate::cpu::surface::Surface;
@@ -35,8 +35,9 @@ pub struct SphSolver {
     /// The ids of the guides in `past`.
     pub(crate) ids: Vec<u32>,
     pub(crate) old: Vec<u32>,
-    pub(crate) grid: Grid,
-    pub(crate) lists: Lists,
+    pub(crate) near: Near,
+    /// Speed of the fastest guide before the step [m/s].
+    pub(crate) fastest: f32,
     pub(crate) rows: Vec<Rows>,
     pub(crate) space: Space,
     pub(crate) walls: Vec<Walls>,
@@ -83,8 +84,8 @@ impl SphSolver {
             past: Past::default(),
             ids: Vec::new(),
             old: Vec::new(),
-            grid: Grid::new(),
-            lists: Lists::new(),
+            near: Near::new(),
+            fastest: 0.0,
             rows: Vec::new(),
             space: Space::default(),
             walls: Vec::new(),
@@ -116,9 +117,15 @@ impl SphSolver {
     fn step(&mut self, world: &mut World, step: f64) -> Result<(), AdvanceError> {
         self.clock.enter("neighbours");
         self.drift(world, step as f32);
-        self.find_neighbours(world)?;
+        self.find_neighbours(world, step as f32)?;
         self.clock.enter("density");
-        pairs::build(&mut self.rows, &self.lists, &mut self.columns, &self.space, step as f32);
+        pairs::build(
+            &mut self.rows,
+            &self.near.lists,
+            &mut self.columns,
+            &self.space,
+            step as f32,
+        );
         self.clock.enter("walls");
         self.find_walls(world, step as f32);
         self.clock.enter("predict");
@@ -142,22 +149,11 @@ impl SphSolver {
         self.move_bodies(world, step)
     }
 
-    fn find_neighbours(&mut self, world: &World) -> Result<(), AdvanceError> {
+    fn find_neighbours(&mut self, world: &World, step: f32) -> Result<(), AdvanceError> {
         self.columns.locate(&world.guides, self.center);
-        let [largest, smallest] = self.supports;
-        self.grid
-            .build(&world.guides.position, largest.max(f32::MIN_POSITIVE))
-            .map_err(search_error)?;
-        if smallest == largest {
-            self.lists.find(&self.grid);
-            return Ok(());
-        }
-        let rule = ContactRule {
-            scale: 1.0,
-            margin: 0.0,
-        };
-        self.lists
-            .find_contacts(&self.grid, &self.columns.half_support, rule)
+        let (positions, way) = (&world.guides.position, step * self.fastest);
+        self.near
+            .find(positions, &self.columns, self.supports, &self.space, way)
             .map_err(search_error)
     }
 
@@ -187,7 +183,6 @@ impl SphSolver {
         let are_together = self.settings.pressure == Pressure::Pcisph;
         let pressure = are_together.then_some(&*self.past.pressure);
         friction::load(&self.past.stress, pressure, &mut self.columns);
-        friction::accelerate(&mut self.columns, &self.rows, &self.space);
         let fall = (world.gravity.as_vec3() * step).extend(0.0);
         let base = &mut self.columns.base;
         let guides = world.guides.velocity.par_iter().with_min_len(CHUNK);
@@ -198,6 +193,7 @@ impl SphSolver {
         if are_together {
             return;
         }
+        friction::accelerate(&mut self.columns, &self.rows, &self.space);
         let Columns {
             base, velocity, rub, ..
         } = &mut self.columns;
@@ -248,11 +244,11 @@ impl SphSolver {
     /// The friction that the pressure allows. Each disturbs the other, so the pressure goes on with it: found apart, they never let sand rest.
     fn rub(&mut self, world: &World, step: f32) {
         if self.is_smooth() {
-            return self.integrate(step);
+            let Past { pressure, grip, .. } = &mut self.past;
+            return friction::integrate(pressure, grip, &mut self.columns, &mut self.walls, None, step);
         }
         let goal = self.goal(world, step);
         friction::load(&self.past.stress, Some(&self.past.pressure), &mut self.columns);
-        friction::accelerate(&mut self.columns, &self.rows, &self.space);
         for pass in 0..self.settings.friction_iterations {
             self.integrate(step);
             self.rub_once(world, goal, pass == 0);
@@ -288,13 +284,13 @@ impl SphSolver {
         let bounds = (&*world.guides.material, &*self.bounds);
         let pass = Pass { goal, is_first };
         friction::update(held, &mut self.columns, &self.rows, &self.space, bounds, pass);
-        friction::accelerate(&mut self.columns, &self.rows, &self.space);
     }
 
-    /// Velocities with pressure, friction and walls as they are now.
+    /// Velocities with pressure, friction and walls as they were loaded last.
     fn integrate(&mut self, step: f32) {
         let Past { pressure, grip, .. } = &mut self.past;
-        friction::integrate(pressure, grip, &mut self.columns, &mut self.walls, step);
+        let rows = Some((&*self.rows, &self.space));
+        friction::integrate(pressure, grip, &mut self.columns, &mut self.walls, rows, step);
     }
 
     /// Leapfrog: positions go half of the way with the old velocities, before forces are found.

@@ -7,10 +7,11 @@ use super::CHUNK;
 use super::columns::Columns;
 use super::pairs::{Rows, Space};
 use super::pressure::{self, Goal, MIRROR, TOGETHER};
-use super::simd::{Vectors, vectorised};
+use super::simd::{LANES, Vectors, vectorised};
 use super::walls::Walls;
 use crate::laws::cohesion;
-use crate::laws::stress::{self, Sym};
+use crate::laws::shear::{self, Motion};
+use crate::laws::stress::Sym;
 
 /// Loads the guides with `stress` [Pa], and with `pressure` [Pa] where it is given: T = s L - p I, and what walls push back.
 pub(crate) fn load(stress: &[Sym], pressure: Option<&[f32]>, columns: &mut Columns) {
@@ -49,25 +50,29 @@ fn tensor(m: Mat3A, pressure: f32, place: Vec4) -> [Vec4; 3] {
 
 /// Acceleration of the guides by what was loaded: a = 1/ρ Σ V (T + T_j) ∇W.
 pub(crate) fn accelerate(columns: &mut Columns, rows: &[Rows], space: &Space) {
+    let mut rub = std::mem::take(&mut columns.rub);
+    let chunks = rub.par_chunks_mut(CHUNK).zip(rows).enumerate();
+    chunks.for_each(|(c, (rub, rows))| accelerate_chunk(rub, c * CHUNK, columns, rows, space));
+    columns.rub = rub;
+}
+
+/// The same of a chunk's guides.
+fn accelerate_chunk(rub: &mut [Vec4], first: usize, columns: &Columns, rows: &Rows, space: &Space) {
     let Columns {
         place,
         lean,
         inverse_density,
         traction,
-        rub,
         ..
     } = columns;
-    let chunks = rub.par_chunks_mut(CHUNK).zip(rows).enumerate();
-    chunks.for_each(|(c, (rub, rows))| {
-        sum_divergence(rub, c * CHUNK, rows, space, place, traction);
-        for (k, rub) in rub.iter_mut().enumerate() {
-            let i = c * CHUNK + k;
-            let [x, y, z] = traction[i];
-            let lean = lean[i];
-            let own = (x * lean.x + y * lean.y + z * lean.z).with_w(0.0);
-            *rub = inverse_density[i] * (own + *rub);
-        }
-    });
+    sum_divergence(rub, first, rows, space, place, traction);
+    for (k, rub) in rub.iter_mut().enumerate() {
+        let i = first + k;
+        let [x, y, z] = traction[i];
+        let lean = lean[i];
+        let own = (x * lean.x + y * lean.y + z * lean.z).with_w(0.0);
+        *rub = inverse_density[i] * (own + *rub);
+    }
 }
 
 vectorised! {
@@ -95,36 +100,57 @@ fn sum_divergence_in<V: Vectors>(
     }
 }
 
-/// Velocities with pressure, friction and walls: `base` + Δt (push + rub), held back by walls.
-pub(crate) fn integrate(pressure: &[f32], grip: &mut [Vec4], columns: &mut Columns, walls: &mut [Walls], step: f32) {
+/// Velocities with pressure, friction and walls: `base` + Δt (push + rub), held back by walls. Where there are `rows`, `rub` is found first.
+pub(crate) fn integrate(
+    pressure: &[f32],
+    grip: &mut [Vec4],
+    columns: &mut Columns,
+    walls: &mut [Walls],
+    rows: Option<(&[Rows], &Space)>,
+    step: f32,
+) {
+    let mut velocity = std::mem::take(&mut columns.velocity);
+    let mut rub = std::mem::take(&mut columns.rub);
+    let columns_now = &*columns;
     let Columns {
         base,
         push,
-        rub,
-        velocity,
         volume,
         inverse_mass,
         ..
-    } = columns;
+    } = columns_now;
+    let per_step = 1.0 / step;
     let chunks = velocity
         .par_chunks_mut(CHUNK)
+        .zip(rub.par_chunks_mut(CHUNK))
         .zip(grip.par_chunks_mut(CHUNK))
         .zip(walls)
         .enumerate();
-    chunks.for_each(|(c, ((velocity, grip), walls))| {
+    chunks.for_each(|(c, (((velocity, rub), grip), walls))| {
+        if let Some((rows, space)) = rows {
+            accelerate_chunk(rub, c * CHUNK, columns_now, &rows[c], space);
+        }
         for (k, velocity) in velocity.iter_mut().enumerate() {
             let i = c * CHUNK + k;
-            let free = base[i] + step * (push[i] + rub[i]);
+            let free = base[i] + step * (push[i] + rub[k]);
+            let planes = walls.of_mut(k);
+            if planes.is_empty() {
+                *velocity = free;
+                grip[k] = Vec4::ZERO;
+                continue;
+            }
             let mut held = free.xyz();
             let mut gripped = Vec3::ZERO;
-            for plane in walls.of_mut(k) {
+            for plane in planes {
                 let pressed = MIRROR * volume[i] * inverse_mass[i] * pressure[i] * -plane.slope * step;
                 gripped += plane.hold(&mut held, pressed, step);
             }
             *velocity = held.extend(free.w);
-            grip[k] = (gripped / step).extend(0.0);
+            grip[k] = (per_step * gripped).extend(0.0);
         }
     });
+    columns.velocity = velocity;
+    columns.rub = rub;
 }
 
 /// How a pass of pressure and stress goes.
@@ -233,49 +259,55 @@ fn update_in<V: Vectors>(
         ..
     } = columns;
     let squared = pass.goal.step * pass.goal.step;
-    for k in 0..chunk.stress.len() {
-        let i = chunk.first + k;
-        let bound = bounds[usize::from(material[i])];
-        let intercept = match bound.intercept {
-            0.0 => 0.0,
-            most => most * lump[i].w * cohesion::intact(compression[i]),
-        };
-        // Rows of A = Σ V ∇W (v_j - v)ᵀ; ∇v = L A.
-        let (own, columns_of) = ([place[i], velocity[i]], [&**place, &**velocity]);
-        let (a, spread) = match (space.is_open(), pass.is_first) {
-            (true, true) => rows.gradient::<V, true, true>(k, space, own, columns_of),
-            (true, false) => rows.gradient::<V, true, false>(k, space, own, columns_of),
-            (false, true) => rows.gradient::<V, false, true>(k, space, own, columns_of),
-            (false, false) => rows.gradient::<V, false, false>(k, space, own, columns_of),
-        };
-        if pass.is_first {
-            let own = velocity[i].w * (lean[i] + MIRROR * wall[i]);
-            chunk.shift[k] = -columns.inverse_density[i] * squared * (own + spread);
-        }
-        let trace = a.x_axis.x + a.y_axis.y + a.z_axis.z;
-        let rate = velocity[i].dot(wall[i]) - trace - columns.inflow[i];
-        let (pressure, left) =
-            pressure::corrected(chunk.pressure[k], compression[i], rate, columns.diagonal[i], pass.goal);
-        if pressure > 0.0 {
-            chunk.errors[0] += f64::from((-left).max(0.0));
-            chunk.errors[1] += 1.0;
-        }
-        chunk.pressure[k] = pressure;
-        chunk.push[k] = -columns.inverse_density[i] * MIRROR * pressure * wall[i];
-        let limit = bound.slope * pressure + intercept;
-        let mut stress = Sym::default();
-        let l = exact[i].matrix();
-        if limit > 0.0 {
-            let gradient = l * a;
-            let before = match pass.is_first {
-                true => stress::turned(chunk.stress[k], gradient, pass.goal.step),
-                false => chunk.stress[k],
+    let turn = pass.is_first.then_some(pass.goal.step);
+    let count = chunk.stress.len();
+    for start in (0..count).step_by(LANES) {
+        let group = start..count.min(start + LANES);
+        let mut motion = Motion::default();
+        for (l, k) in group.clone().enumerate() {
+            let i = chunk.first + k;
+            let bound = bounds[usize::from(material[i])];
+            let intercept = match bound.intercept {
+                0.0 => 0.0,
+                most => most * lump[i].w * cohesion::intact(compression[i]),
             };
-            let trial = before.plus(TOGETHER * response[i], Sym::of(gradient)).deviator();
-            stress = stress::returned(trial, limit);
+            let (own, columns_of) = ([place[i], velocity[i]], [&**place, &**velocity]);
+            let (a, spread) = match (space.is_open(), pass.is_first) {
+                (true, true) => rows.gradient::<V, true, true>(k, space, own, columns_of),
+                (true, false) => rows.gradient::<V, true, false>(k, space, own, columns_of),
+                (false, true) => rows.gradient::<V, false, true>(k, space, own, columns_of),
+                (false, false) => rows.gradient::<V, false, false>(k, space, own, columns_of),
+            };
+            if pass.is_first {
+                let own = velocity[i].w * (lean[i] + MIRROR * wall[i]);
+                chunk.shift[k] = -columns.inverse_density[i] * squared * (own + spread);
+            }
+            let rate = velocity[i].dot(wall[i]) - (a[0][0] + a[1][1] + a[2][2]) - columns.inflow[i];
+            let (pressure, left) =
+                pressure::corrected(chunk.pressure[k], compression[i], rate, columns.diagonal[i], pass.goal);
+            // No branch: who is under pressure cannot be foreseen.
+            let counts = f64::from(u8::from(pressure > 0.0));
+            chunk.errors[0] += counts * f64::from((-left).max(0.0));
+            chunk.errors[1] += counts;
+            chunk.pressure[k] = pressure;
+            chunk.push[k] = -columns.inverse_density[i] * MIRROR * pressure * wall[i];
+            for (b, column) in a.iter().enumerate() {
+                for (row, value) in motion.strain.iter_mut().zip(column) {
+                    row[b][l] = *value;
+                }
+            }
+            motion.exact.set(l, exact[i]);
+            motion.stress.set(l, chunk.stress[k]);
+            motion.response[l] = TOGETHER * response[i];
+            motion.limit[l] = bound.slope * pressure + intercept;
         }
-        chunk.stress[k] = stress;
-        chunk.traction[k] = tensor(stress.matrix() * l, pressure, place[i]);
+        let (stress, loaded) = shear::answered::<V>(&motion, turn);
+        for (l, k) in group.enumerate() {
+            chunk.stress[k] = stress.get(l);
+            let column = |b: usize| Vec3A::new(loaded[0][b][l], loaded[1][b][l], loaded[2][b][l]);
+            let m = Mat3A::from_cols(column(0), column(1), column(2));
+            chunk.traction[k] = tensor(m, chunk.pressure[k], place[chunk.first + k]);
+        }
     }
 }
 
@@ -352,8 +384,8 @@ mod tests {
                 errors: &mut errors,
             };
             update(held, &mut columns, &rows, &space, bounds, pass);
-            accelerate(&mut columns, &rows, &space);
-            integrate(&[0.0].repeat(n), &mut grip, &mut columns, &mut walls, STEP);
+            let rows = Some((&*rows, &space));
+            integrate(&[0.0].repeat(n), &mut grip, &mut columns, &mut walls, rows, STEP);
         }
         let stiffest = columns.response.iter().copied().fold(0.0, f32::max);
         (stress, columns.velocity, stiffest)

@@ -10,6 +10,7 @@ pub(crate) mod friction;
 pub(crate) mod map;
 pub(crate) mod memory;
 pub(crate) mod moisture;
+pub(crate) mod near;
 pub(crate) mod order;
 pub(crate) mod pairs;
 pub(crate) mod pressure;

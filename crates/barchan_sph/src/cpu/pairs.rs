@@ -15,6 +15,9 @@ use crate::laws::stress::Sym;
 const LEAST_DETERMINANT: f32 = 0.01;
 const GREATEST_NORM: f32 = 12.0;
 
+/// Where lanes without a neighbour seem to be, of half of a kernel's radius [-]: beyond what anyone sees.
+const FAR: f32 = 1e3;
+
 /// Rows of neighbours of some consecutive guides, in whole blocks. The last block of a row is filled up with the guide itself, of no
 /// weight.
 #[derive(Debug, Default)]
@@ -26,6 +29,8 @@ pub(crate) struct Rows {
     other: Vec<[u32; LANES]>,
     /// V W'/r of the other guide [1/m²].
     slope: Vec<Lane>,
+    /// Ways [m] from the neighbours of one guide to it, along each axis.
+    way: [Vec<Lane>; 3],
     /// Guides there are [-]: every neighbour's number is below.
     guides: usize,
 }
@@ -50,6 +55,56 @@ impl Rows {
         let start = if k == 0 { 0 } else { self.ends[k - 1] as usize };
         let range = start..self.ends[k] as usize;
         self.other[range.clone()].iter().zip(&self.slope[range])
+    }
+
+    /// Adds the neighbours of guide `i` among `candidates` as a row, with the ways to them in `way`, and gives their number.
+    #[inline(always)]
+    fn sieve<V: Vectors, const OPEN: bool, const ALIKE: bool>(
+        &mut self,
+        i: usize,
+        candidates: &[u32],
+        [place, lump]: [&[Vec4]; 2],
+        space: &Space,
+    ) -> usize {
+        let (places, lumps) = (place.as_chunks::<1>().0, lump.as_chunks::<1>().0);
+        let (start, most) = (self.other.len(), candidates.len().div_ceil(LANES) + 1);
+        // Room for whole blocks of what is left out, too.
+        self.other.resize(start + most, [i as u32; LANES]);
+        for way in &mut self.way {
+            way.resize(most.max(way.len()), [0.0; LANES]);
+        }
+        let [x_way, y_way, z_way] = self.way.each_mut().map(|way| way.as_flattened_mut());
+        let row = self.other[start..].as_flattened_mut();
+        let own = lump[i].x;
+        let (whole, rest) = candidates.as_chunks::<LANES>();
+        let mut last = [i as u32; LANES];
+        last[..rest.len()].copy_from_slice(rest);
+        let last = (!rest.is_empty()).then_some((&last, (1 << rest.len()) - 1));
+        let mut count = 0;
+        for (others, live) in whole.iter().map(|others| (others, (1 << LANES) - 1)).chain(last) {
+            assert!(V::are_below(others, place.len() as u32));
+            // SAFETY: checked above; both columns have a row for each guide.
+            let [x, y, z, _] = unsafe { V::gather(places, 0, others) };
+            let halves = if ALIKE {
+                V::splat(own)
+            } else {
+                // SAFETY: as above.
+                unsafe { V::gather(lumps, 0, others)[0] }
+            };
+            let d = space.apart::<V, OPEN>(place[i], [x, y, z]);
+            let reach = V::add(V::splat(own), halves);
+            let bits = V::below(V::dot(d, d), V::mul(reach, reach)) & live;
+            *block_at(row, count) = V::packed_index(others, bits);
+            *block_at(x_way, count) = V::store(V::packed(d[0], bits));
+            *block_at(y_way, count) = V::store(V::packed(d[1], bits));
+            *block_at(z_way, count) = V::store(V::packed(d[2], bits));
+            count += bits.count_ones() as usize;
+        }
+        *block_at(row, count) = [i as u32; LANES];
+        // So far that it has no weight.
+        *block_at(x_way, count) = [FAR * own; LANES];
+        self.other.truncate(start + count.div_ceil(LANES));
+        count
     }
 
     /// Makes sure that every neighbour has a place in `column`.
@@ -105,7 +160,7 @@ impl Rows {
         V::total(sum)
     }
 
-    /// Σ V ∇W (v_j - v)ᵀ of guide `k`, whose own are `[place, v]`: row a, column b is along a of component b. And, if it is
+    /// Columns of Σ V ∇W (v_j - v)ᵀ of guide `k`, whose own are `[place, v]`: row a, column b is along a of component b. And, if it is
     /// asked for what lies `BESIDE` each v, Σ V ∇W w_j.
     #[inline(always)]
     pub(crate) fn gradient<V: Vectors, const OPEN: bool, const BESIDE: bool>(
@@ -114,7 +169,7 @@ impl Rows {
         space: &Space,
         [place, own]: [Vec4; 2],
         columns: [&[Vec4]; 2],
-    ) -> (Mat3A, Vec4) {
+    ) -> ([[f32; 3]; 3], Vec4) {
         self.check(columns[0]);
         self.check(columns[1]);
         let [places, vectors] = columns.map(|column| column.as_chunks::<1>().0);
@@ -136,8 +191,11 @@ impl Rows {
             }
         }
         let [x, y, z, w] = sums;
-        let gradient = Mat3A::from_cols_array_2d(&[V::totals(x), V::totals(y), V::totals(z)]);
-        (gradient, Vec3::from(V::totals(w)).extend(0.0))
+        let beside = if BESIDE { V::totals(w) } else { [0.0; 3] };
+        (
+            [V::totals(x), V::totals(y), V::totals(z)],
+            Vec3::from(beside).extend(0.0),
+        )
     }
 
     /// Σ V T_j ∇W of guide `k`, for `tensors` whose columns carry a coordinate of the place each.
@@ -169,6 +227,12 @@ impl Rows {
         }
         Vec3::from(V::totals(sums)).extend(0.0)
     }
+}
+
+/// A block's worth of `values` from `start` on.
+#[inline(always)]
+fn block_at<T>(values: &mut [T], start: usize) -> &mut [T; LANES] {
+    values[start..].first_chunk_mut().expect("there is room for a block")
 }
 
 /// Differences of places where some axes may close upon themselves.
@@ -349,43 +413,31 @@ fn build_chunk<V: Vectors, const OPEN: bool, const ALIKE: bool>(
     rows.slope.clear();
     rows.guides = place.len();
     assert!(lump.len() == place.len() && lists.len() == place.len());
-    let (places, lumps) = (place.as_chunks::<1>().0, lump.as_chunks::<1>().0);
+    let lumps = lump.as_chunks::<1>().0;
     for k in 0..own.compression.len() {
         let i = first + k;
         let [half_support, volume, inverse_density, _] = lump[i].to_array();
         let mut sums = Sums::<V>::none();
-        let others = lists.of(i);
-        let (whole, rest) = others.as_chunks::<LANES>();
-        rows.other.extend_from_slice(whole);
-        if !rest.is_empty() {
-            let mut last = [i as u32; LANES];
-            last[..rest.len()].copy_from_slice(rest);
-            rows.other.push(last);
-        }
         let start = rows.slope.len();
-        for (b, others) in rows.other[start..].iter().enumerate() {
-            assert!(others.iter().all(|&j| (j as usize) < place.len()));
-            // SAFETY: checked above; both columns have a row for each guide.
-            let [x, y, z, _] = unsafe { V::gather(places, 0, others) };
-            let [halves, mut volumes, inverse_densities] = if ALIKE {
+        let count = rows.sieve::<V, OPEN, ALIKE>(i, lists.of(i), [place, lump], space);
+        rows.slope.resize(rows.other.len(), [0.0; LANES]);
+        let [x, y, z] = &rows.way;
+        let ways = x.iter().zip(y).zip(z);
+        let row = rows.other[start..].iter().zip(&mut rows.slope[start..]);
+        for ((others, slope), ((x, y), z)) in row.zip(ways) {
+            let [halves, volumes, inverse_densities] = if ALIKE {
                 [V::splat(half_support), V::splat(volume), V::splat(inverse_density)]
             } else {
-                // SAFETY: as above.
+                // SAFETY: those who are not guides were left out.
                 let [halves, volumes, inverse_densities, _] = unsafe { V::gather(lumps, 0, others) };
                 [halves, volumes, inverse_densities]
             };
             let per_support = V::div(V::splat(1.0), V::add(V::splat(half_support), halves));
-            let d = space.apart::<V, OPEN>(place[i], [x, y, z]);
-            if b == whole.len() {
-                // A lane without a neighbour has no volume.
-                let mut some = V::store(volumes);
-                some[rest.len()..].fill(0.0);
-                volumes = V::load(&some);
-            }
-            rows.slope.push(sums.add(d, per_support, volumes, inverse_densities));
+            let d = [V::load(x), V::load(y), V::load(z)];
+            *slope = sums.add(d, per_support, volumes, inverse_densities);
         }
         rows.ends.push(rows.other.len() as u32);
-        rows.counts.push(others.len() as u32);
+        rows.counts.push(count as u32);
         let [xx, yy, zz, yz, zx, xy] = sums.moment;
         let moment = Sym {
             diagonal: V::totals([xx, yy, zz]).into(),
@@ -398,7 +450,8 @@ fn build_chunk<V: Vectors, const OPEN: bool, const ALIKE: bool>(
         let exact = inverse_or_identity(moment);
         own.exact[k] = exact;
         let softness = softness(V::total(sums.weight), lean, exact, volume, inverse_density);
-        own.response[k] = 1.0 / (step * softness).max(f32::MIN_POSITIVE);
+        // No answer is beyond what a stress can hold.
+        own.response[k] = 1.0 / (step * softness).max(1e-30);
     }
 }
 

@@ -20,9 +20,20 @@ pub(crate) trait Vectors {
     fn mul(a: Self::Eight, b: Self::Eight) -> Self::Eight;
     fn div(a: Self::Eight, b: Self::Eight) -> Self::Eight;
     fn max(a: Self::Eight, b: Self::Eight) -> Self::Eight;
+    fn min(a: Self::Eight, b: Self::Eight) -> Self::Eight;
     fn sqrt(a: Self::Eight) -> Self::Eight;
     /// To whole numbers, halves to even ones.
     fn round(a: Self::Eight) -> Self::Eight;
+
+    /// A bit for each lane in which a is below b.
+    fn below(a: Self::Eight, b: Self::Eight) -> usize;
+    /// The lanes whose bit is set, side by side from the first on; the others are of no meaning.
+    fn packed(a: Self::Eight, bits: usize) -> Self::Eight;
+    /// The same of whole numbers.
+    fn packed_index(index: &[u32; LANES], bits: usize) -> [u32; LANES];
+
+    /// Whether all of `index` are below `count`.
+    fn are_below(index: &[u32; LANES], count: u32) -> bool;
 
     /// Vector `part` of each of the rows at the places `index`, as columns x, y, z, w.
     ///
@@ -52,6 +63,24 @@ pub(crate) trait Vectors {
         )
     }
 }
+
+/// For each set of lanes, their numbers.
+static PACKING: [[u32; LANES]; 1 << LANES] = {
+    let mut all = [[0; LANES]; 1 << LANES];
+    let mut bits = 0;
+    while bits < all.len() {
+        let (mut lane, mut count) = (0, 0);
+        while lane < LANES {
+            if bits >> lane & 1 == 1 {
+                all[bits][count] = lane as u32;
+                count += 1;
+            }
+            lane += 1;
+        }
+        bits += 1;
+    }
+    all
+};
 
 /// Any machine.
 pub(crate) struct Portable;
@@ -100,6 +129,11 @@ impl Vectors for Portable {
     }
 
     #[inline(always)]
+    fn min(a: Lane, b: Lane) -> Lane {
+        std::array::from_fn(|l| if a[l] < b[l] { a[l] } else { b[l] })
+    }
+
+    #[inline(always)]
     fn sqrt(a: Lane) -> Lane {
         a.map(f32::sqrt)
     }
@@ -107,6 +141,26 @@ impl Vectors for Portable {
     #[inline(always)]
     fn round(a: Lane) -> Lane {
         a.map(f32::round_ties_even)
+    }
+
+    #[inline(always)]
+    fn below(a: Lane, b: Lane) -> usize {
+        (0..LANES).map(|l| usize::from(a[l] < b[l]) << l).sum()
+    }
+
+    #[inline(always)]
+    fn packed(a: Lane, bits: usize) -> Lane {
+        PACKING[bits].map(|l| a[l as usize])
+    }
+
+    #[inline(always)]
+    fn packed_index(index: &[u32; LANES], bits: usize) -> [u32; LANES] {
+        PACKING[bits].map(|l| index[l as usize])
+    }
+
+    #[inline(always)]
+    fn are_below(index: &[u32; LANES], count: u32) -> bool {
+        index.iter().all(|&j| j < count)
     }
 
     #[inline(always)]
@@ -122,7 +176,7 @@ pub(crate) struct Avx2;
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{Avx2, LANES, Lane, Vec4, Vectors};
+    use super::{Avx2, LANES, Lane, PACKING, Vec4, Vectors};
     use std::arch::x86_64::*;
 
     /// The vectors at `low` and `high`, side by side. No closure, which would be compiled without AVX2.
@@ -172,6 +226,7 @@ mod avx2 {
             mul(a, b) = _mm256_mul_ps(a, b);
             div(a, b) = _mm256_div_ps(a, b);
             max(a, b) = _mm256_max_ps(a, b);
+            min(a, b) = _mm256_min_ps(a, b);
             sqrt(a) = _mm256_sqrt_ps(a);
             round(a) = _mm256_round_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(a);
         }
@@ -192,6 +247,38 @@ mod avx2 {
         fn store(values: __m256) -> Lane {
             // SAFETY: both are eight numbers side by side.
             unsafe { std::mem::transmute::<__m256, Lane>(values) }
+        }
+
+        #[inline(always)]
+        fn below(a: __m256, b: __m256) -> usize {
+            // SAFETY: the type is only used where AVX2 is.
+            unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(a, b)) as usize }
+        }
+
+        #[inline(always)]
+        fn packed(a: __m256, bits: usize) -> __m256 {
+            // SAFETY: as above; an entry has eight numbers.
+            unsafe { _mm256_permutevar8x32_ps(a, _mm256_loadu_si256(PACKING[bits].as_ptr().cast())) }
+        }
+
+        #[inline(always)]
+        fn packed_index(index: &[u32; LANES], bits: usize) -> [u32; LANES] {
+            // SAFETY: as above; both are eight numbers side by side.
+            unsafe {
+                let order = _mm256_loadu_si256(PACKING[bits].as_ptr().cast());
+                let packed = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(index.as_ptr().cast()), order);
+                std::mem::transmute::<__m256i, [u32; LANES]>(packed)
+            }
+        }
+
+        #[inline(always)]
+        fn are_below(index: &[u32; LANES], count: u32) -> bool {
+            // SAFETY: as above.
+            unsafe {
+                let index = _mm256_loadu_si256(index.as_ptr().cast());
+                let most = _mm256_max_epu32(index, _mm256_set1_epi32(count.cast_signed()));
+                _mm256_movemask_epi8(_mm256_cmpeq_epi32(most, index)) == 0
+            }
         }
 
         #[inline(always)]
@@ -255,7 +342,7 @@ mod tests {
     }
     vectorised! { fn on_this_machine(column: &[[Vec4; 3]], index: &[u32; LANES], out: &mut [[Lane; 4]; 3]) = gathered }
 
-    fn reckoned<V: Vectors>(values: &[Lane; 2], out: &mut [Lane; 7], sums: &mut [f32; 4]) {
+    fn reckoned<V: Vectors>(values: &[Lane; 2], out: &mut [Lane; 9], sums: &mut [f32; 4]) {
         let [a, b] = [V::load(&values[0]), V::load(&values[1])];
         let results = [
             V::add(a, b),
@@ -265,12 +352,14 @@ mod tests {
             V::max(a, b),
             V::sqrt(a),
             V::round(V::mul(a, V::splat(0.5))),
+            V::min(a, b),
+            V::packed(a, V::below(b, a)),
         ];
         *out = results.map(V::store);
         let [x, y, z] = V::totals([a, b, V::mul(a, b)]);
         *sums = [x, y, z, V::total(b)];
     }
-    vectorised! { fn reckoned_here(values: &[Lane; 2], out: &mut [Lane; 7], sums: &mut [f32; 4]) = reckoned }
+    vectorised! { fn reckoned_here(values: &[Lane; 2], out: &mut [Lane; 9], sums: &mut [f32; 4]) = reckoned }
 
     #[test]
     fn every_machine_reckons_the_same_bits() {
@@ -278,7 +367,7 @@ mod tests {
             [0.0, 1.0, 3.0, 0.1, 7.7, 5.0, 1e-20, 1e20],
             [2.0, 0.3, 3.0, -0.1, 1e-9, -5.5, 4.0, 0.7],
         ];
-        let (mut here, mut portable) = ([[0.0; LANES]; 7], [[0.0; LANES]; 7]);
+        let (mut here, mut portable) = ([[0.0; LANES]; 9], [[0.0; LANES]; 9]);
         let (mut sums_here, mut sums) = ([0.0; 4], [0.0; 4]);
         reckoned_here(&values, &mut here, &mut sums_here);
         reckoned::<Portable>(&values, &mut portable, &mut sums);

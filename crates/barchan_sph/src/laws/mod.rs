@@ -7,6 +7,7 @@ pub(crate) mod kernel;
 pub(crate) mod moisture;
 pub(crate) mod repose;
 pub(crate) mod rest;
+pub(crate) mod shear;
 pub(crate) mod stress;
 pub(crate) mod viscosity;
 pub(crate) mod volume;

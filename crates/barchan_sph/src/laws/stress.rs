@@ -36,16 +36,6 @@ impl Sym {
         )
     }
 
-    /// Without its trace: s - ⅓ tr(s) I.
-    #[inline(always)]
-    pub(crate) fn deviator(self) -> Self {
-        let mean = self.diagonal.element_sum() / 3.0;
-        Self {
-            diagonal: self.diagonal - mean,
-            off: self.off,
-        }
-    }
-
     /// Its determinant, and its inverse times that.
     #[inline(always)]
     pub(crate) fn determinant_and_adjugate(self) -> (f32, Self) {
@@ -64,15 +54,6 @@ impl Sym {
         (self.diagonal.length_squared() + 2.0 * self.off.length_squared()).sqrt()
     }
 
-    /// self + factor other.
-    #[inline(always)]
-    pub(crate) fn plus(self, factor: f32, other: Self) -> Self {
-        Self {
-            diagonal: self.diagonal + factor * other.diagonal,
-            off: self.off + factor * other.off,
-        }
-    }
-
     /// factor self.
     #[inline(always)]
     pub(crate) fn times(self, factor: f32) -> Self {
@@ -80,30 +61,6 @@ impl Sym {
             diagonal: factor * self.diagonal,
             off: factor * self.off,
         }
-    }
-}
-
-/// Radial return to the cone ‖s‖ ≤ `limit` [Pa]: s min(1, limit/‖s‖).
-#[inline(always)]
-pub(crate) fn returned(s: Sym, limit: f32) -> Sym {
-    let norm = s.norm();
-    if norm > limit { s.times(limit / norm) } else { s }
-}
-
-/// s turned by the spin of the material over `step` [s]: s + Δt (Ω s - s Ω), Ω = ½ (∇vᵀ - ∇v) with (∇v)ab = ∂a vb, the objective rate of
-/// Jaumann. `gradient` [1/s] is ∇v.
-#[inline(always)]
-pub(crate) fn turned(s: Sym, gradient: Mat3A, step: f32) -> Sym {
-    // Element (a, b) of ∇v is row a, column b; the columns of glam's matrix are axes b.
-    let spin = 0.5 * (gradient.transpose() - gradient);
-    let m = s.matrix();
-    let turned = s.plus(step, Sym::of(spin * m - m * spin));
-    // A first-order turn grows the norm; friction must not.
-    let (before, after) = (s.norm(), turned.norm());
-    if after > before {
-        turned.times(before / after)
-    } else {
-        turned
     }
 }
 
@@ -154,49 +111,11 @@ mod tests {
     }
 
     #[test]
-    fn a_deviator_has_no_trace_and_a_returned_stress_lies_on_the_cone() {
-        let s = some().deviator();
-        assert!(s.diagonal.element_sum().abs() < 1e-6);
-        assert!((returned(s, 2.0).norm() - 2.0).abs() < 1e-6);
-        assert_eq!(returned(s, 1e3), s);
-        assert_eq!(returned(s, 0.0).norm(), 0.0);
-    }
-
-    #[test]
     fn a_matrix_times_its_inverse_is_one() {
         let (determinant, adjugate) = some().determinant_and_adjugate();
         let one = some().matrix() * adjugate.times(1.0 / determinant).matrix();
         assert!((determinant - some().matrix().determinant()).abs() < 1e-4);
         assert!(one.abs_diff_eq(Mat3A::IDENTITY, 1e-5), "{one}");
-    }
-
-    #[test]
-    fn a_stress_turns_with_its_material() {
-        // v = ω × x, so (∇v)ab = ∂a vb. A full turn in small steps brings every stress back.
-        let omega = Vec3::new(0.6, -0.3, 0.8);
-        let velocity = |x: Vec3| omega.cross(x);
-        let mut gradient = Mat3A::ZERO;
-        for a in 0..3 {
-            let v = velocity(Vec3::AXES[a]);
-            for b in 0..3 {
-                gradient.col_mut(b)[a] = v[b];
-            }
-        }
-        let start = some().deviator();
-        let steps = 20_000;
-        let step = std::f32::consts::TAU / omega.length() / steps as f32;
-        let mut s = start;
-        for k in 0..steps {
-            s = turned(s, gradient, step);
-            if k == steps / 4 {
-                // It follows R s Rᵀ, not its inverse.
-                let angle = omega.length() * step * (k + 1) as f32;
-                let r = Mat3A::from_axis_angle(omega.normalize(), angle);
-                let expected = Sym::of(r * start.matrix() * r.transpose());
-                assert!(s.plus(-1.0, expected).norm() < 0.02 * start.norm());
-            }
-        }
-        assert!(s.plus(-1.0, start).norm() < 0.02 * start.norm());
     }
 
     #[test]
