@@ -78,10 +78,11 @@ impl Rules {
         let contact = |m: usize| {
             let said = settings.contact(m);
             let angle = all[m].angle_of_repose.filter(|_| said.rolling_friction == 0.0);
-            Contact {
-                rolling_friction: angle.map_or(said.rolling_friction, |angle| repose::friction_of(angle)[1]),
+            angle.map_or(said, |angle| Contact {
+                rolling_friction: repose::friction_of(angle)[1],
+                body_rolling_friction: angle.tan(),
                 ..said
-            }
+            })
         };
         let rough = |m: usize| match all[m].angle_of_repose {
             None => all[m].friction,
@@ -104,7 +105,8 @@ impl Rules {
         let mut bodies = Vec::with_capacity(world.bodies.len() * all.len());
         for body in &world.bodies {
             for m in 0..all.len() {
-                let own = contact(m);
+                let mut own = contact(m);
+                own.rolling_friction = own.rolling_friction.max(own.body_rolling_friction);
                 let mut other = own;
                 if let Some([young, poisson]) = settings.bodies {
                     (other.youngs_modulus, other.poisson_ratio) = (young, poisson);
