@@ -3,13 +3,10 @@
 mod support;
 
 use barchan_dem::{Clump, Contact, DemSettings};
+use barchan_testing::down;
 use barchan_world::{Archive, Solver, World};
 use glam::{DMat3, DQuat, DVec3};
 use support::{add, cloud, contact, plane, run, solver, sums, world};
-
-fn down() -> DVec3 {
-    DVec3::new(0.0, 0.0, -9.81)
-}
 
 /// All guides are `clump`.
 fn settings(clump: Clump) -> DemSettings {

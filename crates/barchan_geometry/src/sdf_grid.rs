@@ -252,6 +252,25 @@ impl SdfGrid {
         }
     }
 
+    /// No more than the distance [m] from `p` [m] to the surface, less than 0 inside: as [`distance`](Self::distance), but nearer
+    /// to the truth outside the band.
+    ///
+    /// With the corners x of the cell of p, |d(p)| ≥ |d(x)| - |x - p| for each.
+    pub fn clearance(&self, p: DVec3) -> f64 {
+        match self.find(p) {
+            Ok((cell, true)) => f64::from(cell.value()),
+            Ok((cell, false)) => {
+                let least = |k: usize| {
+                    let corner = Vec3::new((k & 1) as f32, (k >> 1 & 1) as f32, (k >> 2) as f32);
+                    f64::from(cell.corners[k].abs()) - cell.side * f64::from(corner.distance(cell.at))
+                };
+                let least = (0..8).map(least).fold(self.band, f64::max);
+                least.copysign(f64::from(cell.corners[0]))
+            }
+            Err(outside) => outside.length().max(self.band),
+        }
+    }
+
     /// Signed distance [m] at `p` [m] and its gradient [-]: in the band exactly that of the interpolated distance, so its
     /// length may differ from one.
     #[inline]

@@ -10,8 +10,9 @@ use crate::search::{Queries, Rows, Search};
 use crate::sort::PAD;
 use crate::{Error, Grid};
 
-/// Rows [-] of one chunk, the unit of parallel work.
-const CHUNK: usize = 1024;
+/// Rows [-] of one chunk, the unit of parallel work: so that there are at least a few of them, within these bounds.
+const CHUNKS: usize = 16;
+const CHUNK: std::ops::RangeInclusive<usize> = 64..=1024;
 
 /// Pairs of spheres are near if their centres are closer than `scale * (ri + rj) + margin`, computed in f32.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,8 +57,9 @@ impl ContactRule {
 pub struct Lists {
     simd: Simd,
     count: usize,
-    /// Rows in sorted order, [`CHUNK`] each. Those beyond `count` are spare.
+    /// Rows in sorted order, so many in each chunk. Those beyond `count` are spare.
     chunks: Vec<Rows>,
+    chunk: usize,
     /// Sorted place of each query.
     slots: Vec<AtomicU32>,
     radii: Vec<f32>,
@@ -85,6 +87,7 @@ impl Lists {
             simd: Simd::best(),
             count: 0,
             chunks: Vec::new(),
+            chunk: *CHUNK.end(),
             slots: Vec::new(),
             radii: Vec::new(),
         }
@@ -162,12 +165,12 @@ impl Lists {
     /// If there is no such query.
     pub fn of(&self, index: usize) -> &[u32] {
         let slot = self.slots[..self.count][index].load(Relaxed) as usize;
-        self.chunks[slot / CHUNK].row(slot % CHUNK)
+        self.chunks[slot / self.chunk].row(slot % self.chunk)
     }
 
     /// The rows in sorted order, in chunks to work on in parallel.
     pub fn chunks(&self) -> &[Rows] {
-        &self.chunks[..self.count.div_ceil(CHUNK)]
+        &self.chunks[..self.count.div_ceil(self.chunk)]
     }
 
     /// Each query's index and its neighbours, in sorted order.
@@ -233,20 +236,21 @@ impl Lists {
             simd: self.simd,
         };
         self.count = search.count();
-        let used = self.count.div_ceil(CHUNK);
+        self.chunk = (self.count / CHUNKS).clamp(*CHUNK.start(), *CHUNK.end());
+        let used = self.count.div_ceil(self.chunk);
         if self.chunks.len() < used {
             self.chunks.resize_with(used, Rows::default);
         }
         if self.slots.len() < self.count {
             self.slots.resize_with(self.count, AtomicU32::default);
         }
-        let (count, slots) = (self.count, &self.slots);
+        let (count, size, slots) = (self.count, self.chunk, &self.slots);
         self.chunks[..used]
             .par_iter_mut()
             .enumerate()
             .for_each(|(chunk, rows)| {
-                let first = chunk * CHUNK;
-                search.fill(first..count.min(first + CHUNK), rows);
+                let first = chunk * size;
+                search.fill(first..count.min(first + size), rows);
                 for (slot, &id) in (first as u32..).zip(rows.ids()) {
                     slots[id as usize].store(slot, Relaxed);
                 }

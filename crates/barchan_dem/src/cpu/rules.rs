@@ -78,11 +78,10 @@ impl Rules {
         let contact = |m: usize| {
             let said = settings.contact(m);
             let angle = all[m].angle_of_repose.filter(|_| said.rolling_friction == 0.0);
-            angle.map_or(said, |angle| Contact {
-                rolling_friction: repose::friction_of(angle)[1],
-                body_rolling_friction: angle.tan(),
+            Contact {
+                rolling_friction: angle.map_or(said.rolling_friction, |angle| repose::friction_of(angle)[1]),
                 ..said
-            })
+            }
         };
         let rough = |m: usize| match all[m].angle_of_repose {
             None => all[m].friction,
@@ -104,14 +103,15 @@ impl Rules {
         }
         let mut bodies = Vec::with_capacity(world.bodies.len() * all.len());
         for body in &world.bodies {
-            for m in 0..all.len() {
+            for (m, material) in all.iter().enumerate() {
                 let mut own = contact(m);
                 own.rolling_friction = own.rolling_friction.max(own.body_rolling_friction);
                 let mut other = own;
                 if let Some([young, poisson]) = settings.bodies {
                     (other.youngs_modulus, other.poisson_ratio) = (young, poisson);
                 }
-                let friction = geometric_mean(rough(m), body.friction);
+                // What grains of that angle rub each other with is less than what they do to bodies as sand.
+                let friction = geometric_mean(material.friction, body.friction);
                 bodies.push(pairing(settings, damping, [own, other], friction));
             }
         }

@@ -99,6 +99,12 @@ fn outside_the_band_the_sign_is_right_and_the_magnitude_between_the_band_and_the
                     value.abs() <= exact.abs() + grid.error_bound(),
                     "{value} {exact} at {p}"
                 );
+                let clearance = grid.clearance(p);
+                assert_eq!(exact > 0.0, clearance > 0.0, "{p}");
+                assert!(clearance.abs() >= value.abs() - 1e-6, "{clearance} {value} at {p}");
+                // Fine bricks reach beyond the band, and interpolate there.
+                let error = if clearance == value { grid.error_bound() } else { 1e-6 };
+                assert!(clearance.abs() <= exact.abs() + error, "{clearance} {exact} at {p}");
             }
         }
     }

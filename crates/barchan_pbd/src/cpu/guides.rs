@@ -36,6 +36,7 @@ pub(crate) struct Columns {
     pub total: Vec<Vec3>,
     /// It is no nearer to any fixed body than this [m].
     pub apart: Vec<f32>,
+    leaves: Vec<bool>,
     spare: Vec<f32>,
 }
 
@@ -125,14 +126,24 @@ impl Columns {
             free,
             middle,
             leeway,
+            leaves,
             ..
         } = self;
+        leaves.resize(at.len(), false);
+        let searched = middle.par_chunks(CHUNK).zip(leeway.par_chunks(CHUNK));
+        let ways = at.par_chunks(CHUNK).zip(free.par_chunks(CHUNK));
+        let chunks = leaves.par_chunks_mut(CHUNK).zip(ways.zip(searched));
+        chunks.for_each(|(leaves, ((at, free), (middle, leeway)))| {
+            for ((leaves, at), (free, (middle, leeway))) in leaves
+                .iter_mut()
+                .zip(at)
+                .zip(free.iter().zip(middle.iter().zip(leeway)))
+            {
+                *leaves = !is_within(*at, *free * ahead.steps, *middle, leeway - NEARLY * ahead.margin);
+            }
+        });
         who.clear();
-        who.extend((0..).zip(at.iter()).filter_map(|(i, at)| {
-            let k = i as usize;
-            let safe = leeway[k] - NEARLY * ahead.margin;
-            (!is_within(*at, free[k] * ahead.steps, middle[k], safe)).then_some(i)
-        }));
+        who.extend((0..).zip(&*leaves).filter(|&(_, &leaves)| leaves).map(|(i, _)| i));
         for i in who.iter().map(|&i| i as usize) {
             let way = ahead.middle(free[i]);
             middle[i] = at[i] + way;

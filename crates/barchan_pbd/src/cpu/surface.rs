@@ -87,7 +87,7 @@ impl Surface {
     pub(crate) fn clearance(&self, p: DVec3) -> f64 {
         let to_bounds = (p - p.clamp(self.bounds.min, self.bounds.max)).length();
         match &self.boundary {
-            Boundary::Field(grid) => grid.distance(p).max(to_bounds),
+            Boundary::Field(grid) => grid.clearance(p).max(to_bounds),
             Boundary::Exact(shape) => shape.distance(p).max(to_bounds),
             Boundary::Particles { radius, .. } => to_bounds - f64::from(*radius),
         }
@@ -139,7 +139,11 @@ impl Surface {
             let (mut distance, mut normal) = self.probe(probed);
             let mut start = None;
             if k == 0 {
-                nearest = distance;
+                // A field knows more than it says where it is not asked for planes.
+                nearest = match &self.boundary {
+                    Boundary::Field(grid) if distance >= grid.band() => grid.clearance(to),
+                    _ => distance,
+                };
             }
             if k == 0 && distance < 0.0 {
                 // The centre is inside. A thin wall has its nearest face on the far side by now, if the guide went beyond
