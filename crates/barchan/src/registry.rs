@@ -179,15 +179,13 @@ fn dem_settings(scene: &Scene, world: &World) -> DemSettings {
     let defaults = DemSettings::default();
     let number = |name: &str, default: f64| given.number(name).unwrap_or(default);
     // Sand does not roll away, whoever says only its friction; clumps do not by their shape.
-    let rolling = |m: usize| {
+    let sand = |m: usize, said: &ContactProperties| {
         let material = &world.materials.all[m];
         let is_clumped = |fill: &Fill| usize::from(fill.material) == m && fill.clump.is_some();
-        let is_sand = material.angle_of_repose.is_none() && !scene.fills.iter().any(is_clumped);
-        if is_sand {
-            rolling_friction_of(f64::from(material.friction.r#static))
-        } else {
-            0.0
-        }
+        let is_sand = said.rolling_friction.is_none()
+            && material.angle_of_repose.is_none()
+            && !scene.fills.iter().any(is_clumped);
+        is_sand.then(|| f64::from(material.friction.r#static))
     };
     // What falls on few grains with the mass of many must not go through them.
     let is_struck = scene.bodies.iter().any(|body| matches!(body.motion, Motion::Dynamic));
@@ -201,7 +199,11 @@ fn dem_settings(scene: &Scene, world: &World) -> DemSettings {
             youngs_modulus: said.youngs_modulus.unwrap_or(usual.youngs_modulus),
             poisson_ratio: said.poisson_ratio.unwrap_or(usual.poisson_ratio),
             restitution: said.restitution.unwrap_or(usual.restitution),
-            rolling_friction: said.rolling_friction.unwrap_or_else(|| rolling(m)),
+            rolling_friction: said
+                .rolling_friction
+                .unwrap_or_else(|| sand(m, said).map_or(0.0, rolling_friction_of)),
+            // On a plane sand lies up to the angle of its friction.
+            body_rolling_friction: sand(m, said).unwrap_or(0.0),
             liquid: said.liquid.unwrap_or(usual.liquid),
             surface_tension: said.surface_tension.unwrap_or(usual.surface_tension),
             contact_angle: said.contact_angle.unwrap_or(usual.contact_angle),

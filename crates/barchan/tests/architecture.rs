@@ -43,6 +43,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "barchan_geometry",
             "barchan_world",
             "barchan_bodies",
+            "barchan_testing",
         ],
     ),
     (

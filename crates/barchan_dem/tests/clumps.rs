@@ -3,13 +3,10 @@
 mod support;
 
 use barchan_dem::{Clump, Contact, DemSettings};
+use barchan_testing::down;
 use barchan_world::{Archive, Solver, World};
 use glam::{DMat3, DQuat, DVec3};
 use support::{add, cloud, contact, plane, run, solver, sums, world};
-
-fn down() -> DVec3 {
-    DVec3::new(0.0, 0.0, -9.81)
-}
 
 /// All guides are `clump`.
 fn settings(clump: Clump) -> DemSettings {
@@ -210,26 +207,36 @@ fn a_heap_of_clumps_is_the_same_on_any_threads_and_after_a_resume_and_rests() {
     assert!((load / (mass * 9.81) - 1.0).abs() < 0.5, "{load} {}", mass * 9.81);
 }
 
-/// How a clump lies at first.
-fn rotation_of(clump: &Clump) -> DQuat {
+/// How the first two clumps lie at first.
+fn rotations() -> [DQuat; 2] {
     let mut world = world(DVec3::ZERO, 0.0);
     add(&mut world, DVec3::ZERO, DVec3::ZERO, 0.01);
-    let mut solver = solver(&world, settings(clump.clone()));
+    add(&mut world, DVec3::X, DVec3::ZERO, 0.01);
+    let mut solver = solver(&world, settings(Clump::cube(1.2).unwrap()));
     run(&mut solver, &mut world, 1e-6, 1);
     let barchan_world::ColumnRef::Vec3(turns) = solver.columns()[1].1 else {
         panic!()
     };
-    DQuat::from_scaled_axis(turns[0].as_dvec3())
+    let turn = |id: u32| {
+        let place = world.guides.id.iter().position(|&known| known == id).unwrap();
+        DQuat::from_scaled_axis(turns[place].as_dvec3())
+    };
+    [turn(0), turn(1)]
+}
+
+/// A plate of `side` times `side` spheres across z, turned by `turn`.
+fn square(side: i32, turn: DQuat) -> Clump {
+    let spheres: Vec<(DVec3, f64)> = (0..side * side)
+        .map(|k| (turn * DVec3::new(f64::from(k % side), f64::from(k / side), 0.0), 0.6))
+        .collect();
+    Clump::of_spheres(&spheres).unwrap()
 }
 
 #[test]
 fn a_plate_rebounds_alike_however_many_spheres_it_lands_on() {
     for side in 1..5 {
-        let spheres: Vec<(DVec3, f64)> = (0..side * side)
-            .map(|k| (DVec3::new(f64::from(k % side), f64::from(k / side), 0.0), 0.6))
-            .collect();
-        let clump = Clump::of_spheres(&spheres).unwrap();
-        let normal = rotation_of(&clump) * DVec3::Z;
+        let clump = square(side, DQuat::IDENTITY);
+        let normal = rotations()[0] * DVec3::Z;
         let mut world = world(DVec3::ZERO, 0.0);
         let thickness = clump.members()[0].radius * 0.01;
         add(&mut world, 1.001 * thickness * normal, -0.5 * normal, 0.01);
@@ -242,6 +249,34 @@ fn a_plate_rebounds_alike_however_many_spheres_it_lands_on() {
         run(&mut solver, &mut world, 1e-3, 20);
         let after = solver.sphere(&world, 0).unwrap();
         let restitution = after.velocity.dot(normal) / 0.5;
+        assert!((restitution - 0.5).abs() < 0.02, "{side}: {restitution}");
+    }
+}
+
+#[test]
+fn two_plates_rebound_alike_however_many_spheres_meet() {
+    let turns = rotations();
+    let normal = turns[0] * DVec3::Z;
+    for side in 1..5 {
+        // The second lies as the first does.
+        let plates = vec![
+            square(side, DQuat::IDENTITY),
+            square(side, turns[1].inverse() * turns[0]),
+        ];
+        let mut world = world(DVec3::ZERO, 0.0);
+        let thickness = plates[0].members()[0].radius * 0.01;
+        add(&mut world, DVec3::ZERO, 0.25 * normal, 0.01);
+        add(&mut world, 2.002 * thickness * normal, -0.25 * normal, 0.01);
+        let settings = DemSettings {
+            steps_per_contact: 100.0,
+            clumps: plates,
+            clumped: vec![(0..1, 0), (1..2, 1)],
+            ..DemSettings::default()
+        };
+        let mut solver = solver(&world, settings);
+        run(&mut solver, &mut world, 1e-3, 20);
+        let velocity = |id: u32| solver.sphere(&world, id).unwrap().velocity;
+        let restitution = (velocity(1) - velocity(0)).dot(normal) / 0.5;
         assert!((restitution - 0.5).abs() < 0.02, "{side}: {restitution}");
     }
 }

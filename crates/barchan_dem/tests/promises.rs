@@ -6,15 +6,13 @@ use std::sync::Arc;
 
 use barchan_bodies::Dynamics;
 use barchan_dem::{Contact, DemSettings, DemSolver, Integrator, NormalLaw};
+use barchan_geometry::mesh::primitives;
 use barchan_geometry::sdf_grid::SdfGrid;
 use barchan_geometry::shapes::{Cuboid, Subtract};
-use barchan_world::{Archive, Boundary, Solver, World};
+use barchan_testing::{body, down, friction};
+use barchan_world::{Archive, Boundary, Motion, Solver, World};
 use glam::DVec3;
-use support::{add, cloud, contact, friction, plane, run, solver, sums, world};
-
-fn down() -> DVec3 {
-    DVec3::new(0.0, 0.0, -9.81)
-}
+use support::{add, cloud, contact, plane, run, solver, sums, world};
 
 /// Spheres that fall into a box of planes and collide there.
 fn heap(count: usize) -> World {
@@ -179,8 +177,9 @@ fn nothing_leaves_a_box_given_as_a_distance_field_and_its_floor_carries_the_weig
     let inner = Cuboid::new(DVec3::new(0.12, 0.12, 0.3)).unwrap();
     let outer = Cuboid::new(DVec3::new(0.15, 0.15, 0.33)).unwrap();
     let shape = Arc::new(Subtract::new(vec![Arc::new(outer), Arc::new(inner)], 0.0).unwrap());
-    let mut basin = support::body("basin", shape.clone(), 0.5);
+    let mut basin = body("basin", shape.clone(), Motion::Fixed, 0.5);
     basin.boundary = Boundary::Field(Arc::new(SdfGrid::build(&*shape, 0.0025, 0.01, 1 << 28).unwrap()));
+    basin.surface = Arc::new(primitives::icosphere(1.0, 1));
     basin.pose.position = DVec3::new(0.055, 0.055, 0.14);
     world.bodies.push(basin);
     let mut solver = solver(&world, settings());
@@ -370,4 +369,33 @@ fn an_adaptive_step_loses_less_energy_where_less_is_tolerated() {
     let (coarse, fine) = (loss(1e-4), loss(1e-7));
     assert!(coarse < 5e-2, "{coarse}");
     assert!(fine < 1e-3 && fine < 0.2 * coarse, "{coarse} {fine}");
+}
+
+#[test]
+fn a_round_grain_that_stands_for_sand_lies_on_a_plane_up_to_its_angle_and_rolls_beyond() {
+    let sand = Contact {
+        rolling_friction: 0.05,
+        body_rolling_friction: 0.5,
+        ..contact()
+    };
+    let speed_on = |degrees: f64| {
+        let slope = degrees.to_radians();
+        let normal = DVec3::new(slope.sin(), 0.0, slope.cos());
+        let mut world = world(down(), 0.9);
+        world.bodies.push(plane(normal, DVec3::ZERO, 0.9));
+        add(&mut world, 0.005 * normal, DVec3::ZERO, 0.005);
+        let settings = DemSettings {
+            contacts: vec![sand],
+            ..DemSettings::default()
+        };
+        let mut solver = solver(&world, settings);
+        run(&mut solver, &mut world, 1e-2, 50);
+        solver.sphere(&world, 0).unwrap().velocity.length()
+    };
+    // atan 0.5 = 26.6°; beyond it a = 5/7 g (sin θ - μ cos θ), see tests/cases.
+    assert!(speed_on(24.0) < 1e-4, "{}", speed_on(24.0));
+    let (sin, cos) = 32f64.to_radians().sin_cos();
+    let expected = 0.5 * 5.0 / 7.0 * 9.81 * (sin - 0.5 * cos);
+    let found = speed_on(32.0);
+    assert!((found / expected - 1.0).abs() < 0.05, "{found} {expected}");
 }

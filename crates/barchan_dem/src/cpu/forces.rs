@@ -62,6 +62,9 @@ fn push_pairs<V: Vectors>(chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], 
             }
             continue;
         }
+        if let Some(shares) = chunk_pairs.shares.get(k * LANES..(k + 1) * LANES) {
+            (0..LANES).for_each(|l| block.mass[l] *= shares[l]);
+        }
         if rules.pairs.len() > 1 {
             for l in 0..LANES {
                 let pairing = a[MATERIAL][l] as usize * rules.materials + b[MATERIAL][l] as usize;

@@ -12,6 +12,7 @@ pub(crate) mod past;
 pub(crate) mod rkf45;
 pub(crate) mod rows;
 pub(crate) mod rules;
+pub(crate) mod share;
 pub(crate) mod simd;
 pub(crate) mod surface;
 pub(crate) mod walls;

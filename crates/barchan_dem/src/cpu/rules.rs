@@ -103,13 +103,15 @@ impl Rules {
         }
         let mut bodies = Vec::with_capacity(world.bodies.len() * all.len());
         for body in &world.bodies {
-            for m in 0..all.len() {
-                let own = contact(m);
+            for (m, material) in all.iter().enumerate() {
+                let mut own = contact(m);
+                own.rolling_friction = own.rolling_friction.max(own.body_rolling_friction);
                 let mut other = own;
                 if let Some([young, poisson]) = settings.bodies {
                     (other.youngs_modulus, other.poisson_ratio) = (young, poisson);
                 }
-                let friction = geometric_mean(rough(m), body.friction);
+                // What grains of that angle rub each other with is less than what they do to bodies as sand.
+                let friction = geometric_mean(material.friction, body.friction);
                 bodies.push(pairing(settings, damping, [own, other], friction));
             }
         }

@@ -5,19 +5,12 @@ use std::sync::Arc;
 
 use barchan_bodies::Dynamics;
 use barchan_dem::{Contact, DemSettings, DemSolver};
-use barchan_geometry::mesh::primitives;
+use barchan_geometry::Shape;
 use barchan_geometry::random::Stream;
 use barchan_geometry::shapes::HalfSpace;
-use barchan_geometry::{MassProperties, Shape};
-use barchan_world::{Body, Boundary, Friction, Material, Materials, Motion, Pose, Solver, Twist, World, Wrench};
-use glam::{DMat3, DVec3};
-
-pub fn friction(mu: f32) -> Friction {
-    Friction {
-        r#static: mu,
-        kinetic: mu,
-    }
-}
+use barchan_testing::{body, friction};
+use barchan_world::{Body, Material, Materials, Motion, Solver, World};
+use glam::DVec3;
 
 /// One material, of 2500 kg/m³.
 pub fn world(gravity: DVec3, mu: f32) -> World {
@@ -38,30 +31,7 @@ pub fn world(gravity: DVec3, mu: f32) -> World {
 /// Everything below the plane through `at` [m].
 pub fn plane(normal: DVec3, at: DVec3, mu: f32) -> Body {
     let shape: Arc<dyn Shape> = Arc::new(HalfSpace::new(normal, normal.dot(at)).unwrap());
-    body("plane", shape, mu)
-}
-
-pub fn body(name: &str, shape: Arc<dyn Shape>, mu: f32) -> Body {
-    Body {
-        name: name.to_owned(),
-        boundary: Boundary::Exact(shape.clone()),
-        shape,
-        surface: Arc::new(primitives::icosphere(1.0, 1)),
-        motion: Motion::Fixed,
-        friction: friction(mu),
-        restitution: 0.0,
-        density: 2500.0,
-        mass_properties: MassProperties {
-            volume: 1.0,
-            center: DVec3::ZERO,
-            inertia: DMat3::IDENTITY,
-        },
-        from: f64::NEG_INFINITY,
-        until: f64::INFINITY,
-        pose: Pose::IDENTITY,
-        twist: Twist::default(),
-        wrench: Wrench::default(),
-    }
+    body("plane", shape, Motion::Fixed, mu)
 }
 
 pub fn add(world: &mut World, place: DVec3, velocity: DVec3, radius: f64) {

@@ -45,6 +45,8 @@ pub(super) fn grains(stage: &mut Stage) -> Result<Observation, Broken> {
         let Creep { moved, .. } = creep(&before, refiner(stage).grains(), STILL * radius(stage));
         seen.values.push(("still".into(), 100.0 * (1.0 - moved)));
     }
+    // Guides that were still on their way have gone on since the last look.
+    looks.reach(stage);
     let last = quality(stage);
     let grains = refiner(stage).grains();
     seen.guides = stage.guides();
@@ -106,6 +108,11 @@ impl Looks {
         self.strays = self.strays.max(strays(world, grains, before, stage.frame_duration()));
         self.sticking = self.sticking.max(sticking(world, grains, radius));
         self.flows.push(flow(world, grains, self.outlet));
+        self.reach(stage);
+    }
+
+    /// Takes note of where guides are.
+    fn reach(&mut self, stage: &Stage) {
         for place in stage.places() {
             (self.low, self.high) = (self.low.min(place), self.high.max(place));
         }
