@@ -25,7 +25,7 @@ const FIRST_VOXELS: f64 = 48.0;
 /// How often the voxel is halved, at most, for a surface that holds too little or too much, or is too coarse for its walls.
 const HALVINGS: u32 = 3;
 /// Voxels across a wall, at least: with fewer, its two edges are not told apart.
-const WALL_VOXELS: f64 = 2.5;
+const WALL_VOXELS: f64 = 1.4;
 /// Difference of a surface's volume from that of the solid that is accepted [-].
 const SURFACE_TOLERANCE: f64 = 0.03;
 /// Most memory for a surface [bytes].
