@@ -316,7 +316,6 @@ mod tests {
     use super::*;
     use crate::cpu::pairs;
     use barchan_neighbors::{Grid, Lists, jittered_lattice};
-    use barchan_world::{Friction, Material, Materials, World};
     use glam::DVec3;
 
     const STEP: f32 = 1e-3;
@@ -324,21 +323,7 @@ mod tests {
     /// A block of guides that move with `velocity`, after some passes of friction that nothing bounds. Gives their stress, and
     /// the greatest that an unopposed strain rate of 1/s makes.
     fn rubbed(velocity: impl Fn(Vec3) -> Vec3, passes: u32) -> (Vec<Sym>, Vec<Vec4>, f32) {
-        let sand = Material {
-            name: "sand".to_owned(),
-            density: 1600.0,
-            grain_density: 2650.0,
-            friction: Friction {
-                r#static: 0.5,
-                kinetic: 0.5,
-            },
-            angle_of_repose: None,
-        };
-        let materials = Materials {
-            all: vec![sand],
-            ..Materials::default()
-        };
-        let mut world = World::new(DVec3::ZERO, materials, 1);
+        let mut world = barchan_testing::world(DVec3::ZERO, barchan_testing::friction(0.5));
         let spacing = 0.04;
         for p in jittered_lattice(1000, spacing, 0.1, 3) {
             world.add_guide(p.as_dvec3(), DVec3::ZERO, 0.02, 1600.0 * spacing.powi(3), 0);

@@ -89,26 +89,12 @@ mod tests {
     use super::*;
     use crate::cpu::pairs;
     use barchan_neighbors::jittered_lattice;
-    use barchan_world::{Friction, Material, Materials, World};
+    use barchan_world::World;
     use glam::DVec3;
 
     /// A cloud of guides of two sizes.
     fn cloud(spacing: f32) -> World {
-        let sand = Material {
-            name: "sand".to_owned(),
-            density: 1600.0,
-            grain_density: 2650.0,
-            friction: Friction {
-                r#static: 0.5,
-                kinetic: 0.5,
-            },
-            angle_of_repose: None,
-        };
-        let materials = Materials {
-            all: vec![sand],
-            ..Materials::default()
-        };
-        let mut world = World::new(DVec3::ZERO, materials, 1);
+        let mut world = barchan_testing::world(DVec3::ZERO, barchan_testing::friction(0.5));
         for (k, p) in jittered_lattice(600, spacing, 0.3, 5).into_iter().enumerate() {
             let mass = 1600.0 * (spacing * [1.0, 1.2][k % 2]).powi(3);
             world.add_guide(p.as_dvec3(), DVec3::ZERO, 0.5 * f64::from(spacing), mass, 0);
