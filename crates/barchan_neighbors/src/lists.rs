@@ -10,8 +10,9 @@ use crate::search::{Queries, Rows, Search};
 use crate::sort::PAD;
 use crate::{Error, Grid};
 
-/// Rows [-] of one chunk, the unit of parallel work: so that there are at least a few of them, within these bounds.
+/// Chunks, the units of parallel work, that rows are dealt into [-], as far as [`CHUNK`] allows.
 const CHUNKS: usize = 16;
+/// Rows of one chunk [-], at least and at most.
 const CHUNK: std::ops::RangeInclusive<usize> = 64..=1024;
 
 /// Pairs of spheres are near if their centres are closer than `scale * (ri + rj) + margin`, computed in f32.
@@ -57,8 +58,9 @@ impl ContactRule {
 pub struct Lists {
     simd: Simd,
     count: usize,
-    /// Rows in sorted order, so many in each chunk. Those beyond `count` are spare.
+    /// Rows in sorted order. Those beyond `count` are spare.
     chunks: Vec<Rows>,
+    /// Rows of each chunk but the last [-].
     chunk: usize,
     /// Sorted place of each query.
     slots: Vec<AtomicU32>,

@@ -38,6 +38,7 @@ pub(crate) struct Columns {
     pub apart: Vec<f32>,
     /// The same for fixed bodies that it is not known to be near to.
     pub far: Vec<f32>,
+    /// Whether it will be near the end of its leeway, or beyond.
     leaves: Vec<bool>,
     spare: Vec<f32>,
 }
