@@ -9,6 +9,7 @@ use barchan_world::{
     RefineReport, Refiner, Solver, Stats, Table, Twist, World, Wrench,
 };
 use glam::{DVec3, Vec3};
+use rayon::prelude::*;
 use thiserror::Error;
 
 use crate::registry::{self, SolverError};
@@ -275,6 +276,9 @@ impl Simulation {
     }
 }
 
+/// Guides that a thread deals with at a time, at least [-].
+const PART: usize = 1024;
+
 fn remember_starts(world: &World, starts: &mut Vec<DVec3>) {
     starts.resize(world.next_id as usize, DVec3::ZERO);
     for i in 0..world.guides.len() {
@@ -293,8 +297,9 @@ fn measure_velocities(world: &World, starts: &[DVec3], duration: f64, velocities
         }
         moved
     };
-    velocities.clear();
-    velocities.extend((0..world.guides.len()).map(|i| (displacement(i) / duration).as_vec3()));
+    let velocity = |i: usize| (displacement(i) / duration).as_vec3();
+    let guides = (0..world.guides.len()).into_par_iter();
+    guides.with_min_len(PART).map(velocity).collect_into_vec(velocities);
 }
 
 fn owned(column: ColumnRef) -> Column {

@@ -1,13 +1,13 @@
 //! What happens once a frame.
 
 use barchan_bodies::Dynamics;
+use barchan_neighbors::{Curve, is_along_curve};
 use barchan_world::{AdvanceError, AdvanceReport, Body, World, Wrench};
 use glam::DVec3;
 use rayon::prelude::*;
 
 use crate::DemSolver;
 use crate::cpu::contacts::{self, Chunk, Pairs};
-use crate::cpu::order;
 use crate::cpu::past::Past;
 use crate::cpu::rows::Row;
 use crate::cpu::rules::Rules;
@@ -200,10 +200,10 @@ impl DemSolver {
 /// The order of the curve through `places` [m] with cells of `side` [m]; nothing where what there is will do. A new one is always put in order.
 fn new_order(places: impl IndexedParallelIterator<Item = DVec3> + Clone, side: f64, is_new: bool) -> Option<Vec<u32>> {
     let count = places.len();
-    if !is_new && order::is_good(places.clone(), side) {
+    if !is_new && is_along_curve(places.clone(), side) {
         return None;
     }
-    let order = order::sorted(places, side);
+    let order = Curve::default().sort(places, side).to_vec();
     let is_same = (0..count as u32).eq(order.iter().copied());
     (!is_same).then_some(order)
 }

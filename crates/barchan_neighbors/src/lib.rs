@@ -27,6 +27,7 @@
 //! one that keeps its columns in the order of [`Grid::order`] finds neighbours close in memory.
 
 mod axes;
+mod curve;
 mod error;
 mod grid;
 mod kernel;
@@ -36,6 +37,7 @@ mod search;
 mod sort;
 mod vectorised;
 
+pub use curve::{Curve, is_along_curve, morton};
 pub use error::Error;
 pub use grid::{Cells, Grid};
 pub use kernel::Simd;

@@ -1,6 +1,7 @@
 //! What happens once a frame.
 
 use barchan_geometry::Aabb;
+use barchan_neighbors::Curve;
 use barchan_world::{AdvanceError, AdvanceReport, Friction, Guides, Motion, World, Wrench, gather, geometric_mean};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
@@ -35,7 +36,7 @@ pub(crate) struct Spare {
     pub(crate) u32: Vec<u32>,
     f32: Vec<f32>,
     vec3: Vec<Vec3>,
-    order: Vec<u32>,
+    curve: Curve,
     pub(crate) pairs: Vec<[u32; 2]>,
     /// Number that each guide of what is remembered has now.
     pub(crate) new: Vec<u32>,
@@ -162,15 +163,13 @@ impl PbdSolver {
         Ok(self.spare.periodic.replace(wanted).is_some())
     }
 
-    /// Puts guides in the order of cells, and finds their numbers in what is remembered.
+    /// Puts guides in the order of a curve through space, and finds their numbers in what is remembered.
     fn sort(&mut self, world: &mut World) -> Result<(), AdvanceError> {
         let spare = &mut self.spare;
-        let order = self
-            .nearby
-            .order(&world.guides.position, 2.0 * self.largest)
-            .map_err(search_error)?;
-        spare.order.clear();
-        spare.order.extend_from_slice(order);
+        let places = world.guides.position.par_iter().map(|p| p.as_dvec3());
+        let order = spare
+            .curve
+            .sort(places, f64::from(2.0 * self.largest).max(f64::MIN_POSITIVE));
         let Guides {
             id,
             position,
@@ -180,14 +179,14 @@ impl PbdSolver {
             mass,
             material,
         } = &mut world.guides;
-        gather(id, &spare.order, &mut spare.u32);
+        gather(id, order, &mut spare.u32);
         for column in [position, offset, velocity] {
-            gather(column, &spare.order, &mut spare.vec3);
+            gather(column, order, &mut spare.vec3);
         }
         for column in [radius, mass] {
-            gather(column, &spare.order, &mut spare.f32);
+            gather(column, order, &mut spare.f32);
         }
-        gather(material, &spare.order, &mut spare.u8);
+        gather(material, order, &mut spare.u8);
 
         let ids = id
             .iter()
@@ -209,6 +208,11 @@ impl PbdSolver {
 
     fn weigh_masses(&mut self, world: &World) {
         let rate = self.settings.mass_scaling;
+        if rate == 0.0 {
+            let masses = self.columns.inverse_mass.iter_mut().zip(&world.guides.mass);
+            masses.for_each(|(inverse, mass)| *inverse = 1.0 / mass);
+            return;
+        }
         let up = -world.gravity.try_normalize().unwrap_or(DVec3::ZERO).as_vec3();
         let Guides { position, mass, .. } = &world.guides;
         let lowest = position.iter().map(|p| p.dot(up)).fold(f32::INFINITY, f32::min);
@@ -393,8 +397,10 @@ fn is_at_rest(world: &World, fall_time: f64) -> bool {
 /// Around all guides [m].
 fn guide_bounds(world: &World) -> Aabb {
     let Guides { position, .. } = &world.guides;
-    let (low, high) = position
-        .iter()
-        .fold((Vec3::MAX, Vec3::MIN), |(low, high), &p| (low.min(p), high.max(p)));
+    let around = |a: [Vec3; 2], b: [Vec3; 2]| [a[0].min(b[0]), a[1].max(b[1])];
+    let chunks = position.par_chunks(CHUNK);
+    let [low, high] = chunks
+        .map(|chunk| chunk.iter().fold([Vec3::MAX, Vec3::MIN], |all, &p| around(all, [p; 2])))
+        .reduce(|| [Vec3::MAX, Vec3::MIN], around);
     Aabb::new(world.origin + low.as_dvec3(), world.origin + high.as_dvec3())
 }

@@ -80,6 +80,7 @@ impl PbdSolver {
             scene.find_near(parts.near, parts.columns, margin);
         }
         if std::mem::take(&mut self.is_first_step) && self.sleeps() {
+            self.clock.enter("sleep");
             self.let_sleep(world, step, !holds);
         }
         Ok(())
@@ -108,7 +109,7 @@ impl PbdSolver {
                 rows.reserve(candidates);
             }
         });
-        self.imports.find(&self.candidates);
+        self.imports.find_more(&mut self.candidates);
         let (margin, rules) = (self.body_margin, Rules::new(&self.settings, 1.0, 1.0));
         let who = std::mem::take(&mut self.spare.u32);
         let (scene, parts) = self.split(world, rules);
@@ -158,7 +159,7 @@ impl PbdSolver {
 
     /// Gets ready for contacts of these candidates.
     fn make_room(&mut self, guides: usize) {
-        self.imports.find(&self.candidates);
+        self.imports.find(&mut self.candidates);
         self.contacts.resize(guides.div_ceil(CHUNK));
         for (rows, candidates) in self.contacts.rows.iter_mut().zip(&self.candidates) {
             rows.reserve(candidates);

@@ -14,6 +14,7 @@ use crate::cpu::halo::Imports;
 use crate::cpu::images;
 use crate::cpu::near::Near;
 use crate::cpu::nearby::Nearby;
+use crate::cpu::rows;
 use crate::cpu::rules::Rules;
 use crate::cpu::scene::{Before, Chunks, Contacts, Scene};
 use crate::cpu::sleep::Sleep;
@@ -242,7 +243,7 @@ impl PbdSolver {
         guides::finish(velocity, radius, &mut self.columns, clamp, step as f32);
         if self.settings.remembers() {
             let chunks = self.candidates.par_iter_mut().zip(self.contacts.rows.par_iter());
-            chunks.for_each(|(candidates, rows)| rows.keep(candidates));
+            chunks.for_each(|(candidates, rows)| rows::keep(rows, candidates));
         }
     }
 

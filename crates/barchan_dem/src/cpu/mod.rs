@@ -7,7 +7,6 @@ pub(crate) mod forces;
 pub(crate) mod grains;
 pub(crate) mod motion;
 pub(crate) mod near;
-pub(crate) mod order;
 pub(crate) mod past;
 pub(crate) mod rkf45;
 pub(crate) mod rows;

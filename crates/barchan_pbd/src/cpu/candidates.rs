@@ -130,6 +130,7 @@ impl Candidates {
         self.halo.clear();
     }
 
+    /// All columns are of one length.
     fn resize(&mut self, len: usize) {
         self.other.resize(len, 0);
         self.own.resize(len, 0);
@@ -324,16 +325,19 @@ impl Candidates {
 
     /// Deepest overlap, of the mean of two radii [-], of the guides from `i` on.
     pub(crate) fn deepest(&self, i: usize, at: &[Vec4]) -> f32 {
-        let rows = self.first.windows(2).enumerate();
-        let overlap = |i: usize, c: usize| {
-            let d = self.base[c] + (at[i] - at[self.other[c] as usize]);
-            2.0 * (d.w - d.truncate().length()) / d.w.max(f32::MIN_POSITIVE)
-        };
-        rows.map(|(k, row)| {
-            let row = row[0] as usize..row[1] as usize;
-            row.map(|c| overlap(i + k, c)).fold(0.0, f32::max)
-        })
-        .fold(0.0, f32::max)
+        let mut deepest = 0.0f32;
+        for (at_i, row) in at[i..].iter().zip(self.first.windows(2)) {
+            for c in row[0] as usize..row[1] as usize {
+                let d = self.base[c] + (*at_i - at[self.other[c] as usize]);
+                let (reach, squared) = (d.w, d.truncate().length_squared());
+                // Few are deeper than all before.
+                let near = reach * (1.0 - 0.5 * deepest);
+                if squared < near * near {
+                    deepest = deepest.max(2.0 * (reach - squared.sqrt()) / reach);
+                }
+            }
+        }
+        deepest
     }
 }
 

@@ -89,7 +89,12 @@ impl Columns {
             displace(&mut position, &mut offset, self.at[i].truncate());
             (position, offset)
         };
-        self.base.len() == n && self.at.len() == n && (0..n).all(|i| left(i) == (position[i], offset[i]))
+        self.base.len() == n
+            && self.at.len() == n
+            && (0..n)
+                .into_par_iter()
+                .with_min_len(CHUNK)
+                .all(|i| left(i) == (position[i], offset[i]))
     }
 
     /// Guides of `velocity` [m/s] that leave what their neighbours were searched for within `duration` [s].
@@ -98,16 +103,25 @@ impl Columns {
             let way = (velocity[i] * duration).extend(0.0);
             !is_within(self.at[i], way, self.middle[i], self.leeway[i])
         };
-        (0..velocity.len()).filter(leaves).count()
+        let guides = (0..velocity.len()).into_par_iter().with_min_len(CHUNK);
+        guides.filter(leaves).count()
     }
 
     /// Goes on from the last search: `guides` are again where they were then.
     pub(crate) fn take_up(&mut self, guides: &mut Guides) {
-        self.total.clear();
-        self.total.extend(self.at.iter().map(|at| -at.truncate()));
-        for (i, [position, offset]) in self.base.iter().enumerate() {
-            (guides.position[i], guides.offset[i]) = (*position, *offset);
-        }
+        let Guides { position, offset, .. } = guides;
+        self.at
+            .par_iter()
+            .map(|at| -at.truncate())
+            .collect_into_vec(&mut self.total);
+        let places = position.par_chunks_mut(CHUNK).zip(offset.par_chunks_mut(CHUNK));
+        places
+            .zip(self.base.par_chunks(CHUNK))
+            .for_each(|((position, offset), base)| {
+                for ((position, offset), base) in position.iter_mut().zip(offset).zip(base) {
+                    [*position, *offset] = *base;
+                }
+            });
     }
 
     /// Sets what the next search is for.

@@ -15,6 +15,8 @@ const EMPTY: u32 = u32::MAX;
 #[derive(Debug, Default)]
 pub(crate) struct Halo {
     foreign: Vec<u32>,
+    /// How many of them their chunks know of [-].
+    imported: usize,
     /// Open addressing: guides and their numbers; no more than half of it is full.
     table: Vec<[u32; 2]>,
 }
@@ -22,6 +24,7 @@ pub(crate) struct Halo {
 impl Halo {
     pub(crate) fn clear(&mut self) {
         self.foreign.clear();
+        self.imported = 0;
         self.table.fill([EMPTY; 2]);
     }
 
@@ -95,19 +98,28 @@ pub(crate) struct Imports {
 }
 
 impl Imports {
-    /// Finds which of `chunks` deal with guides of others.
-    pub(crate) fn find(&mut self, chunks: &[Candidates]) {
+    /// Finds which of `chunks`, all of them new, deal with guides of others.
+    pub(crate) fn find(&mut self, chunks: &mut [Candidates]) {
         self.of.resize_with(chunks.len().max(self.of.len()), Vec::new);
         self.of.iter_mut().for_each(Vec::clear);
+        self.find_more(chunks);
+    }
+
+    /// Finds which further guides of others `chunks` deal with since the last time.
+    pub(crate) fn find_more(&mut self, chunks: &mut [Candidates]) {
         for (chunk, candidates) in (0..).zip(chunks) {
-            for (number, &j) in (CHUNK as u32..).zip(&candidates.halo.foreign) {
+            let Halo { foreign, imported, .. } = &mut candidates.halo;
+            for (number, &j) in (CHUNK..).zip(&*foreign).skip(*imported) {
                 let import = Import {
                     to: j % CHUNK as u32,
                     chunk,
-                    number,
+                    number: number as u32,
                 };
-                self.of[j as usize / CHUNK].push(import);
+                let of = &mut self.of[j as usize / CHUNK];
+                let place = of.partition_point(|import| import.chunk <= chunk);
+                of.insert(place, import);
             }
+            *imported = foreign.len();
         }
     }
 
@@ -115,9 +127,12 @@ impl Imports {
     #[inline]
     pub(crate) fn total<'a>(&self, c: usize, rows: &'a [Rows]) -> Total<'a> {
         let mut others = [Vec4::ZERO; CHUNK];
-        for import in &self.of[c] {
-            if let Some(sum) = rows[import.chunk as usize].sums().get(import.number as usize) {
-                others[import.to as usize] += *sum;
+        for imports in self.of[c].chunk_by(|a, b| a.chunk == b.chunk) {
+            let sums = rows[imports[0].chunk as usize].sums();
+            for import in imports {
+                if let Some(sum) = sums.get(import.number as usize) {
+                    others[import.to as usize % CHUNK] += *sum;
+                }
             }
         }
         Total {

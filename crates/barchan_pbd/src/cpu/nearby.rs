@@ -66,12 +66,6 @@ impl Nearby {
         })
     }
 
-    /// Guides in the order of cells of `side` [m].
-    pub(crate) fn order(&mut self, positions: &[Vec3], side: f32) -> Result<&[u32], Error> {
-        self.grid.build(positions, side.max(f32::MIN_POSITIVE))?;
-        Ok(self.grid.order())
-    }
-
     /// Where guides are around which they stay, and how far they are felt from there.
     fn look(&mut self, guides: &Guides, columns: &Columns) {
         let Guides { position, radius, .. } = guides;

@@ -2,7 +2,7 @@
 //! guides of higher numbers. Vector code is left to the compiler, which gets arrays of [`LANES`].
 #![allow(clippy::needless_range_loop, reason = "lanes of several arrays at once")]
 
-use glam::{Vec3, Vec4};
+use glam::Vec4;
 
 use super::CHUNK;
 use super::candidates::{Candidates, PairFriction};
@@ -90,9 +90,12 @@ impl Rows {
         self.ends.clear();
     }
 
-    /// What the chunk's contacts give each guide that it deals with, by its numbers [kg m].
+    /// What the chunk's contacts give each guide that it deals with, by its numbers [kg m]. Nothing while all of them sleep.
     pub(crate) fn sums(&self) -> &[Vec4] {
-        &self.sums
+        match self.count {
+            0 => &[],
+            _ => &self.sums,
+        }
     }
 
     /// Number of slices [-].
@@ -340,13 +343,26 @@ impl Rows {
     }
 
     /// Leaves the impulses with their candidates, for the next step.
-    pub(crate) fn keep(&self, candidates: &mut Candidates) {
+    #[inline(always)]
+    fn keep<V: Vectors>(&self, candidates: &mut Candidates) {
         let end = self.first.last().map_or(0, |&end| end as usize);
+        assert!(candidates.impulse.len() == candidates.held.len());
         for row in &self.rows[..end] {
+            let [x, y, z] = row.p;
+            let mut held = [0.0; LANES];
             for l in 0..LANES {
-                // Lanes without a contact have no impulse, and share the last candidate.
-                candidates.hold(row.candidate[l] as usize, lane(&row.p, l));
+                held[l] = if (x[l] != 0.0) | (y[l] != 0.0) | (z[l] != 0.0) {
+                    1.0
+                } else {
+                    0.0
+                };
             }
+            // Lanes without a contact have no impulse, and share the last candidate.
+            for l in 0..LANES {
+                candidates.held[row.candidate[l] as usize] = held[l];
+            }
+            // SAFETY: rows are made of these candidates, whose columns are of one length: the loop above checks its places.
+            unsafe { V::put(&mut candidates.impulse, &row.candidate, &[x, y, z, [0.0; LANES]]) };
         }
     }
 }
@@ -359,11 +375,6 @@ fn add(sums: &mut [Vec4], guides: &[u32], sum: &[Lane; 4]) {
     }
 }
 
-/// The vector of lane `l`.
-fn lane(of: &[Lane; 3], l: usize) -> Vec3 {
-    Vec3::new(of[0][l], of[1][l], of[2][l])
-}
-
 vectorised! {
     /// Finds the contacts of chunk `c` among its candidates and makes each a plane for the step.
     pub(crate) fn place(rows: &mut Rows, c: usize, candidates: &Candidates, placing: Placing<'_>) = place_with
@@ -372,6 +383,16 @@ vectorised! {
 #[inline(always)]
 fn place_with<V: Vectors>(rows: &mut Rows, c: usize, candidates: &Candidates, placing: Placing<'_>) {
     rows.place::<V>(c, candidates, placing);
+}
+
+vectorised! {
+    /// Leaves the impulses of a chunk with its candidates, for the next step.
+    pub(crate) fn keep(rows: &Rows, candidates: &mut Candidates) = keep_with
+}
+
+#[inline(always)]
+fn keep_with<V: Vectors>(rows: &Rows, candidates: &mut Candidates) {
+    rows.keep::<V>(candidates);
 }
 
 /// A pass over the contacts of a chunk.

@@ -131,6 +131,7 @@ impl Scene<'_> {
         found
             .zip(candidates)
             .enumerate()
+            .with_max_len(1)
             .for_each(|(c, ((rows, walls), (candidates, near)))| {
                 rows::place(rows, c, candidates, placing);
                 self.touch_all(c, Going { at, free, gone }, near, before, walls);

@@ -31,6 +31,12 @@ pub(crate) trait Vectors {
     /// Every place is inside the column.
     unsafe fn take(sums: &mut [Vec4], index: &[u32; LANES], vectors: &[Lane; 4]);
 
+    /// Writes a vector a lane, given as columns, to the places `index` of `column`, lane after lane.
+    ///
+    /// # Safety
+    /// Every place is inside the column.
+    unsafe fn put(column: &mut [Vec4], index: &[u32; LANES], vectors: &[Lane; 4]);
+
     /// Writes `first + l` to the front of `out` for each lane `l` whose flag is not 0. Gives these lanes, a bit each.
     fn compress(flags: &[u32; LANES], first: u32, out: &mut [u32; LANES]) -> u16;
 }
@@ -70,6 +76,13 @@ impl Vectors for Portable {
     unsafe fn take(sums: &mut [Vec4], index: &[u32; LANES], [x, y, z, w]: &[Lane; 4]) {
         for l in 0..LANES {
             sums[index[l] as usize] -= Vec4::new(x[l], y[l], z[l], w[l]);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn put(column: &mut [Vec4], index: &[u32; LANES], [x, y, z, w]: &[Lane; 4]) {
+        for l in 0..LANES {
+            column[index[l] as usize] = Vec4::new(x[l], y[l], z[l], w[l]);
         }
     }
 
@@ -130,6 +143,49 @@ mod avx512 {
         }
     }
 
+    /// Visits the places `index` of `column`, each with its vector of those given as columns, lane after lane.
+    ///
+    /// # Safety
+    /// The machine has AVX-512, and every place is inside the column.
+    #[inline(always)]
+    unsafe fn each_lane(
+        column: &mut [Vec4],
+        index: &[u32; LANES],
+        vectors: &[Lane; 4],
+        visit: impl Fn(*mut f32, __m128),
+    ) {
+        // SAFETY: as promised above.
+        unsafe {
+            let [x, y, z, w] = std::mem::transmute::<[Lane; 4], [__m512; 4]>(*vectors);
+            let (xy, zw) = (_mm512_unpacklo_ps(x, y), _mm512_unpacklo_ps(z, w));
+            let (high_xy, high_zw) = (_mm512_unpackhi_ps(x, y), _mm512_unpackhi_ps(z, w));
+            // Vector 4 q + k is quarter q of the k-th of these.
+            let every_fourth = [
+                _mm512_shuffle_ps::<0b01_00_01_00>(xy, zw),
+                _mm512_shuffle_ps::<0b11_10_11_10>(xy, zw),
+                _mm512_shuffle_ps::<0b01_00_01_00>(high_xy, high_zw),
+                _mm512_shuffle_ps::<0b11_10_11_10>(high_xy, high_zw),
+            ];
+            let places = column.as_mut_ptr();
+            macro_rules! quarter {
+                ($q:literal) => {
+                    for (k, v) in every_fourth.iter().enumerate() {
+                        let l = 4 * $q + k;
+                        debug_assert!((index[l] as usize) < column.len());
+                        visit(
+                            places.add(index[l] as usize).cast(),
+                            _mm512_extractf32x4_ps::<$q>(*v),
+                        );
+                    }
+                };
+            }
+            quarter!(0);
+            quarter!(1);
+            quarter!(2);
+            quarter!(3);
+        }
+    }
+
     impl Vectors for Avx512 {
         #[inline(always)]
         unsafe fn gather(column: &[Vec4], index: &[u32; LANES]) -> [Lane; 4] {
@@ -169,33 +225,16 @@ mod avx512 {
         unsafe fn take(sums: &mut [Vec4], index: &[u32; LANES], vectors: &[Lane; 4]) {
             // SAFETY: the type is only used where AVX-512 is; every place is inside the column, as promised.
             unsafe {
-                let [x, y, z, w] = std::mem::transmute::<[Lane; 4], [__m512; 4]>(*vectors);
-                let (xy, zw) = (_mm512_unpacklo_ps(x, y), _mm512_unpacklo_ps(z, w));
-                let (high_xy, high_zw) = (_mm512_unpackhi_ps(x, y), _mm512_unpackhi_ps(z, w));
-                // Vector 4 q + k is quarter q of the k-th of these.
-                let every_fourth = [
-                    _mm512_shuffle_ps::<0b01_00_01_00>(xy, zw),
-                    _mm512_shuffle_ps::<0b11_10_11_10>(xy, zw),
-                    _mm512_shuffle_ps::<0b01_00_01_00>(high_xy, high_zw),
-                    _mm512_shuffle_ps::<0b11_10_11_10>(high_xy, high_zw),
-                ];
-                let places = sums.as_mut_ptr();
-                macro_rules! quarter {
-                    ($q:literal) => {
-                        for (k, v) in every_fourth.iter().enumerate() {
-                            let l = 4 * $q + k;
-                            debug_assert!((index[l] as usize) < sums.len());
-                            let place: *mut f32 = places.add(index[l] as usize).cast();
-                            let part = _mm512_extractf32x4_ps::<$q>(*v);
-                            _mm_storeu_ps(place, _mm_sub_ps(_mm_loadu_ps(place), part));
-                        }
-                    };
-                }
-                quarter!(0);
-                quarter!(1);
-                quarter!(2);
-                quarter!(3);
+                each_lane(sums, index, vectors, |place, v| {
+                    _mm_storeu_ps(place, _mm_sub_ps(_mm_loadu_ps(place), v));
+                });
             }
+        }
+
+        #[inline(always)]
+        unsafe fn put(column: &mut [Vec4], index: &[u32; LANES], vectors: &[Lane; 4]) {
+            // SAFETY: as above.
+            unsafe { each_lane(column, index, vectors, |place, v| _mm_storeu_ps(place, v)) }
         }
 
         #[inline(always)]
@@ -281,8 +320,14 @@ mod tests {
     }
     vectorised! { fn taken_here(sums: &mut [Vec4], index: &[u32; LANES], vectors: &[Lane; 4]) = taken }
 
+    fn put<V: Vectors>(column: &mut [Vec4], index: &[u32; LANES], vectors: &[Lane; 4]) {
+        // SAFETY: the test gives places inside.
+        unsafe { V::put(column, index, vectors) }
+    }
+    vectorised! { fn put_here(column: &mut [Vec4], index: &[u32; LANES], vectors: &[Lane; 4]) = put }
+
     #[test]
-    fn vectors_are_taken_from_their_places_even_if_some_are_the_same() {
+    fn vectors_are_taken_from_and_put_to_their_places_even_if_some_are_the_same() {
         let index = std::array::from_fn(|l| (5 * l as u32) % 7);
         let vectors: [Lane; 4] = std::array::from_fn(|axis| std::array::from_fn(|l| (1 + l + 16 * axis) as f32));
         let mut sums = [Vec4::ONE; 7];
@@ -290,6 +335,11 @@ mod tests {
         taken_here(&mut sums, &index, &vectors);
         for l in 0..LANES {
             expected[index[l] as usize] -= Vec4::from_array(vectors.map(|v| v[l]));
+        }
+        assert_eq!(sums, expected);
+        put_here(&mut sums, &index, &vectors);
+        for l in 0..LANES {
+            expected[index[l] as usize] = Vec4::from_array(vectors.map(|v| v[l]));
         }
         assert_eq!(sums, expected);
     }

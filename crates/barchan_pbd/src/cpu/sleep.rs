@@ -4,7 +4,10 @@
 //! restless guide is awake, and around fast ones so are several layers, for a hit goes through them within the frame. Asleep, a guide is
 //! a fixed obstacle, and its contacts keep the impulses that they had.
 
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+
 use barchan_world::{Archive, ArchiveError, Guides};
+use rayon::prelude::*;
 
 use super::CHUNK;
 use super::candidates::Candidates;
@@ -40,8 +43,8 @@ pub(crate) struct Sleep {
     /// Who slept in the last frame.
     pub slept: Vec<bool>,
     spare: Vec<f32>,
-    /// Layers that each guide keeps awake in this frame.
-    layers: Vec<u8>,
+    /// Layers around it, and it among them, that each guide keeps awake in this frame; 0 for those who may sleep.
+    layers: Vec<AtomicU8>,
     /// Whether each body may move in this frame.
     pub moving: Vec<bool>,
 }
@@ -80,32 +83,43 @@ impl Sleep {
         for &i in lost {
             self.calm[i as usize] = -1.0;
         }
-        self.spread(candidates);
-        let (calm, layers) = (&self.calm, &self.layers);
-        for (i, asleep) in self.asleep.iter_mut().enumerate() {
-            *asleep = Self::is_calm(calm[i]) && layers[i] == 0;
+        if !self.calm.iter().any(|&calm| Self::is_calm(calm)) {
+            self.asleep.fill(false);
+            return;
         }
-        for [i, j] in pairs(candidates) {
-            self.asleep[i] &= layers[j] == 0;
-            self.asleep[j] &= layers[i] == 0;
+        self.spread(candidates);
+        let layers = self.layers.iter_mut().map(|layers| *layers.get_mut());
+        for ((asleep, calm), layers) in self.asleep.iter_mut().zip(&self.calm).zip(layers) {
+            *asleep = Self::is_calm(*calm) && layers == 0;
         }
     }
 
     /// Gives those around restless guides one layer less than these.
     fn spread(&mut self, candidates: &[Candidates]) {
         let Self { calm, layers, .. } = self;
+        let own = |calm: f32| if calm < 0.0 { 1 + (-calm) as u8 } else { 0 };
         layers.clear();
-        layers.extend(calm.iter().map(|&calm| (-calm).max(0.0) as u8));
-        let most = layers.iter().copied().max().unwrap_or(0);
+        layers.extend(calm.iter().map(|&calm| AtomicU8::new(own(calm))));
+        let most = calm.iter().map(|&calm| own(calm)).max().unwrap_or(0);
+        let layers = &layers[..];
         for most in (2..=most).rev() {
-            for [i, j] in pairs(candidates) {
-                if layers[i] == most {
-                    layers[j] = layers[j].max(most - 1);
+            // Whoever has the most is not changed by this, and all others are given the same: any order will do.
+            let give = |to: &AtomicU8| {
+                if to.load(Relaxed) < most - 1 {
+                    to.store(most - 1, Relaxed);
                 }
-                if layers[j] == most {
-                    layers[i] = layers[i].max(most - 1);
+            };
+            candidates.par_iter().enumerate().for_each(|(c, chunk)| {
+                for (i, row) in layers[c * CHUNK..].iter().zip(chunk.first.windows(2)) {
+                    let others = &chunk.other[row[0] as usize..row[1] as usize];
+                    let others = others.iter().map(|&j| &layers[j as usize]);
+                    if i.load(Relaxed) == most {
+                        others.for_each(give);
+                    } else if others.clone().any(|j| j.load(Relaxed) == most) {
+                        give(i);
+                    }
                 }
-            }
+            });
         }
     }
 
@@ -156,12 +170,57 @@ impl Sleep {
     }
 }
 
-/// Guides that may touch before the next search, each two once.
-fn pairs(candidates: &[Candidates]) -> impl Iterator<Item = [usize; 2]> {
-    candidates.iter().enumerate().flat_map(|(c, chunk)| {
-        let others = chunk.other[..chunk.len()].iter();
-        others
-            .zip(&chunk.own)
-            .map(move |(&j, &own)| [c * CHUNK + own as usize, j as usize])
-    })
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::Vec3;
+
+    #[test]
+    fn restless_guides_keep_awake_whoever_is_within_their_layers() {
+        let n = 2 * CHUNK + 40;
+        // A thin net: each guide may touch the next but two, and some farther on.
+        let others = |i: usize| [i + 3, i + 11 + i % 7].into_iter().filter(move |&j| j < n && i % 5 > 0);
+        let mut candidates = Vec::new();
+        for first in (0..n).step_by(CHUNK) {
+            let mut chunk = Candidates::default();
+            chunk.clear();
+            for i in first..n.min(first + CHUNK) {
+                chunk.push_row(others(i).map(|j| (j as u32, Vec3::ZERO)));
+            }
+            candidates.push(chunk);
+        }
+        let calm = |i: usize| match i {
+            100 => -4.0,
+            303 | 304 => -1.0,
+            500 => -2.0,
+            _ if i % 9 == 0 => 0.5 * CALM_TIME,
+            _ => CALM_TIME,
+        };
+        let mut sleep = Sleep {
+            calm: (0..n).map(calm).collect(),
+            asleep: vec![true; n],
+            ..Sleep::default()
+        };
+        sleep.decide(&candidates, &[], &[200]);
+        let restless = [(100, 4), (303, 1), (304, 1), (500, 2), (200, 1)];
+        let mut awake: Vec<bool> = (0..n).map(|i| i % 9 == 0).collect();
+        for (from, layers) in restless {
+            let mut reached = vec![from];
+            for _ in 0..layers {
+                let last = reached.clone();
+                let touches = |i: usize| {
+                    last.iter()
+                        .any(|&k| others(k).any(|j| j == i) || others(i).any(|j| j == k))
+                };
+                reached.extend((0..n).filter(|&i| touches(i)));
+            }
+            reached.iter().for_each(|&i| awake[i] = true);
+        }
+        let asleep: Vec<bool> = awake.iter().map(|awake| !awake).collect();
+        assert_eq!(sleep.asleep, asleep);
+        assert!(awake.iter().filter(|awake| **awake).count() > n / 9 + 20);
+        sleep.calm.fill(0.0);
+        sleep.decide(&candidates, &[], &[]);
+        assert!(!sleep.asleep.contains(&true));
+    }
 }

@@ -92,7 +92,10 @@ impl Wall {
     pub(crate) fn new(touch: &Touch, toucher: &Toucher, k: u32, body: &BodyStep, rules: Rules) -> Self {
         let normal = (body.to.rotation * touch.normal).as_vec3();
         let point = body.to.point(touch.point);
-        let carried = (point - body.from.point(touch.point)).as_vec3();
+        let carried = match body.is_fixed {
+            true => Vec3::ZERO,
+            false => (point - body.from.point(touch.point)).as_vec3(),
+        };
         let arm = (point - body.center).as_vec3();
         let inherited = if rules.inherits {
             touch.start.min(0.0) as f32
@@ -170,11 +173,16 @@ impl Wall {
     /// One pass, with the guide moved by `moved` [m] in this step so far.
     #[inline]
     pub(crate) fn solve(&mut self, moved: Vec3, weight: Weight, body: &BodyStep, rules: Rules) {
-        let u = moved - self.carried - body.given(self.arm);
         let n = self.normal;
-        let [along, across] = self
-            .inverse_masses
-            .map(|w| 1.0 / (weight.share + body.contacts * w).max(f32::MIN_POSITIVE));
+        let mut u = moved - self.carried;
+        let mut stiffness = [1.0 / weight.share.max(f32::MIN_POSITIVE); 2];
+        if body.is_dynamic {
+            u -= body.given(self.arm);
+            stiffness = self
+                .inverse_masses
+                .map(|w| 1.0 / (weight.share + body.contacts * w).max(f32::MIN_POSITIVE));
+        }
+        let [along, across] = stiffness;
         let un = n.dot(u);
         let gap = self.gap + un;
         let ut = u - un * n;

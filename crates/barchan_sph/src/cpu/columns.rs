@@ -1,10 +1,11 @@
 //! What the solver knows of each guide, in the world's order.
 
+use barchan_neighbors::Curve;
 use barchan_world::{Guides, World, gather};
 use glam::{Vec3, Vec4, Vec4Swizzles};
 use rayon::prelude::*;
 
-use super::{CHUNK, order};
+use super::CHUNK;
 use crate::Pressure;
 use crate::laws::rest::Calm;
 use crate::laws::stress::Sym;
@@ -189,16 +190,15 @@ pub(crate) struct Spare {
     f32: Vec<f32>,
     vec3: Vec<Vec3>,
     place_of: Vec<u32>,
-    keyed: Vec<(u64, u32)>,
-    order: Vec<u32>,
+    curve: Curve,
     pub past: Past,
 }
 
 impl Spare {
     /// Puts guides in the order of a curve through cells of `side` [m].
     pub(crate) fn sort(&mut self, guides: &mut Guides, side: f32) {
-        order::sort(&guides.position, side, &mut self.keyed, &mut self.order);
-        let order = &*self.order;
+        let places = guides.position.par_iter().map(|p| p.as_dvec3());
+        let order = self.curve.sort(places, f64::from(side));
         let Guides {
             id,
             position,

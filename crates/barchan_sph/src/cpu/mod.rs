@@ -11,7 +11,6 @@ pub(crate) mod map;
 pub(crate) mod memory;
 pub(crate) mod moisture;
 pub(crate) mod near;
-pub(crate) mod order;
 pub(crate) mod pairs;
 pub(crate) mod pressure;
 pub(crate) mod simd;

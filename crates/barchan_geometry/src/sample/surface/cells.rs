@@ -3,13 +3,11 @@
 
 use std::ops::ControlFlow;
 
+use barchan_neighbors::morton;
 use glam::{DVec3, I64Vec3};
 
 const EMPTY: u64 = u64::MAX;
 const END: u32 = u32::MAX;
-/// Bits of a cell's number along an axis. Numbers wrap: cells two million apart share a key, which costs time, not truth,
-/// because every visitor measures distances.
-const AXIS_MASK: i64 = (1 << 21) - 1;
 
 /// A growing set of points, each found again from any place near it.
 pub(super) struct Cells {
@@ -41,9 +39,10 @@ impl Cells {
         cells
     }
 
-    /// The key of the cell around `p`: its Morton code, so that near keys are near in space.
+    /// The key of the cell around `p`: its Morton code, so that near keys are near in space. Cells two million apart share a key, which
+    /// costs time, not truth, because every visitor measures distances.
     pub fn key(&self, p: DVec3) -> u64 {
-        morton(self.cell(p))
+        morton(self.cell(p).to_array())
     }
 
     fn cell(&self, p: DVec3) -> I64Vec3 {
@@ -121,7 +120,8 @@ impl Cells {
     }
 
     fn block(&self, number: I64Vec3) -> Option<&[u32; 64]> {
-        let (_, block) = self.table[self.slot(morton(number << 2) >> 6)];
+        let first: I64Vec3 = number << 2;
+        let (_, block) = self.table[self.slot(morton(first.to_array()) >> 6)];
         self.blocks.get(block as usize)
     }
 
@@ -156,19 +156,6 @@ pub(super) fn phase(key: u64) -> u8 {
 fn local(cell: I64Vec3) -> usize {
     let pairs = |n: i64| (n & 1) | (n & 2) << 2;
     (pairs(cell.x) | pairs(cell.y) << 1 | pairs(cell.z) << 2) as usize
-}
-
-/// The bits of x, y and z in turn, x lowest.
-fn morton(cell: I64Vec3) -> u64 {
-    let spread = |n: i64| {
-        let mut bits = (n & AXIS_MASK) as u64;
-        bits = (bits | bits << 32) & 0x001F_0000_0000_FFFF;
-        bits = (bits | bits << 16) & 0x001F_0000_FF00_00FF;
-        bits = (bits | bits << 8) & 0x100F_00F0_0F00_F00F;
-        bits = (bits | bits << 4) & 0x10C3_0C30_C30C_30C3;
-        (bits | bits << 2) & 0x1249_2492_4924_9249
-    };
-    spread(cell.x) | spread(cell.y) << 1 | spread(cell.z) << 2
 }
 
 #[cfg(test)]
@@ -217,8 +204,7 @@ mod tests {
     fn a_cells_number_in_its_block_is_the_end_of_its_key() {
         for cell in [[0, 0, 0], [1, 2, 3], [-1, -6, 5], [1 << 20, 3, -(1 << 20)]] {
             let cell = I64Vec3::from_array(cell);
-            assert_eq!(local(cell) as u64, morton(cell) & 63, "{cell}");
+            assert_eq!(local(cell) as u64, morton(cell.to_array()) & 63, "{cell}");
         }
-        assert_eq!(morton(I64Vec3::new(0b11, 0b01, 0b10)), 0b101_011);
     }
 }
