@@ -42,6 +42,8 @@ pub(crate) struct Rule {
     pub hold: f32,
     /// Squared speed below which it comes to rest there [m²/s²].
     pub stop: f32,
+    /// Share of what pulls at it up to which guides that move leave a resting grain where it is [-].
+    pub loose: f32,
 }
 
 thread_local! {
@@ -157,23 +159,29 @@ struct Sums<I: Isa> {
     largest: I::Lanes,
     /// Sum of the weights that velocities have.
     share: I::Lanes,
+    /// The part of it that guides have that move.
+    going: I::Lanes,
     velocity: [I::Lanes; 3],
 }
 
 impl<I: Isa> Sums<I> {
-    /// Sums over the guides `list` for grains at `place`. Two vectors of grains at a time were slower: they do not fit into
+    /// Sums over the guides `list` for grains at `place`. Without `RESTING`, all guides are taken to move. Two vectors of grains at a time were slower: they do not fit into
     /// the registers.
     ///
     /// # Safety
     /// The machine must have the instructions of `I`.
     #[inline(always)]
-    unsafe fn over<const SHARP: bool>(movers: &[Mover], list: &[u32], place: &[I::Lanes; 3]) -> Self {
+    unsafe fn over<const SHARP: bool, const RESTING: bool>(
+        movers: &[Mover],
+        list: &[u32],
+        place: &[I::Lanes; 3],
+    ) -> Self {
         // SAFETY: the caller says so.
         unsafe {
             let zero = I::splat(0.0);
             let one = I::splat(1.0);
             let (mut sum, mut largest, mut shares) = (zero, zero, zero);
-            let (mut u, mut v, mut w) = (zero, zero, zero);
+            let (mut u, mut v, mut w, mut going) = (zero, zero, zero, zero);
             for &k in list {
                 let mover = &movers[k as usize];
                 let dx = I::sub(place[0], I::splat(mover.position[0]));
@@ -189,11 +197,15 @@ impl<I: Isa> Sums<I> {
                 u = I::mul_add(share, I::splat(mover.velocity[0]), u);
                 v = I::mul_add(share, I::splat(mover.velocity[1]), v);
                 w = I::mul_add(share, I::splat(mover.velocity[2]), w);
+                if RESTING {
+                    going = I::mul_add(share, I::splat(mover.going()), going);
+                }
             }
             Self {
                 weight: sum,
                 largest,
                 share: shares,
+                going: if RESTING { going } else { shares },
                 velocity: [u, v, w],
             }
         }
@@ -238,9 +250,11 @@ unsafe fn move_group<I: Isa>(group: Group, field: &Field, rule: &Rule, [all, som
                 *looked += TEST * some.indices().len() as u32 + SUM * few.indices().len() as u32;
                 let mut places = load3::<I>([x, y, z], &lanes);
                 let mut rates = load3::<I>([u, v, w], &lanes);
+                let (movers, list) = (&field.movers, few.indices());
                 let sums = match rule.mode {
-                    Mode::Gated => Sums::<I>::over::<true>(&field.movers, few.indices(), &places),
-                    _ => Sums::<I>::over::<false>(&field.movers, few.indices(), &places),
+                    Mode::Gated if rests::<I>(&rates) => Sums::<I>::over::<true, true>(movers, list, &places),
+                    Mode::Gated => Sums::<I>::over::<true, false>(movers, list, &places),
+                    _ => Sums::<I>::over::<false, false>(movers, list, &places),
                 };
                 speed = I::max(speed, move_lanes::<I>(&mut places, &mut rates, &sums, rule));
                 store3::<I>(places, [x, y, z], &lanes);
@@ -249,6 +263,13 @@ unsafe fn move_group<I: Isa>(group: Group, field: &Field, rule: &Rule, [all, som
             fastest[chunk] = I::greatest(speed);
         }
     }
+}
+
+/// Whether one of sixteen grains of these velocities rests.
+#[inline(always)]
+unsafe fn rests<I: Isa>([u, v, w]: &[I::Lanes; 3]) -> bool {
+    // SAFETY: the caller says that the machine has the instructions.
+    unsafe { I::at_most_zero(I::add(I::add(I::mul(*u, *u), I::mul(*v, *v)), I::mul(*w, *w))) != 0 }
 }
 
 #[inline(always)]
@@ -337,7 +358,11 @@ unsafe fn move_lanes<I: Isa>(
             // A grain that lies on guides of which none moves stays, or comes to rest.
             let slow = I::where_le(was, zero, one, I::where_le(speed, I::splat(rule.stop), one, zero));
             let held = I::where_le(I::splat(rule.hold), largest, slow, zero);
-            let moves = I::where_le(pulled, zero, I::sub(one, held), one);
+            let stays = I::where_le(pulled, zero, held, zero);
+            // One that rests is held by the guides that stay, if hardly any other is near: its static friction.
+            let loose = I::mul(I::splat(rule.loose), sums.share);
+            let stuck = I::where_le(sums.going, loose, I::where_le(was, zero, held, zero), stays);
+            let moves = I::sub(one, stuck);
             for new in &mut new {
                 *new = I::mul(*new, moves);
             }

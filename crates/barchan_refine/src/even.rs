@@ -21,7 +21,7 @@ use crate::laws::{CROWDED, REACH, agitated, spreading};
 /// Frames from count to count.
 const EVERY: u32 = 3;
 /// Side of a cell, in radii of the largest guide [-].
-const SIDE: f32 = 1.5;
+const SIDE: f32 = 1.0;
 /// Guides, and cells, of a task [-], at least.
 const TASK: usize = 1024;
 const CELLS: usize = 8192;
@@ -59,7 +59,9 @@ impl Evener {
         let mut rests = true;
         for (mover, &id) in movers.iter_mut().zip(&world.guides.id) {
             let is_calm = self.agitation[id as usize] == 0.0;
-            mover.is_still &= is_calm && self.was_calm[id as usize];
+            if !(is_calm && self.was_calm[id as usize]) {
+                mover.watch();
+            }
             self.was_calm[id as usize] = is_calm;
             rests &= is_calm;
         }
@@ -74,7 +76,7 @@ impl Evener {
             let id = world.guides.id[i] as usize;
             if self.agitation[id] > 0.0 {
                 let drift = spreading(self.gradients[id], world.guides.radius[i], self.agitation[id]);
-                mover.velocity = (Vec3::from_array(mover.velocity) + drift).to_array();
+                mover.push(drift);
             }
         }
     }
@@ -104,7 +106,12 @@ impl Evener {
                 }
             }
             let variance: f64 = squared / count - (velocity / count).length_squared();
-            agitated(before[id as usize], variance.max(0.0).sqrt() as f32, duration)
+            // Whoever stays is not stirred by a neighbour that slips.
+            let speed = match mover.velocity == [0.0; 3] {
+                true => 0.0,
+                false => variance.max(0.0).sqrt() as f32,
+            };
+            agitated(before[id as usize], speed, duration)
         };
         let guides = movers.par_iter().zip(&world.guides.id);
         guides.with_min_len(TASK).map(stirred).collect_into_vec(&mut self.spare);

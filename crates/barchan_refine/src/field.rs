@@ -22,9 +22,12 @@ pub struct Mover {
     pub velocity: [f32; 3],
     /// One over its squared reach [1/m²].
     pub inverse: f32,
-    /// Whether it is where it was in the last step, and stays.
-    pub is_still: bool,
+    /// 1 if it moves, 0 if it is where it was in the last step and stays, [`TRACE`] if it has only just stopped [-].
+    going: f32,
 }
+
+/// Next to nothing: weighs as little as 0, and is none.
+const TRACE: f32 = 1e-20;
 
 impl Mover {
     /// A guide of `radius` [m].
@@ -34,8 +37,34 @@ impl Mover {
             position: position.to_array(),
             velocity: velocity.to_array(),
             inverse: 1.0 / (reach * reach),
-            is_still,
+            going: match (velocity == Vec3::ZERO, is_still) {
+                (true, true) => 0.0,
+                (true, false) => TRACE,
+                (false, _) => 1.0,
+            },
         }
+    }
+
+    /// Whether it is where it was in the last step, and stays.
+    pub(crate) fn is_still(&self) -> bool {
+        self.going == 0.0
+    }
+
+    /// Whether it moves: its share of what does [-].
+    #[inline(always)]
+    pub(crate) fn going(&self) -> f32 {
+        self.going
+    }
+
+    /// What is around it may still change.
+    pub(crate) fn watch(&mut self) {
+        self.going = self.going.max(TRACE);
+    }
+
+    /// Gives it a velocity [m/s] besides its own.
+    pub(crate) fn push(&mut self, velocity: Vec3) {
+        self.velocity = (Vec3::from_array(self.velocity) + velocity).to_array();
+        self.going = 1.0;
     }
 
     /// How far it reaches [m].
@@ -112,7 +141,7 @@ impl Field {
         self.moving.push(0);
         for cell in self.bounds.windows(2) {
             let movers = &self.movers[cell[0] as usize..cell[1] as usize];
-            sum += movers.iter().filter(|m| !m.is_still).count() as u32;
+            sum += movers.iter().filter(|m| !m.is_still()).count() as u32;
             self.moving.push(sum);
         }
     }

@@ -29,6 +29,9 @@ use crate::settings::{Mode, RefineSettings, Seeding};
 const HOLD: f32 = 0.262_144;
 /// Speed below which a grain comes to rest on resting guides [m/s].
 const STOP: f32 = 0.02;
+/// Share of what pulls at a resting grain up to which guides that move leave it where it is [-]. Without it, a guide that slips out of
+/// a heap at rest takes the grains all around it along a little.
+const LOOSE: f32 = 0.25;
 /// Guides looked at, of those right after a sort, from which on grains are sorted again [-].
 const UNSORTED: f64 = 1.08;
 /// Packing fraction of settled guides [-].
@@ -197,6 +200,7 @@ impl GrainRefiner {
             exponent: exponent(step),
             hold: HOLD,
             stop: STOP * STOP,
+            loose: LOOSE,
         }
     }
 

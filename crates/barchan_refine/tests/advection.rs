@@ -227,6 +227,43 @@ fn what_a_refiner_leaves_out_since_all_rests_changes_no_bit() {
 }
 
 #[test]
+fn a_guide_that_slips_takes_those_grains_along_of_which_it_has_a_good_part() {
+    let mut world = world(9.81);
+    for k in 0..1000 {
+        let lattice = DVec3::new(f64::from(k % 10), f64::from(k / 10 % 10), f64::from(k / 100));
+        world.add_guide(0.033 * lattice, DVec3::ZERO, 0.02, 1.0, 0);
+    }
+    let lone = 555;
+    let mut refiner = GrainRefiner::new(settings(Mode::Gated, 20), &world, &[]).unwrap();
+    let mut velocities = vec![Vec3::ZERO; world.guides.len()];
+    for _ in 0..3 {
+        refiner.advance(&world, &velocities, STEP);
+    }
+    let before = refiner.grains().clone();
+    let places: Vec<DVec3> = (0..world.guides.len()).map(|i| world.place(i)).collect();
+    velocities[lone] = Vec3::new(1.0, 0.0, 0.0);
+    let way = velocities[lone] * STEP as f32;
+    shift(&mut world, lone, way);
+    refiner.advance(&world, &velocities, STEP);
+    let (mut left, mut taken) = (0, 0);
+    for i in 0..before.len() {
+        let p = before.place(i).as_dvec3();
+        let pull = |place: &DVec3| (1.0 - p.distance_squared(*place) / 0.06f64.powi(2)).max(0.0).powi(6);
+        let share = pull(&places[lone]) / places.iter().map(pull).sum::<f64>();
+        let now = refiner.grains().id.iter().position(|id| *id == before.id[i]).unwrap();
+        let moved = refiner.grains().place(now).distance(before.place(i));
+        if share > 0.0 && share < 0.22 {
+            assert_eq!(moved, 0.0, "{share}");
+            left += 1;
+        } else if share > 0.28 {
+            assert!(moved > 0.2 * way.length(), "{share}: {moved} of {}", way.length());
+            taken += 1;
+        }
+    }
+    assert!(left > 100 && taken > 5, "{left}, {taken}");
+}
+
+#[test]
 fn grains_that_repel_lie_farther_apart() {
     let run = |repel: bool| {
         let mut world = world(9.81);
