@@ -310,6 +310,11 @@ impl SdfGrid {
         distances(self, places, out);
     }
 
+    /// The same with the gradients [-] of the distances, as columns.
+    pub fn distances_and_gradients(&self, places: &[Lane; 3], out: &mut Lane, gradients: &mut [Lane; 3]) {
+        distances_and_gradients(self, places, out, gradients);
+    }
+
     /// Interpolation may exceed the true distance by half a cell's diagonal; the band is certain.
     fn outside_band(&self, cell: &Cell, value: f32) -> f64 {
         let value = f64::from(value);
@@ -380,27 +385,39 @@ vectorised! {
     fn distances(grid: &SdfGrid, places: &[Lane; 3], out: &mut Lane) = look_up
 }
 
-/// [`SdfGrid::distances`]. Numbers are loaded one by one, since those of neighbours lie apart; the rest is left to the compiler.
+vectorised! {
+    fn distances_and_gradients(grid: &SdfGrid, places: &[Lane; 3], distances: &mut Lane, gradients: &mut [Lane; 3]) = look_up_both
+}
+
+/// The fine cells of sixteen places, where there are any.
+struct Cells {
+    corners: [Lane; 8],
+    /// Place between the corners.
+    at: [Lane; 3],
+    is_fine: [bool; LANES],
+}
+
+/// Numbers are loaded one by one, since those of neighbours lie apart; the rest is left to the compiler.
 #[inline(always)]
-fn look_up(grid: &SdfGrid, places: &[Lane; 3], out: &mut Lane) {
+fn cells(grid: &SdfGrid, places: &[Lane; 3]) -> Cells {
     let per_voxel = grid.per_voxel as f32;
-    let (mut node, mut rest) = ([[0i32; LANES]; 3], [[0.0f32; LANES]; 3]);
-    let mut is_inside = [true; LANES];
+    let (mut node, mut at) = ([[0i32; LANES]; 3], [[0.0f32; LANES]; 3]);
+    let mut is_fine = [true; LANES];
     for axis in 0..3 {
         let last = grid.voxels[axis] as f32 - 1.0;
         for l in 0..LANES {
             let place = places[axis][l] * per_voxel;
-            is_inside[l] &= place >= 0.0 && place <= last;
+            is_fine[l] &= place >= 0.0 && place <= last;
             // SAFETY: no number became 0, and lattices of more nodes than an i32 counts are refused.
             node[axis][l] = unsafe { place.max(0.0).min(last).to_int_unchecked::<i32>() };
-            rest[axis][l] = place - node[axis][l] as f32;
+            at[axis][l] = place - node[axis][l] as f32;
         }
     }
     let mut corners = [[0.0; LANES]; 8];
     for l in 0..LANES {
         let node = IVec3::new(node[0][l], node[1][l], node[2][l]);
-        let fine = if is_inside[l] { grid.fine_at(node) } else { NONE };
-        is_inside[l] = fine != NONE;
+        let fine = if is_fine[l] { grid.fine_at(node) } else { NONE };
+        is_fine[l] = fine != NONE;
         if let Some(brick) = grid.fine.get(fine as usize) {
             const LAYER: usize = (NODES * NODES) as usize;
             const ROW: usize = NODES as usize;
@@ -413,20 +430,63 @@ fn look_up(grid: &SdfGrid, places: &[Lane; 3], out: &mut Lane) {
             }
         }
     }
-    let along = |a: f32, b: f32, t: f32| a + (b - a) * t;
+    Cells { corners, at, is_fine }
+}
+
+#[inline(always)]
+fn along(a: f32, b: f32, t: f32) -> f32 {
+    a + (b - a) * t
+}
+
+/// [`SdfGrid::distances`].
+#[inline(always)]
+fn look_up(grid: &SdfGrid, places: &[Lane; 3], out: &mut Lane) {
+    let Cells { corners, at, is_fine } = cells(grid, places);
     for l in 0..LANES {
         let c = |k: usize| corners[k][l];
-        let [x, y, z] = [rest[0][l], rest[1][l], rest[2][l]];
+        let [x, y, z] = [at[0][l], at[1][l], at[2][l]];
         let low = along(along(c(0), c(1), x), along(c(2), c(3), x), y);
         let high = along(along(c(4), c(5), x), along(c(6), c(7), x), y);
         out[l] = along(low, high, z);
     }
     for l in 0..LANES {
-        if !is_inside[l] {
-            let place = DVec3::new(places[0][l].into(), places[1][l].into(), places[2][l].into());
-            out[l] = grid.distance(grid.origin + place) as f32;
+        if !is_fine[l] {
+            out[l] = grid.distance(grid.origin + place_of(places, l)) as f32;
         }
     }
+}
+
+/// [`SdfGrid::distances_and_gradients`].
+#[inline(always)]
+fn look_up_both(grid: &SdfGrid, places: &[Lane; 3], distances: &mut Lane, gradients: &mut [Lane; 3]) {
+    let Cells { corners, at, is_fine } = cells(grid, places);
+    let per_voxel = grid.per_voxel as f32;
+    for l in 0..LANES {
+        let c = |k: usize| corners[k][l];
+        let [x, y, z] = [at[0][l], at[1][l], at[2][l]];
+        let [x0, x1] = [along(c(0), c(1), x), along(c(2), c(3), x)];
+        let [x2, x3] = [along(c(4), c(5), x), along(c(6), c(7), x)];
+        let [y0, y1] = [along(x0, x1, y), along(x2, x3, y)];
+        let dx0 = along(c(1) - c(0), c(3) - c(2), y);
+        let dx1 = along(c(5) - c(4), c(7) - c(6), y);
+        distances[l] = along(y0, y1, z);
+        gradients[0][l] = along(dx0, dx1, z) * per_voxel;
+        gradients[1][l] = along(x1 - x0, x3 - x2, z) * per_voxel;
+        gradients[2][l] = (y1 - y0) * per_voxel;
+    }
+    for l in 0..LANES {
+        if !is_fine[l] {
+            let (distance, gradient) = grid.distance_and_gradient(grid.origin + place_of(places, l));
+            distances[l] = distance as f32;
+            for axis in 0..3 {
+                gradients[axis][l] = gradient[axis] as f32;
+            }
+        }
+    }
+}
+
+fn place_of(places: &[Lane; 3], l: usize) -> DVec3 {
+    DVec3::new(places[0][l].into(), places[1][l].into(), places[2][l].into())
 }
 
 /// The contract holds within [`SdfGrid::error_bound`].

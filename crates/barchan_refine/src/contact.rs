@@ -1,7 +1,6 @@
 //! Grains against bodies: what would be inside is pushed out, and rubs.
 #![allow(clippy::needless_range_loop, reason = "lanes of several arrays at once")]
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use barchan_geometry::Shape;
@@ -13,9 +12,12 @@ use rayon::prelude::*;
 use crate::advect::{CHUNK, GROUP, UNKNOWN};
 use crate::clearance::Clearance;
 use crate::grains::Grains;
+use crate::touch::{self, Touching};
 
 /// Faces of a body that a grain is pushed out of, one after the other.
 const FACES: usize = 3;
+/// A grain that is no deeper in a body than this, of its radius [-], need not be pushed out of another face at once.
+const SHALLOW: f64 = 0.5;
 /// Bodies that a chunk can be near at a time.
 const NEAR: usize = 8;
 /// Points of a fast grain's way that are looked at.
@@ -133,6 +135,26 @@ impl Obstacle {
         local
     }
 
+    /// Directions of the body's frame, as columns, in the world.
+    fn out_of_field(&self, [x, y, z]: &[Lane; 3]) -> [Lane; 3] {
+        let mut world = [[0.0; LANES]; 3];
+        for (axis, world) in world.iter_mut().enumerate() {
+            let column = self.to_field.col(axis);
+            for l in 0..LANES {
+                world[l] = column.x * x[l] + column.y * y[l] + column.z * z[l];
+            }
+        }
+        world
+    }
+
+    /// Its field, if it has one.
+    fn field(&self) -> Option<&SdfGrid> {
+        match &self.surface {
+            Surface::Field(grid) => Some(grid),
+            Surface::Exact(_) => None,
+        }
+    }
+
     fn probe(&self, local: DVec3) -> (f64, DVec3) {
         match &self.surface {
             Surface::Field(grid) => grid.distance_and_normal(local),
@@ -207,7 +229,7 @@ impl Moving {
             end += normal * push - rubbed(end - start, normal, push, friction);
             self.slow_down(obstacle, end, normal, friction, step);
             // A corner's other face has its turn in the next step; only what is deep inside must be out now.
-            if push < 0.5 * self.radius {
+            if push < SHALLOW * self.radius {
                 break;
             }
         }
@@ -312,7 +334,7 @@ impl Contacts {
                     .zip(self.grain_clear.par_chunks_mut(GROUP)),
             )
             .zip(fastest.par_chunks_mut(GROUP / CHUNK))
-            .with_min_len(8)
+            .with_min_len(2)
             .for_each(
                 |((((((((x, y), z), u), v), w), (id, material)), (clear, gaps)), fastest)| {
                     for (k, (clear, fastest)) in clear.chunks_mut(count).zip(fastest).enumerate() {
@@ -343,23 +365,39 @@ struct Chunk<'a> {
     gaps: &'a mut [u8],
 }
 
-/// Where a chunk is and how it moves.
+/// Where a chunk is: its middle, and half the diagonal of the box around it [m].
+#[derive(Clone, Copy)]
 struct About {
     center: DVec3,
     half: f64,
+}
+
+impl About {
+    /// How far the chunk, whose grains went no farther than `travel` [m], may go before it can touch `obstacle` [m].
+    fn clear_of(&self, obstacle: &Obstacle, travel: f64, pushing: &Pushing) -> f32 {
+        // Between its poses the body swept over more than where it is now.
+        let wanted = self.half + pushing.largest_radius + travel;
+        let gap = obstacle.clearance.bound(obstacle.to.local(self.center), wanted) - wanted;
+        gap.min(f64::from(f32::MAX)) as f32
+    }
+}
+
+/// How a chunk moves.
+#[derive(Clone, Copy)]
+struct Motion {
     /// Of one of its grains [m/s].
     velocity: DVec3,
     /// Largest difference from it [m/s].
     spread: f64,
 }
 
-impl About {
-    /// Farthest that a grain went relative to `obstacle` [m], or more.
-    fn travel(&self, obstacle: &Obstacle, step: f64) -> f64 {
+impl Motion {
+    /// Farthest that a grain of the chunk went relative to `obstacle` [m], or more.
+    fn travel(&self, about: About, obstacle: &Obstacle, step: f64) -> f64 {
         let way = self.velocity * step;
-        let of_body = obstacle.turn * (self.center - way) + obstacle.shift;
+        let of_body = obstacle.turn * (about.center - way) + obstacle.shift;
         let turn = obstacle.turn.x_axis.length() + obstacle.turn.y_axis.length() + obstacle.turn.z_axis.length();
-        (way - of_body).length() + self.spread * step + turn * (self.half + self.spread * step)
+        (way - of_body).length() + self.spread * step + turn * (about.half + self.spread * step)
     }
 }
 
@@ -368,119 +406,186 @@ impl Chunk<'_> {
     /// far they may go before they can touch each body [m].
     fn push_out(mut self, pushing: &Pushing, clear: &mut [f32], farthest: f64) -> bool {
         let is_known = clear[0] > f32::NEG_INFINITY;
-        let mut about = None;
+        let (mut about, mut motion) = (None, None);
         let mut is_new = !is_known;
         let mut near = [0; NEAR];
         let (mut count, mut longest) = (0, 0.0f64);
-        for (k, (obstacle, clear)) in pushing.obstacles.iter().zip(clear).enumerate() {
+        for (k, (obstacle, clear)) in pushing.obstacles.iter().zip(&mut *clear).enumerate() {
             let travel = match obstacle.travel > 0.0 {
                 true => {
-                    let about = about.get_or_insert_with(|| self.about(pushing));
-                    about.travel(obstacle, pushing.step) + pushing.nudge
+                    let about = *about.get_or_insert_with(|| self.about(pushing));
+                    let motion = motion.get_or_insert_with(|| self.motion());
+                    motion.travel(about, obstacle, pushing.step) + pushing.nudge
                 }
                 false => farthest,
             };
-            let was_near = *clear <= 0.0;
+            let was_near = *clear <= 0.0 && is_known;
             *clear -= travel as f32;
             // What did not move is as near as it was.
-            if *clear <= 0.0 && (travel > 0.0 || !is_known) {
-                let about = about.get_or_insert_with(|| self.about(pushing));
-                // Between its poses the body swept over more than where it is now.
-                let wanted = about.half + pushing.largest_radius + travel;
-                let gap = obstacle.clearance.bound(obstacle.to.local(about.center), wanted) - wanted;
-                *clear = gap.min(f64::from(f32::MAX)) as f32;
+            if *clear > 0.0 || (travel == 0.0 && is_known) {
+                continue;
+            }
+            if !was_near {
+                let about = *about.get_or_insert_with(|| self.about(pushing));
+                *clear = about.clear_of(obstacle, travel, pushing);
                 // Gaps are those to the bodies that were near.
-                is_new |= gap <= 0.0 && !was_near;
-                if gap <= 0.0 && count < NEAR {
-                    near[count] = k;
-                    count += 1;
-                    longest = longest.max(travel);
-                }
+                is_new |= *clear <= 0.0;
+            }
+            if *clear <= 0.0 && count < NEAR {
+                near[count] = k;
+                count += 1;
+                longest = longest.max(travel);
             }
         }
         if count == 0 {
             return false;
         }
-        self.push_grains_out(&near[..count], longest, is_new, pushing)
-    }
-
-    /// Pushes its grains, which went no farther than `travel` [m], out of the bodies `near`, and tells whether one was inside.
-    fn push_grains_out(&mut self, near: &[usize], travel: f64, is_new: bool, pushing: &Pushing) -> bool {
         let unit = UNIT * pushing.largest_radius;
         let gone = match is_new {
             true => u8::MAX,
-            false => ((travel / unit) as u8).saturating_add(1),
+            false => ((longest / unit) as u8).saturating_add(1),
         };
-        for gap in self.gaps.iter_mut() {
-            *gap = gap.saturating_sub(gone);
+        let (due, found) = used_up(self.gaps, gone);
+        if found == 0 {
+            return false;
         }
-        let mut pushed = false;
+        // Bodies that it has left are told from others only where grains are looked at anyway.
+        let about = about.unwrap_or_else(|| self.about(pushing));
+        let mut left = 0;
+        for n in 0..count {
+            let k = near[n];
+            clear[k] = about.clear_of(&pushing.obstacles[k], longest, pushing);
+            near[left] = k;
+            left += usize::from(clear[k] <= 0.0);
+        }
+        match left {
+            0 => false,
+            _ => self.push_grains_out(&near[..left], &due[..found], longest, pushing),
+        }
+    }
+
+    /// Pushes the grains `due`, which went no farther than `travel` [m], out of the bodies `near`, and tells whether one was inside.
+    fn push_grains_out(&mut self, near: &[usize], due: &[u8], travel: f64, pushing: &Pushing) -> bool {
+        let unit = UNIT * pushing.largest_radius;
         let bodies_stay = near.iter().all(|&k| pushing.obstacles[k].travel == 0.0);
-        for start in (0..self.id.len()).step_by(LANES) {
-            let block = start..(start + LANES).min(self.id.len());
-            if !self.gaps[block.clone()].contains(&0) {
-                continue;
-            }
-            let distances = self.distances(block.clone(), near, pushing);
-            for (i, distance) in block.zip(distances) {
-                let way = match bodies_stay {
-                    true => f64::from(self.velocity(i).length()) * pushing.step + pushing.nudge,
-                    false => travel,
-                };
-                // In single precision, nearly there is there.
-                let distance = f64::from(distance) * (1.0 - 1e-5);
-                if distance > way.max(pushing.largest_radius) {
-                    self.gaps[i] = (CAUTION * (distance - pushing.largest_radius) / unit) as u8;
-                } else if self.gaps[i] == 0 {
-                    let gap = self.push_grain_out(i, near, pushing);
-                    self.gaps[i] = (CAUTION * gap / unit) as u8;
-                    pushed |= gap <= 0.0;
+        let lone = match near {
+            [k] if bodies_stay => pushing.obstacles[*k]
+                .field()
+                .map(|field| (&pushing.obstacles[*k], field)),
+            _ => None,
+        };
+        let mut pushed = false;
+        for part in due.chunks(LANES) {
+            let place = gathered(&self.position, part);
+            let velocity = gathered(&self.velocity, part);
+            let (mut distance, mut normal) = ([0.0; LANES], [[0.0; LANES]; 3]);
+            match lone {
+                Some((obstacle, field)) => {
+                    field.distances_and_gradients(&obstacle.in_field(&place), &mut distance, &mut normal);
                 }
+                None => distance = distances(&place, near, pushing),
+            }
+            let mut way = [travel as f32; LANES];
+            if bodies_stay {
+                let [u, v, w] = &velocity;
+                for l in 0..LANES {
+                    let speed = (u[l] * u[l] + v[l] * v[l] + w[l] * w[l]).sqrt();
+                    way[l] = speed * pushing.step as f32 + pushing.nudge as f32;
+                }
+            }
+            // In single precision, nearly there is there.
+            let gap = |l: usize| f64::from(distance[l]) * (1.0 - 1e-5);
+            let mut is_at = [false; LANES];
+            for l in 0..part.len() {
+                is_at[l] = gap(l) <= pushing.largest_radius.max(f64::from(way[l]));
+            }
+            let mut is_out = [false; LANES];
+            if let Some((obstacle, _)) = lone.filter(|_| is_at.contains(&true)) {
+                let grains = self.touching(part, obstacle, pushing, [place, velocity, normal], distance);
+                is_out = self.push_touching_out(part, grains, &is_at, pushing);
+            }
+            for (l, i) in part.iter().map(|&i| usize::from(i)).enumerate() {
+                let gap = match (is_at[l], is_out[l]) {
+                    (false, _) => gap(l) - pushing.largest_radius,
+                    (true, true) => 0.0,
+                    (true, false) => self.push_grain_out(i, near, pushing),
+                };
+                pushed |= is_at[l] && gap <= 0.0;
+                self.gaps[i] = (CAUTION * gap / unit) as u8;
             }
         }
         pushed
     }
 
-    /// How far each grain of a block is from the nearest of the bodies `near` [m].
-    fn distances(&self, block: Range<usize>, near: &[usize], pushing: &Pushing) -> Lane {
-        let column = |axis: usize| {
-            let values = &self.position[axis][block.clone()];
-            let mut column = [values[0]; LANES];
-            column[..values.len()].copy_from_slice(values);
-            column
+    /// The grains `part`, `distance` [m] from `obstacle`, with places, velocities and gradients in the body's frame.
+    fn touching(
+        &self,
+        part: &[u8],
+        obstacle: &Obstacle,
+        pushing: &Pushing,
+        [place, velocity, local]: [[Lane; 3]; 3],
+        distance: Lane,
+    ) -> Touching {
+        let mut grains = Touching {
+            place,
+            velocity,
+            radius: [0.0; LANES],
+            distance,
+            normal: obstacle.out_of_field(&local),
+            friction: [[0.0; LANES]; 2],
         };
-        let places = [column(0), column(1), column(2)];
-        let mut least = [f32::INFINITY; LANES];
-        for &k in near {
-            let distances = pushing.obstacles[k].distances(&places, pushing.origin);
-            for l in 0..LANES {
-                least[l] = least[l].min(distances[l]);
+        for (l, i) in part.iter().map(|&i| usize::from(i)).enumerate() {
+            let friction = obstacle.friction[usize::from(self.material[i])];
+            grains.radius[l] = (pushing.radius)(self.id[i]) as f32;
+            (grains.friction[0][l], grains.friction[1][l]) = (friction.r#static, friction.kinetic);
+        }
+        grains
+    }
+
+    /// Pushes those out that touch a body that stays and are not deep in it, and tells which.
+    fn push_touching_out(
+        &mut self,
+        part: &[u8],
+        mut grains: Touching,
+        is_at: &[bool; LANES],
+        pushing: &Pushing,
+    ) -> [bool; LANES] {
+        touch::push_out(&mut grains, pushing.step as f32);
+        let mut is_out = [false; LANES];
+        for (l, i) in part.iter().map(|&i| usize::from(i)).enumerate() {
+            let (radius, distance) = (grains.radius[l], grains.distance[l]);
+            is_out[l] = is_at[l] && distance < radius && distance > (1.0 - SHALLOW) as f32 * radius;
+            if is_out[l] {
+                for axis in 0..3 {
+                    self.position[axis][i] = grains.place[axis][l];
+                    self.velocity[axis][i] = grains.velocity[axis][l];
+                }
             }
         }
-        least
+        is_out
     }
 
-    /// Where it is and how it moves.
+    /// Where it is.
     fn about(&self, pushing: &Pushing) -> About {
-        let (center, half) = self.bounds();
-        let first = self.velocity(0);
-        let differs = |i: usize| self.velocity(i).distance(first);
-        About {
-            center: pushing.origin + center.as_dvec3(),
-            half,
-            velocity: first.as_dvec3(),
-            spread: f64::from((0..self.id.len()).map(differs).fold(0.0, f32::max)),
-        }
-    }
-
-    /// Its middle, and half the diagonal of the box around it [m].
-    fn bounds(&self) -> (Vec3, f64) {
         let ranges = [0, 1, 2].map(|axis| range(self.position[axis]));
         let (low, high) = (
             Vec3::from_array(ranges.map(|r| r.0)),
             Vec3::from_array(ranges.map(|r| r.1)),
         );
-        (0.5 * (low + high), 0.5 * f64::from((high - low).length()))
+        About {
+            center: pushing.origin + (0.5 * (low + high)).as_dvec3(),
+            half: 0.5 * f64::from((high - low).length()),
+        }
+    }
+
+    /// How it moves.
+    fn motion(&self) -> Motion {
+        let first = self.velocity(0);
+        let differs = |i: usize| self.velocity(i).distance(first);
+        Motion {
+            velocity: first.as_dvec3(),
+            spread: f64::from((0..self.id.len()).map(differs).fold(0.0, f32::max)),
+        }
     }
 
     fn velocity(&self, i: usize) -> Vec3 {
@@ -519,13 +624,58 @@ impl Chunk<'_> {
     }
 }
 
+/// Uses up `gone` of each of the `gaps`, and lists the grains that have none left, with their number.
+fn used_up(gaps: &mut [u8], gone: u8) -> ([u8; CHUNK], usize) {
+    let (mut due, mut count) = ([0; CHUNK], 0);
+    for gap in gaps.iter_mut() {
+        *gap = gap.saturating_sub(gone);
+    }
+    for (k, eight) in (0..).step_by(8).zip(gaps.chunks(8)) {
+        if !eight.contains(&0) {
+            continue;
+        }
+        for (i, gap) in (k..).zip(eight) {
+            due[count % CHUNK] = i;
+            count += usize::from(*gap == 0);
+        }
+    }
+    (due, count)
+}
+
+/// What `columns` have for up to sixteen grains, the last again where there are fewer.
+fn gathered(columns: &[&mut [f32]; 3], grains: &[u8]) -> [Lane; 3] {
+    let mut gathered = [[0.0; LANES]; 3];
+    let [x, y, z] = columns;
+    let mut i = usize::from(grains[0]);
+    for l in 0..LANES {
+        i = grains.get(l).map_or(i, |&i| usize::from(i));
+        (gathered[0][l], gathered[1][l], gathered[2][l]) = (x[i], y[i], z[i]);
+    }
+    gathered
+}
+
+/// How far each of sixteen places is from the nearest of the bodies `near` [m].
+fn distances(places: &[Lane; 3], near: &[usize], pushing: &Pushing) -> Lane {
+    let mut least = [f32::INFINITY; LANES];
+    for &k in near {
+        let distances = pushing.obstacles[k].distances(places, pushing.origin);
+        for l in 0..LANES {
+            least[l] = least[l].min(distances[l]);
+        }
+    }
+    least
+}
+
 /// The least and the greatest of `values`, sixteen at a time.
 fn range(values: &[f32]) -> (f32, f32) {
     let (mut low, mut high) = ([f32::INFINITY; LANES], [f32::NEG_INFINITY; LANES]);
-    for sixteen in values.chunks(LANES) {
-        for (l, &value) in sixteen.iter().enumerate() {
-            low[l] = if value < low[l] { value } else { low[l] };
-            high[l] = if value > high[l] { value } else { high[l] };
+    let (full, rest) = values.as_chunks::<LANES>();
+    let mut last = [values[0]; LANES];
+    last[..rest.len()].copy_from_slice(rest);
+    for sixteen in full.iter().chain([&last]) {
+        for l in 0..LANES {
+            low[l] = if sixteen[l] < low[l] { sixteen[l] } else { low[l] };
+            high[l] = if sixteen[l] > high[l] { sixteen[l] } else { high[l] };
         }
     }
     let least = low.into_iter().fold(f32::INFINITY, f32::min);

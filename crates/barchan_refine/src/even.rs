@@ -19,7 +19,7 @@ use crate::isa::LANES;
 use crate::laws::{CROWDED, REACH, agitated, spreading};
 
 /// Frames from count to count.
-const EVERY: u32 = 3;
+const EVERY: u32 = 4;
 /// Side of a cell, in radii of the largest guide [-].
 const SIDE: f32 = 1.0;
 /// Guides, and cells, of a task [-], at least.
@@ -56,14 +56,18 @@ impl Evener {
         if self.age == 0 {
             self.stir(world, movers, EVERY as f32 * duration as f32);
         }
-        let mut rests = true;
-        for (mover, &id) in movers.iter_mut().zip(&world.guides.id) {
-            let is_calm = self.agitation[id as usize] == 0.0;
-            if !(is_calm && self.was_calm[id as usize]) {
+        let (agitation, was_calm) = (&self.agitation, &self.was_calm);
+        let guides = movers.par_iter_mut().zip(&world.guides.id).with_min_len(TASK);
+        let is_calm = |(mover, &id): (&mut Mover, &u32)| {
+            let is_calm = agitation[id as usize] == 0.0;
+            if !(is_calm && was_calm[id as usize]) {
                 mover.watch();
             }
-            self.was_calm[id as usize] = is_calm;
-            rests &= is_calm;
+            is_calm
+        };
+        let rests = guides.map(is_calm).reduce(|| true, |a, b| a && b);
+        for &id in &world.guides.id {
+            self.was_calm[id as usize] = self.agitation[id as usize] == 0.0;
         }
         if rests {
             return;
@@ -72,13 +76,14 @@ impl Evener {
             self.count(world, grains, settled);
         }
         self.age = (self.age + 1) % EVERY;
-        for (i, mover) in movers.iter_mut().enumerate() {
-            let id = world.guides.id[i] as usize;
-            if self.agitation[id] > 0.0 {
-                let drift = spreading(self.gradients[id], world.guides.radius[i], self.agitation[id]);
-                mover.push(drift);
+        let (agitation, gradients) = (&self.agitation, &self.gradients);
+        let guides = movers.par_iter_mut().zip(&world.guides.id).zip(&world.guides.radius);
+        guides.with_min_len(TASK).for_each(|((mover, &id), &radius)| {
+            let id = id as usize;
+            if agitation[id] > 0.0 {
+                mover.push(spreading(gradients[id], radius, agitation[id]));
             }
-        }
+        });
     }
 
     /// Measures how differently guides move that are near each other. What moves as one is not stirred, however fast.

@@ -3,14 +3,11 @@
 use glam::{IVec3, Vec3};
 
 use crate::domain::Domain;
-use crate::isa::{Isa, LANES, Word};
+use crate::isa::{Isa, LANES};
 use crate::laws::REACH;
 
 /// Guides at the very end of their reach are kept: what is left out must weigh nothing whatever the rounding.
 const SLACK: f32 = 1.000_01;
-
-/// Number of each lane.
-const RAMP: [f32; LANES] = [0., 1., 2., 3., 4., 5., 6., 7., 8., 9., 10., 11., 12., 13., 14., 15.];
 
 /// A guide as grains see it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -248,25 +245,41 @@ impl List {
         end: usize,
     ) {
         self.make_room(self.len + end - start + LANES);
+        let from = [
+            &columns.x[..end + LANES],
+            &columns.y[..end + LANES],
+            &columns.z[..end + LANES],
+            &columns.squared_reach[..end + LANES],
+        ];
+        let numbers = &numbers[..end + LANES];
+        let own = &mut self.columns;
+        let to = [
+            own.x.as_mut_ptr(),
+            own.y.as_mut_ptr(),
+            own.z.as_mut_ptr(),
+            own.squared_reach.as_mut_ptr(),
+        ];
+        let (index, mut len) = (self.index.as_mut_ptr(), self.len);
         let mut k = start;
         while k < end {
-            // SAFETY: the caller says so.
+            // SAFETY: columns reach a vector beyond `end`, and there is room for all and a vector more; the caller says the rest.
             unsafe {
-                let gaps = bounds.gaps::<I>(columns, k);
-                let last = I::splat((end - k - 1) as f32);
-                let bits = I::at_most_zero(I::where_le(I::load(&RAMP), last, gaps, I::splat(1.0)));
-                pack::<I, u32>(bits, numbers, k, &mut self.index, self.len);
+                let x = I::load(sixteen(from[0], k));
+                let y = I::load(sixteen(from[1], k));
+                let z = I::load(sixteen(from[2], k));
+                let gaps = bounds.gaps::<I>([x, y, z], I::load(sixteen(from[3], k)));
+                let bits = I::at_most_zero(gaps) & (u32::MAX >> (32 - (end - k).min(LANES)));
+                I::pack::<u32>(bits, sixteen(numbers, k), &mut *index.add(len).cast());
                 if COLUMNS {
-                    let own = &mut self.columns;
-                    pack::<I, f32>(bits, &columns.x, k, &mut own.x, self.len);
-                    pack::<I, f32>(bits, &columns.y, k, &mut own.y, self.len);
-                    pack::<I, f32>(bits, &columns.z, k, &mut own.z, self.len);
-                    pack::<I, f32>(bits, &columns.squared_reach, k, &mut own.squared_reach, self.len);
+                    for c in 0..4 {
+                        I::pack::<f32>(bits, sixteen(from[c], k), &mut *to[c].add(len).cast());
+                    }
                 }
-                self.len += bits.count_ones() as usize;
+                len += bits.count_ones() as usize;
             }
             k += LANES;
         }
+        self.len = len;
     }
 
     /// A list may be read a vector beyond its end.
@@ -283,13 +296,15 @@ impl List {
     }
 }
 
-/// [`Isa::pack`] of the sixteen from `k` on to `at` and on.
+/// The sixteen of a column from `k` on.
+///
+/// # Safety
+/// There must be as many.
 #[inline(always)]
-unsafe fn pack<I: Isa, T: Word>(bits: u32, from: &[T], k: usize, to: &mut [T], at: usize) {
-    let from = from[k..][..LANES].try_into().expect("padded");
-    let to = (&mut to[at..][..LANES]).try_into().expect("padded");
-    // SAFETY: the caller says that the machine has the instructions.
-    unsafe { I::pack(bits, from, to) };
+unsafe fn sixteen<T>(column: &[T], k: usize) -> &[T; LANES] {
+    debug_assert!(k + LANES <= column.len());
+    // SAFETY: the caller says so.
+    unsafe { &*column.as_ptr().add(k).cast() }
 }
 
 impl Bounds {
@@ -317,38 +332,41 @@ impl Bounds {
     /// Around both.
     #[inline(always)]
     pub fn and(self, other: Self) -> Self {
-        Self {
-            low: self.low.min(other.low),
-            high: self.high.max(other.high),
+        // Places are numbers, so that it need not be asked which of two is none.
+        let (mut low, mut high) = (self.low, self.high);
+        for axis in 0..3 {
+            low[axis] = if other.low[axis] < low[axis] {
+                other.low[axis]
+            } else {
+                low[axis]
+            };
+            high[axis] = if other.high[axis] > high[axis] {
+                other.high[axis]
+            } else {
+                high[axis]
+            };
         }
+        Self { low, high }
     }
 
-    /// Squared distance less squared reach [m²] of the sixteen guides from `k` on.
+    /// Squared distance less squared reach [m²] of sixteen guides.
     #[inline(always)]
-    unsafe fn gaps<I: Isa>(&self, columns: &Columns, k: usize) -> I::Lanes {
+    unsafe fn gaps<I: Isa>(&self, [x, y, z]: [I::Lanes; 3], squared_reach: I::Lanes) -> I::Lanes {
         // SAFETY: the caller says so.
         unsafe {
-            let x = squared_gap::<I>(&columns.x, k, self.low.x, self.high.x);
-            let y = squared_gap::<I>(&columns.y, k, self.low.y, self.high.y);
-            let z = squared_gap::<I>(&columns.z, k, self.low.z, self.high.z);
-            I::sub(I::add(I::add(x, y), z), part::<I>(&columns.squared_reach, k))
+            let x = squared_gap::<I>(x, self.low.x, self.high.x);
+            let y = squared_gap::<I>(y, self.low.y, self.high.y);
+            let z = squared_gap::<I>(z, self.low.z, self.high.z);
+            I::sub(I::add(I::add(x, y), z), squared_reach)
         }
     }
 }
 
-/// The sixteen numbers of a column from `k` on.
+/// Squared distance [m²] of sixteen numbers to a range.
 #[inline(always)]
-unsafe fn part<I: Isa>(column: &[f32], k: usize) -> I::Lanes {
-    // SAFETY: the caller says that the machine has the instructions.
-    unsafe { I::load(column[k..][..LANES].try_into().expect("padded")) }
-}
-
-/// Squared distance [m²] of the sixteen numbers from `k` on to a range.
-#[inline(always)]
-unsafe fn squared_gap<I: Isa>(column: &[f32], k: usize, low: f32, high: f32) -> I::Lanes {
+unsafe fn squared_gap<I: Isa>(c: I::Lanes, low: f32, high: f32) -> I::Lanes {
     // SAFETY: the caller says that the machine has the instructions.
     unsafe {
-        let c = part::<I>(column, k);
         let away = I::max(I::sub(I::splat(low), c), I::sub(c, I::splat(high)));
         let away = I::max(away, I::splat(0.0));
         I::mul(away, away)

@@ -76,7 +76,7 @@ pub const CROWDED: f32 = 1.0;
 /// Share of a guide's agitation that may spread grains [-].
 const CARRIED: f32 = 0.5;
 /// How fast grains spread [1/s].
-const SPREAD: f32 = 9.0;
+const SPREAD: f32 = 8.0;
 /// How fast guides calm down [1/s].
 const CALM: f32 = 4.0;
 /// Agitation from which on a guide is calm [m/s].

@@ -197,10 +197,22 @@ fn sixteen_places_at_once_give_what_each_gives_alone() {
     let grid = grid(&shape, 0.04);
     // In the band, beyond it, deep inside, and outside of all samples.
     let points: Vec<DVec3> = points_in(shape.bounds().grown(0.5), 20_000).collect();
+    let mut off = 0.0;
     for sixteen in points.as_chunks::<LANES>().0 {
         let column = |axis: usize| sixteen.map(|p| (p - grid.corner())[axis] as f32);
+        let places = [column(0), column(1), column(2)];
         let mut found = [0.0; LANES];
-        grid.distances(&[column(0), column(1), column(2)], &mut found);
+        grid.distances(&places, &mut found);
+        let (mut same, mut gradients) = ([0.0; LANES], [[0.0; LANES]; 3]);
+        grid.distances_and_gradients(&places, &mut same, &mut gradients);
+        for (l, p) in sixteen.iter().enumerate() {
+            assert!((same[l] - found[l]).abs() < 1e-6, "{} and {}", same[l], found[l]);
+            let gradient = DVec3::from_array(gradients.map(|column| f64::from(column[l])));
+            let difference = gradient.distance(grid.distance_and_gradient(*p).1);
+            // Gradients jump from cell to cell, by no more than a voxel over the radius along each axis.
+            assert!(difference < 0.08, "{difference} at {p}");
+            off += difference / points.len() as f64;
+        }
         for (p, found) in sixteen.iter().zip(found) {
             let expected = grid.distance(*p);
             assert!(
@@ -209,4 +221,5 @@ fn sixteen_places_at_once_give_what_each_gives_alone() {
             );
         }
     }
+    assert!(off < 1e-4, "{off}");
 }
