@@ -83,6 +83,24 @@ fn sand_whose_support_is_taken_away_wakes() {
 }
 
 #[test]
+fn sand_is_drained_from_above_to_the_last_guide() {
+    let mut world = settled();
+    let mut solver = asleep(true);
+    assert!(fall_asleep(&mut solver, &mut world, 900));
+    assert!(world.guides.len() > 700, "{}", world.guides.len());
+    for k in (0..=15).rev() {
+        let keep: Vec<bool> = (0..world.guides.len())
+            .map(|i| world.place(i).z < 0.02 * f64::from(k))
+            .collect();
+        world.guides.retain(&keep);
+        run(&mut solver, &mut world, 2);
+        let lowest = places(&world).iter().map(|p| p.z).fold(f64::INFINITY, f64::min);
+        assert!(lowest > 0.0);
+    }
+    assert!(world.guides.is_empty());
+}
+
+#[test]
 fn sand_sleeps_and_wakes_to_the_same_bits_for_any_number_of_threads_and_after_a_resume() {
     let wake = |world: &mut World| {
         world.add_guide(DVec3::new(0.05, 0.0, 0.6), DVec3::new(0.0, 0.0, -2.0), 0.02, 0.2, 0);

@@ -323,10 +323,11 @@ impl Candidates {
         ends.extend(self.first.iter().map(before));
     }
 
-    /// Deepest overlap, of the mean of two radii [-], of the guides from `i` on.
+    /// Deepest overlap, of the mean of two radii [-], of the guides from `i` on, if there are any.
     pub(crate) fn deepest(&self, i: usize, at: &[Vec4]) -> f32 {
         let mut deepest = 0.0f32;
-        for (at_i, row) in at[i..].iter().zip(self.first.windows(2)) {
+        let own = at.get(i..).unwrap_or_default();
+        for (at_i, row) in own.iter().zip(self.first.windows(2)) {
             for c in row[0] as usize..row[1] as usize {
                 let d = self.base[c] + (*at_i - at[self.other[c] as usize]);
                 let (reach, squared) = (d.w, d.truncate().length_squared());

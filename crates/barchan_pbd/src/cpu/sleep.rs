@@ -110,7 +110,9 @@ impl Sleep {
                 }
             };
             candidates.par_iter().enumerate().for_each(|(c, chunk)| {
-                for (i, row) in layers[c * CHUNK..].iter().zip(chunk.first.windows(2)) {
+                // Chunks outlive their guides.
+                let own = layers.get(c * CHUNK..).unwrap_or_default();
+                for (i, row) in own.iter().zip(chunk.first.windows(2)) {
                     let others = &chunk.other[row[0] as usize..row[1] as usize];
                     let others = others.iter().map(|&j| &layers[j as usize]);
                     if i.load(Relaxed) == most {
@@ -179,7 +181,7 @@ mod tests {
     fn restless_guides_keep_awake_whoever_is_within_their_layers() {
         let n = 2 * CHUNK + 40;
         // A thin net: each guide may touch the next but two, and some farther on.
-        let others = |i: usize| [i + 3, i + 11 + i % 7].into_iter().filter(move |&j| j < n && i % 5 > 0);
+        let others = |i: usize| [i + 3, i + 11 + i % 7].into_iter().filter(move |&j| j < n && !i.is_multiple_of(5));
         let mut candidates = Vec::new();
         for first in (0..n).step_by(CHUNK) {
             let mut chunk = Candidates::default();
@@ -193,7 +195,7 @@ mod tests {
             100 => -4.0,
             303 | 304 => -1.0,
             500 => -2.0,
-            _ if i % 9 == 0 => 0.5 * CALM_TIME,
+            _ if i.is_multiple_of(9) => 0.5 * CALM_TIME,
             _ => CALM_TIME,
         };
         let mut sleep = Sleep {
@@ -203,7 +205,7 @@ mod tests {
         };
         sleep.decide(&candidates, &[], &[200]);
         let restless = [(100, 4), (303, 1), (304, 1), (500, 2), (200, 1)];
-        let mut awake: Vec<bool> = (0..n).map(|i| i % 9 == 0).collect();
+        let mut awake: Vec<bool> = (0..n).map(|i| i.is_multiple_of(9)).collect();
         for (from, layers) in restless {
             let mut reached = vec![from];
             for _ in 0..layers {
