@@ -87,7 +87,7 @@ fn sand_is_drained_from_above_to_the_last_guide() {
     let mut world = settled();
     let mut solver = asleep(true);
     assert!(fall_asleep(&mut solver, &mut world, 900));
-    assert!(world.guides.len() > 700, "{}", world.guides.len());
+    assert!(world.guides.len() > 300, "{}", world.guides.len());
     for k in (0..=15).rev() {
         let keep: Vec<bool> = (0..world.guides.len())
             .map(|i| world.place(i).z < 0.02 * f64::from(k))

@@ -181,7 +181,11 @@ mod tests {
     fn restless_guides_keep_awake_whoever_is_within_their_layers() {
         let n = 2 * CHUNK + 40;
         // A thin net: each guide may touch the next but two, and some farther on.
-        let others = |i: usize| [i + 3, i + 11 + i % 7].into_iter().filter(move |&j| j < n && !i.is_multiple_of(5));
+        let others = |i: usize| {
+            [i + 3, i + 11 + i % 7]
+                .into_iter()
+                .filter(move |&j| j < n && !i.is_multiple_of(5))
+        };
         let mut candidates = Vec::new();
         for first in (0..n).step_by(CHUNK) {
             let mut chunk = Candidates::default();
