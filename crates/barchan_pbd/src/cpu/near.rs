@@ -123,6 +123,7 @@ fn each_chunk(
     all.par_iter_mut()
         .zip(apart)
         .enumerate()
+        // One by one: chunks at bodies take far longer than others.
         .with_max_len(1)
         .for_each(|(c, (near, apart))| visit(c, near, apart, ways));
 }

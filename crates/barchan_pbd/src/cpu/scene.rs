@@ -131,6 +131,7 @@ impl Scene<'_> {
         found
             .zip(candidates)
             .enumerate()
+            // One by one: chunks at bodies take far longer than others.
             .with_max_len(1)
             .for_each(|(c, ((rows, walls), (candidates, near)))| {
                 rows::place(rows, c, candidates, placing);
