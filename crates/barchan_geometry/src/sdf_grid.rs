@@ -100,7 +100,36 @@ struct Cell {
     side: f64,
 }
 
+/// From one layer of a brick's nodes to the next, and from one row.
+const LAYER: usize = (NODES * NODES) as usize;
+const ROW: usize = NODES as usize;
+
+/// The samples of `brick` from the least corner of its cell `first` to the greatest.
+#[inline(always)]
+fn samples(brick: &Brick, first: IVec3) -> &[f32; LAYER + ROW + 2] {
+    let first = index(first, IVec3::splat(NODES));
+    brick[first..].first_chunk().expect("a cell's corners are in its brick")
+}
+
 impl Cell {
+    /// The cell `first` of `brick`, of `side` [m].
+    #[inline(always)]
+    fn of(brick: &Brick, first: IVec3, at: Vec3, side: f64) -> Self {
+        let s = samples(brick, first);
+        let corners = [
+            s[0],
+            s[1],
+            s[ROW],
+            s[ROW + 1],
+            s[LAYER],
+            s[LAYER + 1],
+            s[LAYER + ROW],
+            s[LAYER + ROW + 1],
+        ];
+        Self { corners, at, side }
+    }
+
+    #[inline(always)]
     fn value(&self) -> f32 {
         let Self { corners: c, at, .. } = self;
         let along = |a: f32, b: f32, t: f32| a + (b - a) * t;
@@ -110,6 +139,7 @@ impl Cell {
     }
 
     /// Value and its slope in each direction, per side.
+    #[inline(always)]
     fn value_and_slope(&self) -> (f32, Vec3) {
         let Self { corners: c, at, .. } = self;
         let along = |a: f32, b: f32, t: f32| a + (b - a) * t;
@@ -295,8 +325,16 @@ impl SdfGrid {
     /// Signed distance [m] at `p` [m] and the unit vector [-] along its gradient; z where the gradient vanishes.
     #[inline]
     pub fn distance_and_normal(&self, p: DVec3) -> (f64, DVec3) {
-        let (distance, gradient) = self.distance_and_gradient(p);
-        (distance, gradient.try_normalize().unwrap_or(DVec3::Z))
+        match self.find(p) {
+            Ok((cell, true)) => {
+                let (value, slope) = cell.value_and_slope();
+                (f64::from(value), slope.as_dvec3().try_normalize().unwrap_or(DVec3::Z))
+            }
+            _ => {
+                let (distance, gradient) = self.distance_and_gradient(p);
+                (distance, gradient.try_normalize().unwrap_or(DVec3::Z))
+            }
+        }
     }
 
     /// Least corner [m] of what is sampled, from which [`distances`](Self::distances) counts.
@@ -337,22 +375,16 @@ impl SdfGrid {
         let coarse = self.coarse_of[index(in_top, self.top_cells)];
         if coarse == NONE {
             let at = (rest + (node & 63).as_vec3()) / (CELLS * CELLS) as f32;
-            return Ok((
-                self.cell(&self.top, self.top_cells + 1, in_top, at, CELLS * CELLS),
-                false,
-            ));
+            return Ok((self.top_cell(in_top, at), false));
         }
         let in_coarse = (node >> 3) & 7;
         let fine = self.fine_of[coarse as usize][index(in_coarse, IVec3::splat(CELLS))];
-        let nodes = IVec3::splat(NODES);
         if fine == NONE {
             let at = (rest + (node & 7).as_vec3()) / CELLS as f32;
-            return Ok((
-                self.cell(&self.coarse[coarse as usize], nodes, in_coarse, at, CELLS),
-                false,
-            ));
+            let side = f64::from(CELLS) * self.voxel;
+            return Ok((Cell::of(&self.coarse[coarse as usize], in_coarse, at, side), false));
         }
-        Ok((self.cell(&self.fine[fine as usize], nodes, node & 7, rest, 1), true))
+        Ok((Cell::of(&self.fine[fine as usize], node & 7, rest, self.voxel), true))
     }
 
     /// The fine brick around `node` [voxels].
@@ -364,19 +396,17 @@ impl SdfGrid {
         }
     }
 
-    #[inline]
-    fn cell(&self, values: &[f32], nodes: IVec3, first: IVec3, at: Vec3, side: i32) -> Cell {
-        let first = index(first, nodes);
-        let (row, layer) = (nodes.x as usize, (nodes.x * nodes.y) as usize);
-        let pair = |k: usize| [values[k], values[k + 1]];
-        let [c0, c1] = pair(first);
-        let [c2, c3] = pair(first + row);
-        let [c4, c5] = pair(first + layer);
-        let [c6, c7] = pair(first + layer + row);
+    /// The cell of the dense lattice whose least node is `first`.
+    #[cold]
+    fn top_cell(&self, first: IVec3, at: Vec3) -> Cell {
+        let value = |k: usize| {
+            let corner = first + place(k, IVec3::splat(2));
+            self.top[index(corner, self.top_cells + 1)]
+        };
         Cell {
-            corners: [c0, c1, c2, c3, c4, c5, c6, c7],
+            corners: std::array::from_fn(value),
             at,
-            side: f64::from(side) * self.voxel,
+            side: f64::from(CELLS * CELLS) * self.voxel,
         }
     }
 }
@@ -419,11 +449,7 @@ fn cells(grid: &SdfGrid, places: &[Lane; 3]) -> Cells {
         let fine = if is_fine[l] { grid.fine_at(node) } else { NONE };
         is_fine[l] = fine != NONE;
         if let Some(brick) = grid.fine.get(fine as usize) {
-            const LAYER: usize = (NODES * NODES) as usize;
-            const ROW: usize = NODES as usize;
-            let first = index(node & (CELLS - 1), IVec3::splat(NODES));
-            let values: &[f32; LAYER + ROW + 2] =
-                brick[first..].first_chunk().expect("a cell's corners are in its brick");
+            let values = samples(brick, node & (CELLS - 1));
             for (corner, place) in [0, ROW, LAYER, LAYER + ROW].into_iter().enumerate() {
                 corners[2 * corner][l] = values[place];
                 corners[2 * corner + 1][l] = values[place + 1];

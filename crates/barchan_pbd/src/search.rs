@@ -20,7 +20,7 @@ const SLOW_LEEWAY: f32 = 0.6;
 const MOST_LEEWAY: f32 = 4.0;
 
 /// Guides that go no farther than this in a frame, of the largest radius [-], are searched for so many frames ahead [-].
-const NEAR: f32 = 0.2;
+const NEAR: f32 = 0.3;
 const FRAMES: f32 = 3.0;
 
 /// Guides may be searched for anew, each among all, up to one in so many [-]; else all are.

@@ -11,6 +11,8 @@ use glam::DVec3;
 const MOST_PLANES: usize = 3;
 /// Two normals whose cosine is above this [-] are of one face.
 const SAME_FACE: f64 = 0.9;
+/// How much farther than it is felt a face is left to look for others, of a radius [-]: that it is not found again costs less.
+const AWAY: f64 = 1e-3;
 /// A way in a step below this, of a radius [-], is short: a face bends away from it by no more than half its square.
 const SHORT: f64 = 0.1;
 
@@ -136,6 +138,9 @@ impl Surface {
         let mut normals = [DVec3::ZERO; MOST_PLANES];
         let mut probed = to;
         for k in 0..MOST_PLANES {
+            if k > 0 && self.distance(probed) - radius > slack {
+                return nearest;
+            }
             let (mut distance, mut normal) = self.probe(probed);
             let mut start = None;
             if k == 0 {
@@ -174,7 +179,7 @@ impl Surface {
                 });
             }
             normals[k] = normal;
-            probed += normal * (radius + slack - distance);
+            probed += normal * (radius + slack - distance + AWAY * radius);
         }
         nearest
     }
