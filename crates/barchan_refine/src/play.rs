@@ -9,19 +9,19 @@ use crate::field::Mover;
 use crate::periodic::{nearest, wrapped};
 
 /// A guide is slow up to this speed, in its radii a second [1/s].
-const SLOW: f64 = 0.5;
+const SLOW: f32 = 0.5;
 /// It is fast from this speed on, in its radii a second [1/s].
-const FAST: f64 = 3.0;
+const FAST: f32 = 3.0;
 /// Slack of the rope of a fast guide, of its radius [-].
-const SHORT: f64 = 0.02;
+const SHORT: f32 = 0.02;
 /// An anchor catches up with its guide at no more than this, of the guide's own speed [-].
-const CATCH_UP: f64 = 1.5;
+const CATCH_UP: f32 = 1.5;
 /// Slack of the rope of a slow guide, of its radius [-].
-const LONG: f64 = 1.0;
+const LONG: f32 = 1.0;
 /// Lag at which an anchor follows whatever the guides around do, of the radius [-].
-const LAST: f64 = 2.5;
+const LAST: f32 = 2.5;
 /// Room that a guide has in its cage, of the radius [-]: one that goes fast and farther is not caged.
-const CAGE: f64 = 0.6;
+const CAGE: f32 = 0.6;
 /// Share of the guides around one that must go, too, if its anchor is to go [-].
 const COMPANY: f32 = 0.4;
 
@@ -40,19 +40,23 @@ pub(crate) struct Play {
     /// By the guides' ids: whether the anchor did not move in the last frame. Only tells what need not be done again.
     stayed: Vec<bool>,
     pulls: Vec<Pull>,
-    /// Of each cell: all guides, and those whose anchors are to go.
-    counts: Vec<[u32; 2]>,
+    /// Of each cell: [`ONE`] for each guide, and one more for each whose anchor is to go.
+    counts: Vec<u64>,
 }
+
+/// A guide in a count, above those that go.
+const ONE: u64 = 1 << 32;
 
 /// What draws at an anchor.
 #[derive(Clone, Copy, Debug)]
 struct Pull {
     /// Where the anchor is [m].
     from: DVec3,
-    /// To the guide [m].
-    way: DVec3,
+    /// To the guide [m], and how far that is.
+    way: Vec3,
+    length: f32,
     /// How far the anchor is to go [m].
-    wanted: f64,
+    wanted: f32,
     /// Whether it goes whatever the others do.
     alone: bool,
     /// Whether the others hold it.
@@ -61,10 +65,10 @@ struct Pull {
 
 impl Pull {
     /// What the anchor goes [m].
-    fn moved(&self) -> DVec3 {
+    fn moved(&self) -> Vec3 {
         match self.wanted > 0.0 {
-            true => self.way * (self.wanted / self.way.length()),
-            false => DVec3::ZERO,
+            true => self.way * (self.wanted / self.length),
+            false => Vec3::ZERO,
         }
     }
 }
@@ -83,10 +87,14 @@ impl Play {
             .map(|(i, velocity)| {
                 let now = world.place(i) - world.origin;
                 let anchor = anchors[world.guides.id[i] as usize];
-                let moved = velocity.as_dvec3() * duration;
-                let from = if anchor.is_nan() { now - moved } else { anchor };
-                let radius = f64::from(world.guides.radius[i]);
-                pull(from, nearest(world, now - from), moved.length(), duration, radius)
+                let moved = *velocity * duration as f32;
+                let from = if anchor.is_nan() {
+                    now - moved.as_dvec3()
+                } else {
+                    anchor
+                };
+                let way = nearest(world, now - from).as_vec3();
+                pull(from, way, moved.length(), duration as f32, world.guides.radius[i])
             })
             .collect_into_vec(&mut self.pulls);
         self.hold_the_lonely(world);
@@ -98,8 +106,8 @@ impl Play {
             .map(|(i, pull)| {
                 let stays = pull.wanted == 0.0 && stayed[world.guides.id[i] as usize];
                 let (from, moved) = (pull.from, pull.moved());
-                pull.from = wrapped(world, from + moved);
-                let rate = (moved / duration).as_vec3();
+                pull.from = wrapped(world, from + moved.as_dvec3());
+                let rate = moved * (1.0 / duration) as f32;
                 Mover::new(from.as_vec3(), rate, world.guides.radius[i], stays)
             })
             .collect_into_vec(movers);
@@ -118,11 +126,9 @@ impl Play {
         let places = self.pulls.iter().map(|pull| pull.from.as_vec3());
         let domain = Domain::over(places, side, 8 * self.pulls.len() + 4096);
         self.counts.clear();
-        self.counts.resize(domain.len(), [0; 2]);
+        self.counts.resize(domain.len(), 0);
         for pull in &self.pulls {
-            let [all, going] = &mut self.counts[domain.index(domain.cell(pull.from.as_vec3()))];
-            *all += 1;
-            *going += u32::from(pull.wanted > 0.0);
+            self.counts[domain.index(domain.cell(pull.from.as_vec3()))] += ONE + u64::from(pull.wanted > 0.0);
         }
         let counts = &self.counts;
         self.pulls.par_iter_mut().with_min_len(256).for_each(|pull| {
@@ -132,10 +138,10 @@ impl Play {
                 let (first, last) = ((cell - 1).max(IVec3::ZERO), (cell + 1).min(domain.size() - 1));
                 for z in first.z..=last.z {
                     for y in first.y..=last.y {
-                        for x in first.x..=last.x {
-                            let found = counts[domain.index(IVec3::new(x, y, z))];
-                            all += found[0];
-                            going += found[1];
+                        let start = domain.index(IVec3::new(first.x, y, z));
+                        for found in &counts[start..=start + (last.x - first.x) as usize] {
+                            all += found / ONE;
+                            going += found % ONE;
                         }
                     }
                 }
@@ -162,7 +168,7 @@ impl Play {
 
 /// How far the anchor at `from` goes towards its guide of `radius` [m], which is `way` [m] off and went `moved` [m] in
 /// `duration` [s].
-fn pull(from: DVec3, way: DVec3, moved: f64, duration: f64, radius: f64) -> Pull {
+fn pull(from: DVec3, way: Vec3, moved: f32, duration: f32, radius: f32) -> Pull {
     let speed = moved / (duration * radius);
     let fast = ((speed - SLOW) / (FAST - SLOW)).clamp(0.0, 1.0);
     let slack = radius * (LONG + fast * (SHORT - LONG));
@@ -173,6 +179,7 @@ fn pull(from: DVec3, way: DVec3, moved: f64, duration: f64, radius: f64) -> Pull
     Pull {
         from,
         way,
+        length,
         wanted: wanted.max(0.0),
         alone: length > LAST * radius || (fast > 0.0 && length > CAGE * radius),
         held: false,
