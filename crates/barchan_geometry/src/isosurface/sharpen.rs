@@ -1,6 +1,6 @@
 //! Edges and corners that cells cut off, put back.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
@@ -17,6 +17,9 @@ const MISS: f64 = 0.02;
 const NEAR: f64 = 0.35;
 /// Weight of the triangle's middle against the planes [-]: it decides where on an edge the point lies.
 const PULL: f64 = 1e-4;
+
+/// Rounds in which sides are mended [-], at most.
+const ROUNDS: usize = 4;
 
 /// Puts the sharp edges and corners of `shape` back into `mesh`, a closed manifold whose vertices lie on its surface.
 ///
@@ -57,6 +60,159 @@ pub fn sharpen(mesh: &mut TriMesh, shape: &dyn Shape) {
         if at_a.dot(at_b) < SHARP && faces(mesh, first, at_a) && faces(mesh, second, at_b) {
             (mesh.triangles[one], mesh.triangles[other]) = (first, second);
         }
+    }
+    mend(mesh, shape);
+    drop_unused(mesh);
+}
+
+/// Mends sides that still cut through an edge, round by round: a side is turned if that brings it nearer to the surface, or taken away
+/// where the points on both its sides lie next to each other.
+fn mend(mesh: &mut TriMesh, shape: &dyn Shape) {
+    for _ in 0..ROUNDS {
+        let cuts = |&t: &[u32; 3]| {
+            let is_cut = |side: &[u32; 2]| {
+                let (off, length) = off(mesh, shape, *side);
+                side[0] < side[1] && off > MISS * length
+            };
+            [[t[0], t[1]], [t[1], t[2]], [t[2], t[0]]]
+                .into_iter()
+                .filter(is_cut)
+                .collect::<Vec<_>>()
+        };
+        let found: Vec<[u32; 2]> = mesh.triangles.par_iter().flat_map_iter(cuts).collect();
+        let mut patch = Patch::new(mesh);
+        for side in found {
+            patch.mend(mesh, shape, side);
+        }
+        if !patch.finish(mesh) {
+            return;
+        }
+    }
+}
+
+/// How far the middle of a side is from the surface, and its length [m].
+fn off(mesh: &TriMesh, shape: &dyn Shape, side: [u32; 2]) -> (f64, f64) {
+    let [a, b] = side.map(|v| mesh.vertices[v as usize]);
+    (shape.distance(0.5 * (a + b)).abs(), a.distance(b))
+}
+
+/// What is where in a mesh of which a few sides are mended.
+struct Patch {
+    /// The triangle of each side, and its third corner.
+    sides: HashMap<(u32, u32), (usize, u32)>,
+    /// The triangles of each vertex: those of vertex v are `of[first[v]..first[v + 1]]`.
+    first: Vec<usize>,
+    of: Vec<usize>,
+    /// Triangles next to which something changed already.
+    is_done: Vec<bool>,
+    is_gone: Vec<bool>,
+}
+
+impl Patch {
+    fn new(mesh: &TriMesh) -> Self {
+        let mut sides = HashMap::with_capacity(3 * mesh.triangles.len());
+        let mut first = vec![0; mesh.vertices.len() + 1];
+        for (t, &[a, b, c]) in mesh.triangles.iter().enumerate() {
+            sides.extend([((a, b), (t, c)), ((b, c), (t, a)), ((c, a), (t, b))]);
+            for v in [a, b, c] {
+                first[v as usize] += 1;
+            }
+        }
+        let mut end = 0;
+        for first in &mut first {
+            end += *first;
+            *first = end;
+        }
+        let mut of = vec![0; end];
+        for (t, triangle) in mesh.triangles.iter().enumerate() {
+            for &v in triangle {
+                first[v as usize] -= 1;
+                of[first[v as usize]] = t;
+            }
+        }
+        let none = vec![false; mesh.triangles.len()];
+        Self {
+            sides,
+            first,
+            of,
+            is_done: none.clone(),
+            is_gone: none,
+        }
+    }
+
+    fn around(&self, v: u32) -> &[usize] {
+        &self.of[self.first[v as usize]..self.first[v as usize + 1]]
+    }
+
+    /// Turns a side or takes it away, if that helps.
+    fn mend(&mut self, mesh: &mut TriMesh, shape: &dyn Shape, [a, b]: [u32; 2]) {
+        let (Some(&(one, c)), Some(&(other, d))) = (self.sides.get(&(a, b)), self.sides.get(&(b, a))) else {
+            return;
+        };
+        let touched: Vec<usize> = [a, b, c, d].iter().flat_map(|&v| self.around(v)).copied().collect();
+        if touched.iter().any(|&t| self.is_done[t]) || self.sides.contains_key(&(c, d)) {
+            return;
+        }
+        let (now, length) = off(mesh, shape, [a, b]);
+        let (then, between) = off(mesh, shape, [c, d]);
+        let (first, second) = ([c, a, d], [d, b, c]);
+        if then < 0.5 * now && is_along(mesh, shape, first) && is_along(mesh, shape, second) {
+            (mesh.triangles[one], mesh.triangles[other]) = (first, second);
+        } else if between < NEAR * length && self.share_no_more_than_two(mesh, c, d) {
+            (self.is_gone[one], self.is_gone[other]) = (true, true);
+            for &t in self.around(d) {
+                mesh.triangles[t] = mesh.triangles[t].map(|v| if v == d { c } else { v });
+            }
+        } else {
+            return;
+        }
+        for t in touched {
+            self.is_done[t] = true;
+        }
+    }
+
+    /// Whether two vertices have no more than two neighbours in common, so that they can become one.
+    fn share_no_more_than_two(&self, mesh: &TriMesh, c: u32, d: u32) -> bool {
+        let neighbours = |v: u32| {
+            let all = self.around(v).iter().flat_map(|&t| mesh.triangles[t]);
+            all.filter(|&n| n != v).collect::<HashSet<u32>>()
+        };
+        neighbours(c).intersection(&neighbours(d)).count() == 2
+    }
+
+    /// Leaves out what is gone. Gives whether anything changed.
+    fn finish(self, mesh: &mut TriMesh) -> bool {
+        let mut gone = self.is_gone.iter();
+        mesh.triangles.retain(|_| !*gone.next().expect("one flag a triangle"));
+        self.is_done.contains(&true)
+    }
+}
+
+/// Whether a triangle lies along the surface.
+fn is_along(mesh: &TriMesh, shape: &dyn Shape, triangle: [u32; 3]) -> bool {
+    let [a, b, c] = triangle.map(|v| mesh.vertices[v as usize]);
+    let (across, middle) = ((b - a).cross(c - a), (a + b + c) / 3.0);
+    across.length_squared() > 0.0 && across.dot(shape.normal(middle)) > SHARP * across.length()
+}
+
+/// Leaves out vertices that no triangle has.
+fn drop_unused(mesh: &mut TriMesh) {
+    let mut numbers = vec![u32::MAX; mesh.vertices.len()];
+    for &v in mesh.triangles.iter().flatten() {
+        numbers[v as usize] = 0;
+    }
+    let mut next = 0;
+    let mut vertices = std::mem::take(&mut mesh.vertices).into_iter();
+    for number in &mut numbers {
+        let vertex = vertices.next().expect("one number a vertex");
+        if *number == 0 {
+            *number = next;
+            next += 1;
+            mesh.vertices.push(vertex);
+        }
+    }
+    for v in mesh.triangles.iter_mut().flatten() {
+        *v = numbers[*v as usize];
     }
 }
 

@@ -145,6 +145,23 @@ fn sharpened_blocks_and_discs_have_their_edges_and_corners() {
 }
 
 #[test]
+fn no_side_of_a_sharpened_disc_cuts_its_rim() {
+    let disc = Cylinder::new(1.05, 0.12).unwrap();
+    for voxel in [0.02, 0.029, 0.0363, 0.04, 0.05] {
+        let mut mesh = surface(&disc, voxel, 0.0);
+        sharpen(&mut mesh, &disc);
+        assert_eq!(euler_characteristic(&mesh), 2);
+        let off = |t: usize| {
+            let [a, b, c] = mesh.corners(t);
+            let middles = [(a + b) / 2.0, (b + c) / 2.0, (c + a) / 2.0, (a + b + c) / 3.0];
+            middles.map(|p| disc.distance(p).abs()).into_iter().fold(0.0, f64::max)
+        };
+        let worst = (0..mesh.triangles.len()).map(off).fold(0.0, f64::max);
+        assert!(worst < 0.05 * voxel, "{worst} m with voxels of {voxel} m");
+    }
+}
+
+#[test]
 fn slivers_are_rare() {
     let mesh = surface(&Torus { major: 1.0, minor: 0.4 }, 0.05, 0.0);
     let thin = (0..mesh.triangles.len())
