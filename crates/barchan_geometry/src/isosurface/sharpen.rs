@@ -19,7 +19,9 @@ const NEAR: f64 = 0.35;
 const PULL: f64 = 1e-4;
 
 /// Rounds in which sides are mended [-], at most.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 8;
+/// Least cosine between a triangle and the surface for a side to be turned [-].
+const TILT: f64 = 0.2;
 
 /// Puts the sharp edges and corners of `shape` back into `mesh`, a closed manifold whose vertices lie on its surface.
 ///
@@ -62,6 +64,8 @@ pub fn sharpen(mesh: &mut TriMesh, shape: &dyn Shape) {
         }
     }
     mend(mesh, shape);
+    split(mesh, shape);
+    mend(mesh, shape);
     drop_unused(mesh);
 }
 
@@ -69,19 +73,9 @@ pub fn sharpen(mesh: &mut TriMesh, shape: &dyn Shape) {
 /// where the points on both its sides lie next to each other.
 fn mend(mesh: &mut TriMesh, shape: &dyn Shape) {
     for _ in 0..ROUNDS {
-        let cuts = |&t: &[u32; 3]| {
-            let is_cut = |side: &[u32; 2]| {
-                let (off, length) = off(mesh, shape, *side);
-                side[0] < side[1] && off > MISS * length
-            };
-            [[t[0], t[1]], [t[1], t[2]], [t[2], t[0]]]
-                .into_iter()
-                .filter(is_cut)
-                .collect::<Vec<_>>()
-        };
-        let found: Vec<[u32; 2]> = mesh.triangles.par_iter().flat_map_iter(cuts).collect();
-        let mut patch = Patch::new(mesh);
-        for side in found {
+        let cut = cut_sides(mesh, shape);
+        let mut patch = Patch::new(mesh, &cut);
+        for side in cut {
             patch.mend(mesh, shape, side);
         }
         if !patch.finish(mesh) {
@@ -90,50 +84,67 @@ fn mend(mesh: &mut TriMesh, shape: &dyn Shape) {
     }
 }
 
+/// Gives sides that could not be mended a point of the edge that they cut.
+fn split(mesh: &mut TriMesh, shape: &dyn Shape) {
+    let cut = cut_sides(mesh, shape);
+    let mut patch = Patch::new(mesh, &cut);
+    for side in cut {
+        patch.split(mesh, shape, side);
+    }
+}
+
+/// The sides whose middle lies off the surface.
+fn cut_sides(mesh: &TriMesh, shape: &dyn Shape) -> Vec<[u32; 2]> {
+    let is_cut = |side: &[u32; 2]| {
+        let (off, length) = off(mesh, shape, *side);
+        side[0] < side[1] && off > MISS * length
+    };
+    let cuts = |&[a, b, c]: &[u32; 3]| [[a, b], [b, c], [c, a]].into_iter().filter(is_cut).collect::<Vec<_>>();
+    mesh.triangles.par_iter().flat_map_iter(cuts).collect()
+}
+
 /// How far the middle of a side is from the surface, and its length [m].
 fn off(mesh: &TriMesh, shape: &dyn Shape, side: [u32; 2]) -> (f64, f64) {
     let [a, b] = side.map(|v| mesh.vertices[v as usize]);
     (shape.distance(0.5 * (a + b)).abs(), a.distance(b))
 }
 
-/// What is where in a mesh of which a few sides are mended.
+/// What is where near the sides of a mesh that are to be mended.
 struct Patch {
     /// The triangle of each side, and its third corner.
     sides: HashMap<(u32, u32), (usize, u32)>,
-    /// The triangles of each vertex: those of vertex v are `of[first[v]..first[v + 1]]`.
-    first: Vec<usize>,
-    of: Vec<usize>,
+    /// The triangles of each vertex.
+    of: HashMap<u32, Vec<usize>>,
     /// Triangles next to which something changed already.
     is_done: Vec<bool>,
     is_gone: Vec<bool>,
 }
 
 impl Patch {
-    fn new(mesh: &TriMesh) -> Self {
-        let mut sides = HashMap::with_capacity(3 * mesh.triangles.len());
-        let mut first = vec![0; mesh.vertices.len() + 1];
-        for (t, &[a, b, c]) in mesh.triangles.iter().enumerate() {
-            sides.extend([((a, b), (t, c)), ((b, c), (t, a)), ((c, a), (t, b))]);
-            for v in [a, b, c] {
-                first[v as usize] += 1;
+    /// Around `cut` sides: their triangles, and all triangles of those.
+    fn new(mesh: &TriMesh, cut: &[[u32; 2]]) -> Self {
+        let mut is_near = vec![false; mesh.vertices.len()];
+        let mut is_at = is_near.clone();
+        for &v in cut.iter().flatten() {
+            is_at[v as usize] = true;
+        }
+        let touches = |is: &[bool], triangle: &[u32; 3]| triangle.iter().any(|&v| is[v as usize]);
+        for triangle in mesh.triangles.iter().filter(|t| touches(&is_at, t)) {
+            for &v in triangle {
+                is_near[v as usize] = true;
             }
         }
-        let mut end = 0;
-        for first in &mut first {
-            end += *first;
-            *first = end;
-        }
-        let mut of = vec![0; end];
-        for (t, triangle) in mesh.triangles.iter().enumerate() {
-            for &v in triangle {
-                first[v as usize] -= 1;
-                of[first[v as usize]] = t;
+        let (mut sides, mut of) = (HashMap::new(), HashMap::<u32, Vec<usize>>::new());
+        for (t, triangle) in mesh.triangles.iter().enumerate().filter(|(_, t)| touches(&is_near, t)) {
+            let &[a, b, c] = triangle;
+            sides.extend([((a, b), (t, c)), ((b, c), (t, a)), ((c, a), (t, b))]);
+            for v in triangle {
+                of.entry(*v).or_default().push(t);
             }
         }
         let none = vec![false; mesh.triangles.len()];
         Self {
             sides,
-            first,
             of,
             is_done: none.clone(),
             is_gone: none,
@@ -141,7 +152,7 @@ impl Patch {
     }
 
     fn around(&self, v: u32) -> &[usize] {
-        &self.of[self.first[v as usize]..self.first[v as usize + 1]]
+        &self.of[&v]
     }
 
     /// Turns a side or takes it away, if that helps.
@@ -171,6 +182,23 @@ impl Patch {
         }
     }
 
+    /// Cuts a side, and the triangles next to it, in two at the edge that it cuts, if that can be found.
+    fn split(&mut self, mesh: &mut TriMesh, shape: &dyn Shape, [a, b]: [u32; 2]) {
+        let (Some(&(one, c)), Some(&(other, d))) = (self.sides.get(&(a, b)), self.sides.get(&(b, a))) else {
+            return;
+        };
+        let ends = [a, b].map(|v| mesh.vertices[v as usize]);
+        let planes = ends.map(|p| (p, Some(shape.normal(p))));
+        let Some(point) = meeting(planes, shape).filter(|_| !(self.is_done[one] || self.is_done[other])) else {
+            return;
+        };
+        let p = mesh.vertices.len() as u32;
+        mesh.vertices.push(point);
+        (mesh.triangles[one], mesh.triangles[other]) = ([a, p, c], [b, p, d]);
+        mesh.triangles.extend([[p, b, c], [p, a, d]]);
+        (self.is_done[one], self.is_done[other]) = (true, true);
+    }
+
     /// Whether two vertices have no more than two neighbours in common, so that they can become one.
     fn share_no_more_than_two(&self, mesh: &TriMesh, c: u32, d: u32) -> bool {
         let neighbours = |v: u32| {
@@ -192,7 +220,7 @@ impl Patch {
 fn is_along(mesh: &TriMesh, shape: &dyn Shape, triangle: [u32; 3]) -> bool {
     let [a, b, c] = triangle.map(|v| mesh.vertices[v as usize]);
     let (across, middle) = ((b - a).cross(c - a), (a + b + c) / 3.0);
-    across.length_squared() > 0.0 && across.dot(shape.normal(middle)) > SHARP * across.length()
+    across.length_squared() > 0.0 && across.dot(shape.normal(middle)) > TILT * across.length()
 }
 
 /// Leaves out vertices that no triangle has.
@@ -254,17 +282,25 @@ fn feature(mesh: &TriMesh, normals: &[Option<DVec3>], shape: &dyn Shape, t: usiz
         return None;
     }
     let corners = mesh.corners(t);
-    let middle = (corners[0] + corners[1] + corners[2]) / 3.0;
+    meeting([0, 1, 2].map(|k| (corners[k], known[k])), shape)
+}
+
+/// Where the planes at `corners` meet next to their middle, if that is on the surface.
+fn meeting<const N: usize>(corners: [(DVec3, Option<DVec3>); N], shape: &dyn Shape) -> Option<DVec3> {
+    let middle = corners.iter().map(|(corner, _)| *corner).sum::<DVec3>() / N as f64;
+    let longest = (0..N)
+        .map(|k| corners[k].0.distance(corners[(k + 1) % N].0))
+        .fold(0.0, f64::max);
     // Least squares of the distances from the planes: (Σ n nᵀ + ε) x = Σ n (n·p), from the middle.
     let mut matrix = DMat3::from_diagonal(DVec3::splat(PULL));
     let mut right = DVec3::ZERO;
-    for (normal, corner) in known.into_iter().zip(corners) {
+    for (corner, normal) in corners {
         let Some(normal) = normal else { continue };
         matrix += DMat3::from_cols(normal * normal.x, normal * normal.y, normal * normal.z);
         right += normal * normal.dot(corner - middle);
     }
     let way = matrix.inverse() * right;
-    let (point, longest) = (middle + way, longest(corners));
+    let point = middle + way;
     let near = way.length() <= REACH * longest && shape.distance(point).abs() <= MISS * longest;
     near.then_some(point)
 }

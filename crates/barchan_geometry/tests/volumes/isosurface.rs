@@ -147,7 +147,7 @@ fn sharpened_blocks_and_discs_have_their_edges_and_corners() {
 #[test]
 fn no_side_of_a_sharpened_disc_cuts_its_rim() {
     let disc = Cylinder::new(1.05, 0.12).unwrap();
-    for voxel in [0.02, 0.029, 0.0363, 0.04, 0.05] {
+    for voxel in [0.02, 0.029, 0.0363, 0.04, 0.05, 0.0725] {
         let mut mesh = surface(&disc, voxel, 0.0);
         sharpen(&mut mesh, &disc);
         assert_eq!(euler_characteristic(&mesh), 2);
