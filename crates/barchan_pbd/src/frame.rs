@@ -15,7 +15,7 @@ use crate::cpu::memory::NEW;
 use crate::cpu::nearby::Nearby;
 use crate::cpu::rules::SLACK;
 use crate::cpu::surface::Surface;
-use crate::laws::{mass, repose};
+use crate::laws::{depth, mass, repose};
 use crate::search::search_error;
 use crate::settings::natural_step;
 
@@ -88,9 +88,9 @@ impl PbdSolver {
         if self.is_at_rest { REST_PASSES } else { 1 }
     }
 
-    /// Longest time step [s]: as asked for but not too long for the guides' size, or by it.
+    /// Longest time step [s]: as asked for but not too long for the guides' size, or by it and by what they carry.
     fn step_length(&self) -> f64 {
-        let natural = natural_step(self.fall_time);
+        let natural = natural_step(self.fall_time) * f64::from(depth::shortening(self.layers));
         let longest = repose::LONGEST * self.fall_time;
         let own = self.settings.step.unwrap_or(natural);
         if longest.is_normal() { own.min(longest) } else { own }
@@ -328,6 +328,7 @@ impl PbdSolver {
         self.poses.extend(world.bodies.iter().map(|body| body.pose));
         self.sleep.count(&self.columns, &world.guides, duration, self.fall_time);
         self.last_overlap = guides.max(walls);
+        self.layers = self.layers_carried(world);
         if world.guides.velocity.iter().any(|v| !v.is_finite()) {
             return Err(self.not_finite(world));
         }
@@ -340,6 +341,21 @@ impl PbdSolver {
             extras: Vec::new(),
             stages: self.clock.take(),
         })
+    }
+
+    /// Layers of guides that lie on the guides of a chunk, in the chunk that carries most [-].
+    fn layers_carried(&self, world: &World) -> f32 {
+        let weight = (self.last_step.powi(2) * world.gravity.length()) as f32;
+        let masses = world.guides.mass.par_chunks(CHUNK);
+        let layers = self.candidates.par_iter().zip(masses).map(|(chunk, masses)| {
+            let layer = weight * masses.iter().sum::<f32>();
+            if layer > 0.0 {
+                depth::layers(chunk.impulses() / layer)
+            } else {
+                0.0
+            }
+        });
+        layers.reduce(|| 0.0, f32::max)
     }
 
     /// The error of a state that is not finite.

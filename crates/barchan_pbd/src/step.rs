@@ -72,6 +72,8 @@ pub struct PbdSolver {
     pub(crate) poses: Vec<Pose>,
     /// Whether hardly any guide moves in this frame.
     pub(crate) is_at_rest: bool,
+    /// Layers of guides that the most loaded ones carried at the end of the last frame [-].
+    pub(crate) layers: f32,
     /// Deepest overlap at the end of the last frame, of a radius [-].
     pub(crate) last_overlap: f32,
     pub(crate) clock: Stopwatch,
@@ -114,6 +116,7 @@ impl PbdSolver {
             is_bare: false,
             poses: Vec::new(),
             is_at_rest: false,
+            layers: 0.0,
             last_overlap: 0.0,
             clock: Stopwatch::default(),
             spare: Spare::default(),
@@ -317,6 +320,7 @@ impl Solver for PbdSolver {
         archive.put("pbd.ids", &self.ids);
         archive.put("pbd.last_step", &[self.last_step]);
         archive.put("pbd.last_overlap", &[self.last_overlap]);
+        archive.put("pbd.layers", &[self.layers]);
         self.sleep.save(archive);
         memory::save_pairs(&self.candidates, archive);
         memory::save_ways(&self.columns, archive);
@@ -328,6 +332,7 @@ impl Solver for PbdSolver {
         let ids: Vec<u32> = archive.get("pbd.ids")?;
         let last_step = archive.get_one("pbd.last_step")?;
         self.last_overlap = archive.get_one("pbd.last_overlap")?;
+        self.layers = archive.get_one("pbd.layers")?;
         let sleep = Sleep::load(ids.len(), archive)?;
         let candidates = memory::load_pairs(ids.len(), archive)?;
         let walls = memory::load_walls(ids.len(), archive)?;

@@ -323,6 +323,11 @@ impl Candidates {
         ends.extend(self.first.iter().map(before));
     }
 
+    /// Sum of the impulses between guides [kg m].
+    pub(crate) fn impulses(&self) -> f32 {
+        self.impulse.iter().map(|p| p.length()).sum()
+    }
+
     /// Deepest overlap, of the mean of two radii [-], of the guides from `i` on, if there are any.
     pub(crate) fn deepest(&self, i: usize, at: &[Vec4]) -> f32 {
         let mut deepest = 0.0f32;
