@@ -58,44 +58,54 @@ pub fn info(arguments: &InfoArguments) -> Result<(), Failure> {
                 "guide_ms": s.guide_ms, "grain_ms": s.grain_ms, "removed_mass": s.removed_mass, "bodies": bodies,
                 "grain_quality": quality.as_ref().map(quality_fields),
             });
-            println!("{row}");
+            say!("{row}");
         }
         return Ok(());
     }
     let name = run.scene.get("name").and_then(|n| n.as_str()).unwrap_or("?");
-    println!(
+    say!(
         "scene {name}, solver {}, {} frames a second, version {}",
-        run.solver, run.frame_rate, run.version
+        run.solver,
+        run.frame_rate,
+        run.version
     );
     let Some(last) = stats.iter().rfind(|line| shown(line)) else {
-        println!("no frames yet");
+        say!("no frames yet");
         return Ok(());
     };
     let (first, end, s) = (&stats[0], &stats[stats.len() - 1], &last.stats);
-    println!(
+    say!(
         "frames {} to {}, times {:.3} to {:.3} s",
-        first.frame, end.frame, first.time, end.time
+        first.frame,
+        end.frame,
+        first.time,
+        end.time
     );
     if last.frame != end.frame {
-        println!("frame {}, time {:.3} s", last.frame, last.time);
+        say!("frame {}, time {:.3} s", last.frame, last.time);
     }
-    println!(
+    say!(
         "guides {}, grains {}, mass {:.6} kg (removed {:.6} kg)",
-        s.guides, s.grains, s.mass, s.removed_mass
+        s.guides,
+        s.grains,
+        s.mass,
+        s.removed_mass
     );
-    println!(
+    say!(
         "kinetic energy {:.4e} J, potential energy {:.4e} J",
-        s.kinetic_energy, s.potential_energy
+        s.kinetic_energy,
+        s.potential_energy
     );
     let of_all = stats.iter().map(|line| line.stats.max_overlap).fold(0.0, f32::max);
-    println!(
+    say!(
         "fastest guide {:.4} m/s, largest overlap {:.4} radii, {of_all:.4} in all frames",
-        s.max_speed, s.max_overlap
+        s.max_speed,
+        s.max_overlap
     );
     let mean = |value: &dyn Fn(&barchan::world::Stats) -> f64| {
         stats.iter().skip(1).map(|l| value(&l.stats)).sum::<f64>() / (stats.len().max(2) - 1) as f64
     };
-    println!(
+    say!(
         "a frame: {:.2} ms guides, {:.2} ms grains, {:.1} steps",
         mean(&|s| s.guide_ms),
         mean(&|s| s.grain_ms),
@@ -110,20 +120,21 @@ pub fn info(arguments: &InfoArguments) -> Result<(), Failure> {
         && let Some(Column::Vec3(positions)) = guides.column("position")
     {
         let bounds = Aabb::of_points(positions.iter().map(|p| p.as_dvec3()));
-        println!("bounds {:.4} to {:.4}", bounds.min, bounds.max);
+        say!("bounds {:.4} to {:.4}", bounds.min, bounds.max);
     }
     let bodies = bodies(&cache, last.frame)?;
     if !bodies.is_empty() {
-        println!(
+        say!(
             "bodies: where they are [m], what guides push them with [N] and turn them with [N m], means over the frame"
         );
     }
     let width = bodies.iter().map(|body| body.name.chars().count()).max().unwrap_or(0);
     for body in &bodies {
         let BodyState { name, position, .. } = body;
-        println!(
+        say!(
             "  {name:width$}  at {position:.4}, force {:.2}, torque {:.2}",
-            body.force, body.torque
+            body.force,
+            body.torque
         );
     }
     Ok(())
@@ -149,18 +160,20 @@ fn body_row(body: &BodyState) -> serde_json::Value {
 fn print_quality(quality: &Quality) {
     if let Some(found) = quality.clumping {
         let [two, three, five] = found.fano;
-        println!(
+        say!(
             "grains lie at {:.3} of the spacing of random points; Fano factors {two:.2}, {three:.2}, {five:.2} (random: 1)",
             found.ratio
         );
     }
     if let Some(error) = quality.mass {
-        println!(
+        say!(
             "their mass misses that of the guides by {:.3} in the bulk, {:.3} at the surface, {:.3} at edges",
-            error.bulk, error.surface, error.edge
+            error.bulk,
+            error.surface,
+            error.edge
         );
     }
-    println!(
+    say!(
         "nearest grain {:.6} m on average; inside bodies {:.1} of 100,000",
         quality.mean_nearest(),
         1e5 * quality.inside
@@ -205,7 +218,7 @@ pub fn run_export(arguments: &ExportArguments) -> Result<(), Failure> {
         error => Failure::run(error.to_string()),
     })?;
     drop(progress);
-    println!("{}", to.display());
+    say!("{}", to.display());
     Ok(())
 }
 

@@ -46,12 +46,12 @@ pub fn check(arguments: &CheckArguments) -> Result<(), Failure> {
             "message": item.message,
             "help": item.help,
         });
-        println!("{row}");
+        say!("{row}");
     }
     let errors = items.iter().filter(|i| i.severity == Severity::Error).count();
     let warnings = items.len() - errors;
     if !arguments.json && good {
-        println!("{}: good, {warnings} warnings", document.name);
+        say!("{}: good, {warnings} warnings", document.name);
     }
     match good {
         true => Ok(()),
@@ -73,12 +73,12 @@ pub struct ScenesArguments {
 pub fn scenes(arguments: &ScenesArguments) {
     for scene in BUILT_IN {
         match arguments.json {
-            true => println!("{}", json!({ "name": scene.name, "about": scene.about })),
-            false => println!("{:<14} {}", scene.name, scene.about),
+            true => say!("{}", json!({ "name": scene.name, "about": scene.about })),
+            false => say!("{:<14} {}", scene.name, scene.about),
         }
     }
 }
 
 pub fn print_schema() {
-    println!("{:#}", schema());
+    say!("{:#}", schema());
 }

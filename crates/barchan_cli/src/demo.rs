@@ -25,7 +25,7 @@ const ENOUGH: (u64, Duration) = (100, Duration::from_secs(100));
 pub fn run() -> Result<(), Failure> {
     let start = Instant::now();
     let folder = new_folder()?;
-    println!("an hourglass, simulated and drawn; `barchan help` lists what else there is");
+    say!("an hourglass, simulated and drawn; `barchan help` lists what else there is");
     let look = Look {
         size: [960, 540],
         ..Look::default()
@@ -54,13 +54,13 @@ pub fn run() -> Result<(), Failure> {
         Ok(images < ENOUGH.0 || start.elapsed() < ENOUGH.1)
     })?;
     drop(progress);
-    println!(
+    say!(
         "{}, drawn by {}, {:.0} s",
         reel.finish()?,
         renderer.name(),
         start.elapsed().as_secs_f64()
     );
-    println!("next: barchan run excavator -o digging; barchan render digging; barchan view excavator");
+    say!("next: barchan run excavator -o digging; barchan render digging; barchan view excavator");
     if has_display() {
         view::show(SCENE, &[], Engine::Auto)?;
     }

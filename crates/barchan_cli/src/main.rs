@@ -1,5 +1,13 @@
 //! The `barchan` program.
 
+/// Prints a line. A reader that has left, such as `head`, is no reason to stop.
+macro_rules! say {
+    ($($line:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stdout(), $($line)*);
+    }};
+}
+
 mod bench;
 mod cache;
 mod check;

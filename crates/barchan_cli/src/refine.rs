@@ -65,9 +65,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let row = json!({
             "dir": done.dir, "frames": done.frames, "grains": done.grains, "grain_ms": done.grain_ms,
         });
-        println!("{row}");
+        say!("{row}");
     } else {
-        println!(
+        say!(
             "{} grains in {} frames in {}",
             done.grains,
             done.frames,

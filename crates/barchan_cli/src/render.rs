@@ -101,7 +101,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     } else {
         ""
     };
-    println!("{}, drawn by {}{stopped}", reel.finish()?, renderer.name());
+    say!("{}, drawn by {}{stopped}", reel.finish()?, renderer.name());
     Ok(())
 }
 

@@ -91,10 +91,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             "output_waited_seconds": report.output.waited.as_secs_f64(),
             "bytes": report.output.bytes,
         });
-        println!("{row}");
+        say!("{row}");
     } else {
-        println!("{} of {} frames in {dir}", report.frame, report.frames);
-        println!(
+        say!("{} of {} frames in {dir}", report.frame, report.frames);
+        say!(
             "  simulation {:.1} s, output {:.1} s beside it, {:.1} MB",
             report.simulation,
             report.output.busy.as_secs_f64(),

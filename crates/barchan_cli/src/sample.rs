@@ -177,7 +177,7 @@ impl Found<'_> {
                 "mesh": report.map(report_as_json),
             });
             row[entry.0] = entry.1;
-            println!("{row}");
+            say!("{row}");
             return;
         }
         if let Some(report) = report {
@@ -187,12 +187,16 @@ impl Found<'_> {
                 "not watertight"
             };
             let (size, triangles) = (report.bounds.size(), report.triangles);
-            println!(
+            say!(
                 "{}: {triangles} triangles, {watertight}, {:.4} x {:.4} x {:.4} m, {:.4e} m³",
-                arguments.source, size.x, size.y, size.z, report.volume
+                arguments.source,
+                size.x,
+                size.y,
+                size.z,
+                report.volume
             );
         }
-        println!("{} particles in {}", self.count, arguments.output.display());
+        say!("{} particles in {}", self.count, arguments.output.display());
         let distance = self.min_distance.map(|d| format!("{d:.4} diameters"));
         for (name, value) in [
             line,
@@ -200,7 +204,7 @@ impl Found<'_> {
             ("time", Some(format!("{seconds:.2} s"))),
         ] {
             if let Some(value) = value {
-                println!("  {name:<18} {value}");
+                say!("  {name:<18} {value}");
             }
         }
     }

@@ -75,7 +75,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     if arguments.list {
         for (what, cost) in runs(&options).map_err(failure)? {
-            println!("{:>8.1}  {what}", 1e-6 * cost);
+            say!("{:>8.1}  {what}", 1e-6 * cost);
         }
         return Ok(());
     }
@@ -86,7 +86,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         &|now| progress.tell_part(now.what, now.done, now.all),
         &mut |row| {
             if arguments.json {
-                println!("{}", row.json());
+                say!("{}", row.json());
             }
         },
     );
@@ -107,7 +107,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     report.write(&arguments.output).map_err(failure)?;
     if !arguments.json {
         print_table(rows);
-        println!("report: {}", arguments.output.join("report.html").display());
+        say!("report: {}", arguments.output.join("report.html").display());
     }
     if results.missing > 0 {
         return Err(Failure::run(format!("{} runs are missing", results.missing)));
@@ -146,16 +146,20 @@ fn failure(error: ValidateError) -> Failure {
 }
 
 fn print_table(rows: &[Row]) {
-    println!(
+    say!(
         "{:<44} {:<22} {:>14} {:>9} {:>19}  verdict",
-        "run", "quantity", "measured", "expected", "band"
+        "run",
+        "quantity",
+        "measured",
+        "expected",
+        "band"
     );
     for row in rows {
         let note = match row.note.as_str() {
             "" => String::new(),
             note => format!(" ({note})"),
         };
-        println!(
+        say!(
             "{:<44} {:<22} {:>14} {:>9} {:>19}  {}{note}",
             format!("{}: {}", row.case, row.variant),
             row.quantity,

@@ -236,6 +236,17 @@ fn a_run_that_was_interrupted_tells_how_to_go_on_and_another_scene_does_not() {
 }
 
 #[test]
+fn a_reader_that_has_left_is_no_failure() {
+    let folder = folder_with_scene();
+    let mut child = barchan(folder.path(), &["schema"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
 fn wrong_input_is_refused_with_exit_code_two() {
     let folder = folder_with_scene();
     for (words, part) in [

@@ -82,12 +82,12 @@ impl Printer {
     /// Prints a row: an object of plain values, `name` and `threads` first.
     pub fn row(&mut self, row: &Value) {
         if self.json {
-            println!("{row}");
+            say!("{row}");
             return;
         }
         let fields = row.as_object().expect("a row is an object");
         let cells: Vec<String> = fields.iter().filter(|(_, value)| !value.is_null()).map(cell).collect();
-        println!("{}", cells.join("  "));
+        say!("{}", cells.join("  "));
     }
 }
 
