@@ -89,7 +89,8 @@ fn moments(values: &[f64]) -> (f64, f64) {
     (mean, variance.sqrt())
 }
 
-/// Numbers of points in the cubes of `side` [m] that are dense throughout.
+/// Numbers of points in the cubes of `side` [m] that are dense throughout. They lie on eight lattices, half a side apart: on one
+/// alone, the few large cubes of a small scene tell less of clumps than of chance.
 fn cube_counts(points: &[Vec3], side: f32, is_dense: &(dyn Fn(Vec3) -> bool + Sync)) -> Vec<u32> {
     let (low, high) = points
         .iter()
@@ -97,14 +98,27 @@ fn cube_counts(points: &[Vec3], side: f32, is_dense: &(dyn Fn(Vec3) -> bool + Sy
     if points.is_empty() {
         return Vec::new();
     }
+    let shift = |c: usize| 0.5 * side * Vec3::new((c & 1) as f32, (c >> 1 & 1) as f32, (c >> 2) as f32);
+    (0..8)
+        .flat_map(|c| lattice_counts(points, [low + shift(c), high], side, is_dense))
+        .collect()
+}
+
+/// The same on one lattice that begins at `low` [m].
+fn lattice_counts(
+    points: &[Vec3],
+    [low, high]: [Vec3; 2],
+    side: f32,
+    is_dense: &(dyn Fn(Vec3) -> bool + Sync),
+) -> Vec<u32> {
     let cells = ((high - low) / side).floor().as_ivec3().min(IVec3::splat(1024));
     if cells.min_element() < 1 {
         return Vec::new();
     }
     let mut counts = vec![0u32; (cells.x * cells.y * cells.z) as usize];
     for &p in points {
-        let cell = ((p - low) / side).as_ivec3();
-        if cell.cmplt(cells).all() {
+        let cell = ((p - low) / side).floor().as_ivec3();
+        if cell.cmpge(IVec3::ZERO).all() && cell.cmplt(cells).all() {
             counts[((cell.z * cells.y + cell.y) * cells.x + cell.x) as usize] += 1;
         }
     }
