@@ -30,7 +30,8 @@ pub fn natural_step(fall_time: f64) -> f64 {
 /// Settings of the solver. The defaults are meant to be left alone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PbdSettings {
-    /// Longest time step [s]; a frame is cut into equal steps. Without it, [`STEP`] goes by the guides' size. The paper has 0.005.
+    /// Longest time step [s]; a frame is cut into equal steps. Without it, [`STEP`] goes by the guides' size, less where they carry much. The
+    /// paper has 0.005.
     pub step: Option<f64>,
     /// Passes over all contacts in a step [-]. The paper has 3 to 5.
     pub iterations: u32,
