@@ -328,7 +328,9 @@ impl PbdSolver {
         self.poses.extend(world.bodies.iter().map(|body| body.pose));
         self.sleep.count(&self.columns, &world.guides, duration, self.fall_time);
         self.last_overlap = guides.max(walls);
-        self.layers = depth::steady(self.layers, self.layers_carried(world));
+        if self.settings.step.is_none() {
+            self.layers = depth::steady(self.layers, self.layers_carried(world));
+        }
         if world.guides.velocity.iter().any(|v| !v.is_finite()) {
             return Err(self.not_finite(world));
         }
