@@ -261,11 +261,10 @@ impl PbdSolver {
     /// Friction of each two materials for steps of `step` [s]: by the angle of repose where one was asked for.
     pub(crate) fn rub(&mut self, world: &World, step: f64) {
         let materials = &world.materials;
+        // More passes hold better (`repose::hold`). Those that only sand at rest gets are left to do so: static friction exceeds that of
+        // flow, or slopes at their very limit give way now and then.
         let hold = match self.settings.friction {
-            FrictionMode::Accumulated => repose::hold(
-                self.settings.iterations.saturating_mul(self.diligence()),
-                (step / self.fall_time) as f32,
-            ),
+            FrictionMode::Accumulated => repose::hold(self.settings.iterations, (step / self.fall_time) as f32),
             FrictionMode::Sommer | FrictionMode::Macklin => 1.0,
         };
         let of = |k: u8| {

@@ -319,13 +319,12 @@ impl Bounds {
     /// # Safety
     /// The machine must have the instructions of `I`.
     #[inline(always)]
-    pub unsafe fn of<I: Isa>([x, y, z]: &[I::Lanes; 3]) -> Self {
+    pub unsafe fn of<I: Isa>(places: &[I::Lanes; 3]) -> Self {
         // SAFETY: the caller says so.
-        unsafe {
-            Self {
-                low: Vec3::new(I::least(*x), I::least(*y), I::least(*z)),
-                high: Vec3::new(I::greatest(*x), I::greatest(*y), I::greatest(*z)),
-            }
+        let [low, high] = unsafe { I::ranges(places) };
+        Self {
+            low: Vec3::from_array(low),
+            high: Vec3::from_array(high),
         }
     }
 

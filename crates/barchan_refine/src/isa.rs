@@ -86,6 +86,17 @@ pub(crate) trait Isa {
     unsafe fn least(a: Self::Lanes) -> f32;
     /// The greatest.
     unsafe fn greatest(a: Self::Lanes) -> f32;
+    /// The least of each of three, and the greatest of each.
+    #[inline(always)]
+    unsafe fn ranges([x, y, z]: &[Self::Lanes; 3]) -> [[f32; 3]; 2] {
+        // SAFETY: the caller says that the machine has the instructions.
+        unsafe {
+            [
+                [Self::least(*x), Self::least(*y), Self::least(*z)],
+                [Self::greatest(*x), Self::greatest(*y), Self::greatest(*z)],
+            ]
+        }
+    }
     /// Which are at most 0, a bit each.
     unsafe fn at_most_zero(a: Self::Lanes) -> u32;
     /// Writes those of `values` whose bit is set to `out`, in their order.
@@ -313,6 +324,19 @@ mod x86 {
     /// Sixteen numbers at once.
     pub(crate) struct Avx512;
 
+    /// The lesser of each number and the one eight farther on, then the same of the negatives.
+    #[inline(always)]
+    unsafe fn halved(a: __m512) -> __m512 {
+        // SAFETY: the caller says that the machine has the instructions.
+        unsafe {
+            let negative = _mm512_xor_ps(a, _mm512_set1_ps(-0.0));
+            _mm512_min_ps(
+                _mm512_shuffle_f32x4::<0x44>(a, negative),
+                _mm512_shuffle_f32x4::<0xEE>(a, negative),
+            )
+        }
+    }
+
     impl Isa for Avx512 {
         type Lanes = __m512;
 
@@ -385,6 +409,21 @@ mod x86 {
         unsafe fn greatest(a: Self::Lanes) -> f32 {
             // SAFETY: as above.
             unsafe { _mm512_reduce_max_ps(a) }
+        }
+        #[inline(always)]
+        unsafe fn ranges([x, y, z]: &[Self::Lanes; 3]) -> [[f32; 3]; 2] {
+            // All six at once, the greatest as the least of the negatives: half the instructions of six reductions.
+            // SAFETY: as above.
+            unsafe {
+                let (x, y, z) = (halved(*x), halved(*y), halved(*z));
+                let xy = _mm512_min_ps(_mm512_shuffle_f32x4::<0x88>(x, y), _mm512_shuffle_f32x4::<0xDD>(x, y));
+                let zz = _mm512_min_ps(_mm512_shuffle_f32x4::<0x88>(z, z), _mm512_shuffle_f32x4::<0xDD>(z, z));
+                let pairs = _mm512_min_ps(_mm512_unpacklo_ps(xy, zz), _mm512_unpackhi_ps(xy, zz));
+                let all = _mm512_min_ps(pairs, _mm512_permute_ps::<0x4E>(pairs));
+                let mut out = [0.0; LANES];
+                _mm512_storeu_ps(out.as_mut_ptr(), all);
+                [[out[0], out[8], out[1]], [-out[4], -out[12], -out[5]]]
+            }
         }
         #[inline(always)]
         unsafe fn at_most_zero(a: Self::Lanes) -> u32 {
