@@ -13,7 +13,7 @@ use super::near::Near;
 use super::rows::{self, Pass, Placing, Rows};
 use super::rules::{Rules, SLACK};
 use super::surface::Surface;
-use super::walls::{Toucher, Wall, Walls, walls_of};
+use super::walls::{Due, Toucher, Wall, Walls, walls_of};
 use crate::Splitting;
 use crate::laws::mass::Weight;
 
@@ -166,10 +166,11 @@ impl Scene<'_> {
     /// Finds the contacts of chunk `c` with bodies.
     fn touch_all(&self, c: usize, going: Going<'_>, near: &mut [Near], before: Before<'_>, walls: &mut Walls) {
         walls.clear();
-        let mut near = near.iter_mut().peekable();
+        let mut due = std::mem::take(&mut walls.due);
+        self.find_due(going, near, &mut due);
+        let mut left = due.iter().peekable();
         for i in c * CHUNK..self.guides.len().min((c + 1) * CHUNK) {
             if self.asleep[i] {
-                while near.next_if(|near| near.guide as usize == i).is_some() {}
                 let before = walls_of(before.walls, before.old[i]).iter();
                 walls
                     .all
@@ -177,32 +178,47 @@ impl Scene<'_> {
                 walls.first.push(walls.all.len() as u32);
                 continue;
             }
-            while let Some(near) = near.next_if(|near| near.guide as usize == i) {
-                let b = near.body as usize;
-                near.clear -= going.gone[i] + self.travels[b];
-                let felt = (1.0 + 2.0 * SLACK) * self.guides.radius[i] + going.free[i].length();
-                if near.clear > felt {
-                    continue;
-                }
+            while let Some(due) = left.next_if(|due| near[due.near as usize].guide as usize == i) {
                 let walls_before = if self.rules.memory > 0.0 {
                     walls_of(before.walls, before.old[i])
                 } else {
                     &[]
                 };
-                near.clear = self.touch(i, b, going, walls_before, &mut walls.all);
+                let near = &mut near[due.near as usize];
+                near.clear = self.touch(i, near.body as usize, due, going, walls_before, &mut walls.all);
             }
             walls.first.push(walls.all.len() as u32);
+        }
+        walls.due = due;
+    }
+
+    /// Finds which of the guides that are `near` a body may touch it in this step. Fields lie far apart in memory, so they are told ahead
+    /// where they will be asked.
+    fn find_due(&self, going: Going<'_>, near: &mut [Near], due: &mut Vec<Due>) {
+        due.clear();
+        for (number, near) in (0..).zip(near) {
+            let (i, b) = (near.guide as usize, near.body as usize);
+            if self.asleep[i] {
+                continue;
+            }
+            near.clear -= going.gone[i] + self.travels[b];
+            let felt = (1.0 + 2.0 * SLACK) * self.guides.radius[i] + going.free[i].length();
+            if near.clear > felt {
+                continue;
+            }
+            let place = self.place(i, going.at[i]);
+            let from = self.bodies[b].local_from(place);
+            let to = self.bodies[b].local_to(place + going.free[i].truncate().as_dvec3());
+            self.surfaces[b].prefetch(to);
+            due.push(Due { near: number, from, to });
         }
     }
 
     /// Adds the planes of body `b` that guide `i` may touch in this step. Gives what its centre is surely away from the body at
     /// the start of the step [m].
-    fn touch(&self, i: usize, b: usize, going: Going<'_>, before: &[Wall], walls: &mut Vec<Wall>) -> f32 {
-        let (at, free) = (going.at[i], going.free[i]);
+    fn touch(&self, i: usize, b: usize, due: &Due, going: Going<'_>, before: &[Wall], walls: &mut Vec<Wall>) -> f32 {
+        let free = going.free[i];
         let body = &self.bodies[b];
-        let place = self.place(i, at);
-        let from = body.local_from(place);
-        let to = body.local_to(place + free.truncate().as_dvec3());
         let radius = self.guides.radius[i];
         let toucher = Toucher {
             guide: i as u32,
@@ -211,7 +227,7 @@ impl Scene<'_> {
             friction: self.friction[b * self.materials + usize::from(self.guides.material[i])],
         };
         let slack = f64::from(2.0 * SLACK * radius);
-        let then = self.surfaces[b].touches(from, to, f64::from(radius), slack, |touch| {
+        let then = self.surfaces[b].touches(due.from, due.to, f64::from(radius), slack, |touch| {
             let mut wall = Wall::new(&touch, &toucher, b as u32, body, self.rules);
             wall.remember(before, self.rules.memory);
             self.add(wall, walls);

@@ -111,6 +111,13 @@ impl Surface {
         }
     }
 
+    /// Tells memory that `p` [m] is soon asked about.
+    pub(crate) fn prefetch(&self, p: DVec3) {
+        if let Boundary::Field(grid) = &self.boundary {
+            grid.prefetch(p);
+        }
+    }
+
     /// Visits the planes that a guide of `radius` [m] going from `from` to `to` [m] touches or is within `slack` [m] of. Gives no more
     /// than the distance [m] from `to` to the surface.
     pub(crate) fn touches(&self, from: DVec3, to: DVec3, radius: f64, slack: f64, mut visit: impl FnMut(Touch)) -> f64 {

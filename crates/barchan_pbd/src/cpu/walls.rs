@@ -1,7 +1,7 @@
 //! Contacts of guides with bodies.
 
 use barchan_world::{Friction, Wrench};
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 use super::CHUNK;
 use super::bodies::{BodyStep, Load};
@@ -49,6 +49,18 @@ pub(crate) struct Walls {
     pub all: Vec<Wall>,
     /// Those of the chunk's `k`-th guide are `first[k]..first[k + 1]`.
     pub first: Vec<u32>,
+    /// Guides that may touch a body in this step.
+    pub due: Vec<Due>,
+}
+
+/// A guide that may touch a body.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Due {
+    /// Number of the pair among those that are near.
+    pub near: u32,
+    /// Where it is at the start and at the end of the step [m], in the body's frame.
+    pub from: DVec3,
+    pub to: DVec3,
 }
 
 impl Walls {
