@@ -28,6 +28,9 @@ const REST_SPEED: f32 = 0.2;
 /// As many passes as asked for, times this, go over sand at rest [-]. A heap of 17,000 guides whose guides sleep never then keeps
 /// 99.9 % of them within a tenth of their radius; without, 97 %: impulses that are not yet there let it sink.
 const REST_PASSES: u32 = 4;
+/// Factor on friction between guides while all sand is at rest [-]: slopes begin to slide two to five degrees above the angle at which they
+/// stop. Without it, sand that is left at its very limit gives way now and then.
+const REST_GRIP: f32 = 1.25;
 
 /// Memory to sort with, and a table from ids to places.
 #[derive(Debug, Default)]
@@ -261,10 +264,12 @@ impl PbdSolver {
     /// Friction of each two materials for steps of `step` [s]: by the angle of repose where one was asked for.
     pub(crate) fn rub(&mut self, world: &World, step: f64) {
         let materials = &world.materials;
-        // More passes hold better (`repose::hold`). Those that only sand at rest gets are left to do so: static friction exceeds that of
-        // flow, or slopes at their very limit give way now and then.
         let hold = match self.settings.friction {
-            FrictionMode::Accumulated => repose::hold(self.settings.iterations, (step / self.fall_time) as f32),
+            FrictionMode::Accumulated => {
+                let passes = self.settings.iterations.saturating_mul(self.diligence());
+                let grip = if self.is_at_rest { REST_GRIP } else { 1.0 };
+                grip * repose::hold(passes, (step / self.fall_time) as f32)
+            }
             FrictionMode::Sommer | FrictionMode::Macklin => 1.0,
         };
         let of = |k: u8| {
