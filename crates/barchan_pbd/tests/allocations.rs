@@ -24,7 +24,8 @@ fn a_warm_frame_allocates_its_report_and_its_steps_nothing() {
     );
     let mut solver = solver(PbdSettings::default());
     pool.install(|| {
-        run(&mut solver, &mut world, 150);
+        // Warm, and not yet asleep.
+        run(&mut solver, &mut world, 100);
         let before = allocations();
         let report = solver.advance(&mut world, FRAME).unwrap();
         let count = allocations() - before;

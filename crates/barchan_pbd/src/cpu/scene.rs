@@ -164,9 +164,12 @@ impl Scene<'_> {
     }
 
     /// Finds the contacts of chunk `c` with bodies.
-    fn touch_all(&self, c: usize, going: Going<'_>, near: &mut [Near], before: Before<'_>, walls: &mut Walls) {
+    fn touch_all(&self, c: usize, going: Going<'_>, near: &mut Vec<Near>, before: Before<'_>, walls: &mut Walls) {
         walls.clear();
         let mut due = std::mem::take(&mut walls.due);
+        // As many as there can be before the next search, so that no step has to make room.
+        due.clear();
+        due.reserve(near.capacity());
         self.find_due(going, near, &mut due);
         let mut left = due.iter().peekable();
         for i in c * CHUNK..self.guides.len().min((c + 1) * CHUNK) {
@@ -195,7 +198,6 @@ impl Scene<'_> {
     /// Finds which of the guides that are `near` a body may touch it in this step. Fields lie far apart in memory, so they are told ahead
     /// where they will be asked.
     fn find_due(&self, going: Going<'_>, near: &mut [Near], due: &mut Vec<Due>) {
-        due.clear();
         for (number, near) in (0..).zip(near) {
             let (i, b) = (near.guide as usize, near.body as usize);
             if self.asleep[i] {
