@@ -29,7 +29,8 @@ const REST_SPEED: f32 = 0.2;
 /// 99.9 % of them within a tenth of their radius; without, 97 %: impulses that are not yet there let it sink.
 const REST_PASSES: u32 = 4;
 /// Factor on friction between guides while all sand is at rest [-]: slopes begin to slide two to five degrees above the angle at which they
-/// stop. Without it, sand that is left at its very limit gives way now and then.
+/// stop. Meant to hold heaps whose guides never sleep and that lie at their very limit; two of them, 99.88 and 99.91 % of whose guides stayed,
+/// do not yet show that it does.
 const REST_GRIP: f32 = 1.25;
 
 /// Memory to sort with, and a table from ids to places.
