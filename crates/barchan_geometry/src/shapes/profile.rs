@@ -16,7 +16,13 @@ struct Edge {
     end: DVec2,
     along: DVec2,
     length_squared: f64,
+    /// Lowest and highest y [m].
+    low: f64,
+    high: f64,
 }
+
+/// What rounding may cost a bound [-].
+const ROUNDING: f64 = 1e-12;
 
 impl Edge {
     /// Where on the edge, 0 to 1, the point nearest to `q` lies, and `q` seen from there.
@@ -24,6 +30,12 @@ impl Edge {
         let from_start = q - self.start;
         let t = (from_start.dot(self.along) / self.length_squared).clamp(0.0, 1.0);
         (t, from_start - t * self.along)
+    }
+
+    /// Whether the edge may be nearer to `q` than the root of `squared` [m²]; many that are not are told by their height.
+    fn may_be_nearer(&self, q: DVec2, squared: f64) -> bool {
+        let beside = (self.low - q.y).max(q.y - self.high).max(0.0);
+        beside * beside * (1.0 - ROUNDING) < squared
     }
 
     /// Whether a ray from `q` towards +x crosses the edge; its lower end counts, its upper end does not.
@@ -63,6 +75,8 @@ impl Profile {
                 end,
                 along: end - start,
                 length_squared: start.distance_squared(end),
+                low: start.y.min(end.y),
+                high: start.y.max(end.y),
             })
             .collect();
         Ok(Self { edges })
@@ -73,7 +87,9 @@ impl Profile {
         let mut least = f64::INFINITY;
         let mut inside = false;
         for edge in &self.edges {
-            least = least.min(edge.nearest(q).1.length_squared());
+            if edge.may_be_nearer(q, least) {
+                least = least.min(edge.nearest(q).1.length_squared());
+            }
             inside ^= edge.is_crossed_by_ray(q);
         }
         if inside { -least.sqrt() } else { least.sqrt() }
@@ -86,6 +102,9 @@ impl Profile {
         let mut normal = DVec2::X;
         for edge in &self.edges {
             inside ^= edge.is_crossed_by_ray(q);
+            if !edge.may_be_nearer(q, least) {
+                continue;
+            }
             let (t, offset) = edge.nearest(q);
             if offset.length_squared() < least {
                 least = offset.length_squared();

@@ -2,7 +2,9 @@
 //!
 //! Energy ½ Σ (overlap)² over pairs and walls, unit mass. Below the jamming density (0.64 for equal spheres) it reaches zero.
 
-use barchan_neighbors::{ContactRule, Grid, Lists};
+#![allow(clippy::needless_range_loop, reason = "lanes of several arrays at once")]
+
+use barchan_neighbors::{ContactRule, Grid, Lists, vectorised};
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -129,38 +131,79 @@ fn sums(velocities: &[Vec3], forces: &[(Vec3, f32)]) -> Sums {
     Sums { power, speed2, force2 }
 }
 
+/// Neighbours whose forces are found at once [-]; few spheres have more.
+const LANES: usize = 16;
+/// Spheres of a task [-].
+const TASK: usize = 256;
+
 /// Net force of each mobile sphere, and its worst overlap relative to the radii's sum.
 fn gather_forces(spheres: &Spheres, walls: &impl Walls, lists: &Neighbors, forces: &mut [(Vec3, f32)]) {
-    forces
-        .par_iter_mut()
-        .enumerate()
-        .with_min_len(256)
-        .for_each(|(i, out)| {
-            let (x, r) = (spheres.positions[i], spheres.radii[i]);
-            let mut force = Vec3::ZERO;
-            let mut worst = 0f32;
-            for &j in lists.of(i) {
-                let mut away = x - spheres.positions[j as usize];
-                if let Some(period) = spheres.period {
-                    away -= period * (away / period).round();
-                }
-                let touching = r + spheres.radii[j as usize];
-                let squared = away.length_squared();
-                if squared >= touching * touching {
-                    continue;
-                }
-                let length = squared.sqrt().max(1e-6 * touching);
-                let overlap = touching - length;
-                force += away * (overlap / length);
-                worst = worst.max(overlap / touching);
-            }
-            let (excess, normal) = walls.excess(i, x);
+    forces.par_chunks_mut(TASK).enumerate().for_each(|(task, forces)| {
+        push_apart(spheres, lists, task * TASK, forces);
+        for (i, (force, worst)) in (task * TASK..).zip(forces) {
+            let (excess, normal) = walls.excess(i, spheres.positions[i]);
             if excess > 0.0 {
-                force -= excess * normal;
-                worst = worst.max(excess / (2.0 * r));
+                *force -= excess * normal;
+                *worst = worst.max(excess / (2.0 * spheres.radii[i]));
             }
-            *out = (force, worst);
-        });
+        }
+    });
+}
+
+vectorised! {
+    /// The part of [`gather_forces`] that spheres have in each other, for those from `first` on.
+    fn push_apart(spheres: &Spheres, lists: &Neighbors, first: usize, forces: &mut [(Vec3, f32)]) = push_all_apart
+}
+
+#[inline(always)]
+fn push_all_apart(spheres: &Spheres, lists: &Neighbors, first: usize, forces: &mut [(Vec3, f32)]) {
+    for (i, (force, worst)) in (first..).zip(forces) {
+        let own = (spheres.positions[i], spheres.radii[i]);
+        (*force, *worst) = (Vec3::ZERO, 0.0);
+        for others in lists.of(i).chunks(LANES) {
+            let (pushes, overlap) = pushes(spheres, own, others);
+            // One after the other, as if there were no lanes; those that are not there or do not touch add nothing.
+            for l in 0..others.len() {
+                *force += Vec3::new(pushes[0][l], pushes[1][l], pushes[2][l]);
+            }
+            *worst = worst.max(overlap);
+        }
+    }
+}
+
+/// Forces of up to sixteen spheres on the one at `x` of radius `r`, as columns, and the worst overlap.
+#[inline(always)]
+fn pushes(spheres: &Spheres, (x, r): (Vec3, f32), others: &[u32]) -> ([[f32; LANES]; 3], f32) {
+    let mut away = [[0.0; LANES]; 3];
+    let mut touching = [0.0; LANES];
+    for (l, &j) in others.iter().enumerate() {
+        let position = spheres.positions[j as usize];
+        for axis in 0..3 {
+            away[axis][l] = x[axis] - position[axis];
+        }
+        touching[l] = r + spheres.radii[j as usize];
+    }
+    if let Some(period) = spheres.period {
+        for away in away.as_flattened_mut() {
+            // Spheres wander from the cube by far less than its side.
+            let images = if away.abs() < 0.5 * period { 0.0 } else { period };
+            *away -= images.copysign(*away);
+        }
+    }
+    let mut overlaps = [0.0; LANES];
+    for l in 0..LANES {
+        let [x, y, z] = [away[0][l], away[1][l], away[2][l]];
+        let squared = x * x + y * y + z * z;
+        let length = squared.sqrt().max(1e-6 * touching[l]);
+        let overlap = touching[l] - length;
+        let is_apart = squared >= touching[l] * touching[l];
+        let push = if is_apart { 0.0 } else { overlap / length };
+        for axis in 0..3 {
+            away[axis][l] *= push;
+        }
+        overlaps[l] = if is_apart { 0.0 } else { overlap / touching[l] };
+    }
+    (away, overlaps.into_iter().fold(0.0, |a, b| if b > a { b } else { a }))
 }
 
 /// Neighbour lists that reach a little further than touching and are found anew when spheres have moved that far.
