@@ -107,40 +107,33 @@ impl Field {
         let most = 8 * movers.len() + 4096;
         let side = self.reach.max(f32::MIN_POSITIVE);
         let domain = Domain::over(movers.iter().map(Mover::place), side, most);
-        self.bounds.clear();
-        self.bounds.resize(domain.len() + 1, 0);
+        // Counts stand two places farther on: their sums, by which guides are dealt out, then end where they belong.
+        let cells = domain.len();
+        for sums in [&mut self.bounds, &mut self.moving] {
+            sums.clear();
+            sums.resize(cells + 2, 0);
+        }
         self.keys.clear();
         self.keys.extend(movers.iter().map(|m| {
             let key = domain.index(domain.cell(m.place()));
-            self.bounds[key + 1] += 1;
+            self.bounds[key + 2] += 1;
+            self.moving[key + 1] += u32::from(!m.is_still());
             key as u32
         }));
-        for k in 1..self.bounds.len() {
-            self.bounds[k] += self.bounds[k - 1];
+        let (mut count, mut moving) = (0, 0);
+        for (bound, moves) in self.bounds.iter_mut().zip(&mut self.moving) {
+            count += *bound;
+            moving += *moves;
+            (*bound, *moves) = (count, moving);
         }
         self.movers.resize(movers.len(), Mover::default());
         for (mover, &key) in movers.iter().zip(&self.keys) {
-            let at = &mut self.bounds[key as usize];
+            let at = &mut self.bounds[key as usize + 1];
             self.movers[*at as usize] = *mover;
             *at += 1;
         }
-        // Each bound has run to the end of its cell: one place too far.
-        self.bounds.rotate_right(1);
-        self.bounds[0] = 0;
         self.fill_columns();
-        self.count_moving();
         self.domain = Some(domain);
-    }
-
-    fn count_moving(&mut self) {
-        let mut sum = 0;
-        self.moving.clear();
-        self.moving.push(0);
-        for cell in self.bounds.windows(2) {
-            let movers = &self.movers[cell[0] as usize..cell[1] as usize];
-            sum += movers.iter().filter(|m| !m.is_still()).count() as u32;
-            self.moving.push(sum);
-        }
     }
 
     fn fill_columns(&mut self) {
