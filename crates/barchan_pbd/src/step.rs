@@ -241,9 +241,9 @@ impl PbdSolver {
 
     /// Moves guides, and leaves impulses for the next step.
     fn finish(&mut self, world: &mut World, step: f64) {
-        let clamp = self.settings.velocity_clamp;
+        let ways = [self.settings.velocity_clamp, self.still_way(world, step)];
         let Guides { velocity, radius, .. } = &mut world.guides;
-        guides::finish(velocity, radius, &mut self.columns, clamp, step as f32);
+        guides::finish(velocity, radius, &mut self.columns, ways, step as f32);
         if self.settings.remembers() {
             let chunks = self.candidates.par_iter_mut().zip(self.contacts.rows.par_iter());
             chunks.for_each(|(candidates, rows)| rows::keep(rows, candidates));

@@ -53,6 +53,17 @@ fn without_sleeping_every_frame_takes_steps() {
 }
 
 #[test]
+fn sand_that_never_sleeps_stays_where_it_came_to_rest() {
+    let mut world = settled();
+    let mut solver = asleep(false);
+    run(&mut solver, &mut world, 600);
+    let before = places(&world);
+    run(&mut solver, &mut world, 60);
+    let moved = places(&world).iter().zip(&before).filter(|(a, b)| a != b).count();
+    assert!(100 * moved < before.len(), "{moved} of {}", before.len());
+}
+
+#[test]
 fn a_guide_that_falls_on_sleeping_sand_wakes_it() {
     let mut world = settled();
     let mut solver = asleep(true);

@@ -305,8 +305,15 @@ pub(crate) fn predict(
         .reduce(|| Extremes::NONE, Extremes::and)
 }
 
-/// Turns ways into velocities, no faster than `clamp` diameters a step, and moves guides.
-pub(crate) fn finish(velocity: &mut [Vec3], radius: &[f32], columns: &mut Columns, clamp: f32, step: f32) {
+/// Turns ways into velocities, no faster than `clamp` diameters a step, and moves guides. Those that would go no farther than
+/// `still` [m] stay.
+pub(crate) fn finish(
+    velocity: &mut [Vec3],
+    radius: &[f32],
+    columns: &mut Columns,
+    [clamp, still]: [f32; 2],
+    step: f32,
+) {
     let Columns {
         at,
         moved,
@@ -332,9 +339,11 @@ pub(crate) fn finish(velocity: &mut [Vec3], radius: &[f32], columns: &mut Column
             {
                 let way = moved.truncate().clamp_length_max(clamp * 2.0 * radius);
                 let all = way + pushed.truncate();
-                *velocity = way * inverse;
-                *at += all.extend(0.0);
-                *gone = all.length();
+                let length = all.length();
+                let goes = if length > still { 1.0 } else { 0.0 };
+                *velocity = way * (goes * inverse);
+                *at += (all * goes).extend(0.0);
+                *gone = length * goes;
                 *apart -= *gone;
                 *far -= *gone;
             }
