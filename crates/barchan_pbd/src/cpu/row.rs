@@ -23,17 +23,23 @@ pub(crate) struct Row {
     pub start: Lane,
     /// Stiffness [kg]; 0 where there is no contact.
     pub stiffness: Lane,
-    /// Static and kinetic friction [-], where it is not the same for all.
-    pub mu: [Lane; 2],
     /// Impulse on the guide [kg m].
     pub p: [Lane; 3],
     /// Displacement impulse of the stabilisation on the guide [kg m], along the normal.
     pub push: Lane,
-    /// Sum of the radii [m].
-    pub reach: Lane,
     /// Number of the other guide in the chunk.
     pub number: [u32; LANES],
     pub candidate: [u32; LANES],
+}
+
+/// What a row has besides, where it is asked for: rows are so many that they do not fit into caches.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+pub(crate) struct Extra {
+    /// Static and kinetic friction [-], where it is not the same for all.
+    pub mu: [Lane; 2],
+    /// Sum of the radii [m], where friction goes by it.
+    pub reach: Lane,
 }
 
 impl Row {
@@ -44,10 +50,8 @@ impl Row {
         gap: [1.0; LANES],
         start: [1.0; LANES],
         stiffness: [0.0; LANES],
-        mu: [[0.0; LANES]; 2],
         p: [[0.0; LANES]; 3],
         push: [0.0; LANES],
-        reach: [0.0; LANES],
         number: [0; LANES],
         candidate: [0; LANES],
     };
@@ -91,7 +95,7 @@ impl Row {
         v
     }
 
-    /// Makes the candidates of guides that are and go as `own` says planes.
+    /// Makes the candidates of guides that are and go as `own` says planes. Gives the sums of their radii [m].
     #[inline(always)]
     pub(crate) fn place<V: Vectors>(
         &mut self,
@@ -99,7 +103,7 @@ impl Row {
         own: &[[Lane; 4]; 2],
         ways: &Ways,
         rules: Rules,
-    ) {
+    ) -> Lane {
         for l in 0..LANES {
             self.number[l] = candidates.number[self.candidate[l] as usize];
         }
@@ -131,13 +135,14 @@ impl Row {
             let pressed = nx * p[0][l] + ny * p[1][l] + nz * p[2][l];
             let kept = if pressed > 0.0 { rules.memory } else { 0.0 };
             let inherited = if rules.inherits { start.min(0.0) } else { 0.0 };
-            (self.x[l], self.y[l], self.z[l], self.reach[l]) = (nx, ny, nz, reach);
+            (self.x[l], self.y[l], self.z[l]) = (nx, ny, nz);
             self.gap[l] = predicted - along - inherited;
             self.start[l] = start;
             for axis in 0..3 {
                 self.p[axis][l] = p[axis][l] * kept;
             }
         }
+        base[3]
     }
 }
 

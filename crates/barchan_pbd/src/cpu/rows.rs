@@ -7,7 +7,7 @@ use glam::Vec4;
 use super::CHUNK;
 use super::candidates::{Candidates, PairFriction};
 use super::halo::Halo;
-use super::row::{Row, solve_accumulated, solve_printed};
+use super::row::{Extra, Row, solve_accumulated, solve_printed};
 use super::rules::{Rules, SLACK};
 use super::simd::{LANES, Lane, Vectors, block, minus, vectorised};
 use crate::FrictionMode;
@@ -18,6 +18,10 @@ use crate::laws::contact;
 pub(crate) struct Rows {
     /// Rows of this step and, after them, of others.
     rows: Vec<Row>,
+    /// What they have besides, if friction needs it.
+    extras: Vec<Extra>,
+    /// The candidate that stands for none.
+    none: u32,
     /// First row of each slice, and the end.
     first: Vec<u32>,
     /// The guides of all slices by their numbers in the chunk, those with the most contacts first; the last one fills the last
@@ -114,6 +118,9 @@ impl Rows {
         // Every slice but the first has no more rows than the mean of the slice before has contacts.
         let rows = candidates.len() / LANES + longest;
         self.rows.reserve(rows.saturating_sub(self.rows.len()));
+        if self.extras.capacity() > 0 {
+            self.extras.reserve(rows.saturating_sub(self.extras.len()));
+        }
         self.active
             .reserve((candidates.len() + LANES).saturating_sub(self.active.len()));
         self.first.reserve(CHUNK / LANES + 1);
@@ -173,6 +180,8 @@ impl Rows {
         }
         self.count = candidates.first.len() - 1;
         self.mu = friction.uniform();
+        self.none = candidates.len() as u32;
+        self.extras.clear();
         if self.mu.is_none() {
             candidates.halo.copy(c, friction.of, &mut self.materials);
         }
@@ -202,11 +211,17 @@ impl Rows {
                 for l in 0..lanes {
                     row.candidate[l] = self.active[(start[l] + k) as usize];
                 }
-                row.candidate[lanes..].fill(candidates.len() as u32);
-                row.place::<V>(candidates, &own, &self.ways, rules);
-                if self.mu.is_none() {
+                row.candidate[lanes..].fill(self.none);
+                let reach = row.place::<V>(candidates, &own, &self.ways, rules);
+                if let Some(mu) = self.mu {
+                    if rules.friction == FrictionMode::Sommer {
+                        self.extras.push(Extra { mu, reach });
+                    }
+                } else {
                     let of = |number: &[u32; LANES]| number.map(|number| self.materials[number as usize]);
-                    friction.fill(&of(guides), &of(&row.number), &mut row.mu);
+                    let mut mu = [[0.0; LANES]; 2];
+                    friction.fill(&of(guides), &of(&row.number), &mut mu);
+                    self.extras.push(Extra { mu, reach });
                 }
                 let mut counts = [0.0; LANES];
                 for l in 0..LANES {
@@ -225,10 +240,10 @@ impl Rows {
         }
     }
 
-    /// Lets `each` change every row and say what its guides are given [kg m], and sums that. It is told what `self.reads` has for
+    /// Lets `each` change every row and say what its guides are given [kg m], and sums that. It is told the row's number and what `self.reads` has for
     /// the guides of the slice less what it has for the others.
     #[inline(always)]
-    fn pass<V: Vectors>(&mut self, mut each: impl FnMut(&mut Row, [Lane; 3]) -> [Lane; 3]) {
+    fn pass<V: Vectors>(&mut self, mut each: impl FnMut(&mut Row, usize, [Lane; 3]) -> [Lane; 3]) {
         if self.count == 0 {
             return;
         }
@@ -240,10 +255,10 @@ impl Rows {
             // SAFETY: numbers of the chunk are places of its sums and of what is read, here and below.
             let own = unsafe { V::gather(&self.reads, guides) };
             let mut sum = [[0.0; LANES]; 4];
-            for row in &mut self.rows[rows] {
+            for (k, row) in rows.clone().zip(&mut self.rows[rows]) {
                 // SAFETY: see above.
                 let u = minus(&own, &unsafe { V::gather(&self.reads, &row.number) });
-                let given = each(row, u);
+                let given = each(row, k, u);
                 // SAFETY: see above.
                 unsafe { row.exchange::<V>(given, [0.0; LANES], &mut sum, &mut self.sums) };
             }
@@ -276,7 +291,7 @@ impl Rows {
                     shares[l] += own[l];
                 }
                 for l in 0..LANES {
-                    let is_contact = row.reach[l] > 0.0 && shares[l] > 0.0;
+                    let is_contact = (row.candidate[l] != self.none) & (shares[l] > 0.0);
                     row.stiffness[l] = if is_contact { 1.0 / shares[l] } else { 0.0 };
                     row.push[l] = contact::accumulated(0.0, row.stiffness[l], row.start[l]);
                 }
@@ -295,7 +310,7 @@ impl Rows {
     #[inline(always)]
     fn push_again<V: Vectors>(&mut self, c: usize, halo: &Halo, pushed: &[Vec4]) {
         halo.copy(c, pushed, &mut self.reads);
-        self.pass::<V>(|row, [x, y, z]| {
+        self.pass::<V>(|row, _, [x, y, z]| {
             for l in 0..LANES {
                 let gap = row.start[l] + (row.x[l] * x[l] + row.y[l] * y[l] + row.z[l] * z[l]);
                 row.push[l] = contact::accumulated(row.push[l], row.stiffness[l], gap);
@@ -308,7 +323,7 @@ impl Rows {
     #[inline(always)]
     fn shift_gaps<V: Vectors>(&mut self, c: usize, halo: &Halo, pushed: &[Vec4]) {
         halo.copy(c, pushed, &mut self.reads);
-        self.pass::<V>(|row, [x, y, z]| {
+        self.pass::<V>(|row, _, [x, y, z]| {
             for l in 0..LANES {
                 row.gap[l] += row.x[l] * x[l] + row.y[l] * y[l] + row.z[l] * z[l];
             }
@@ -321,14 +336,12 @@ impl Rows {
     fn solve<V: Vectors>(&mut self, c: usize, halo: &Halo, moved: &[Vec4], mode: FrictionMode) {
         halo.copy(c, moved, &mut self.reads);
         let uniform = self.mu;
-        self.pass::<V>(|row, u| {
-            let mu = uniform.unwrap_or(row.mu);
+        let extras = std::mem::take(&mut self.extras);
+        self.pass::<V>(|row, k, u| {
+            let mu = uniform.unwrap_or_else(|| extras[k].mu);
             match mode {
                 FrictionMode::Accumulated => solve_accumulated(row, &u, &mu),
-                FrictionMode::Sommer => {
-                    let reach = row.reach;
-                    solve_printed(row, &u, &reach, &mu);
-                }
+                FrictionMode::Sommer => solve_printed(row, &u, &extras[k].reach, &mu),
                 FrictionMode::Macklin => {
                     let mut depth = [0.0; LANES];
                     for l in 0..LANES {
@@ -340,6 +353,7 @@ impl Rows {
             }
             row.p
         });
+        self.extras = extras;
     }
 
     /// Leaves the impulses with their candidates, for the next step.
