@@ -195,14 +195,8 @@ fn turned<V: Vectors>(s: Half<V>, gradient: Full<V>, step: f32) -> Half<V> {
 mod tests {
     use super::*;
     use crate::cpu::simd::{LANES, Portable};
+    use crate::laws::stress::tests::some;
     use glam::{Mat3A, Vec3};
-
-    fn some() -> Sym {
-        Sym {
-            diagonal: Vec3::new(3.0, -1.0, 4.0),
-            off: Vec3::new(0.5, -2.0, 1.0),
-        }
-    }
 
     fn alike(s: Sym) -> Half<Portable> {
         let mut all = Syms::default();

@@ -100,10 +100,10 @@ impl Yield {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn some() -> Sym {
+    pub(in crate::laws) fn some() -> Sym {
         Sym {
             diagonal: Vec3::new(3.0, -1.0, 4.0),
             off: Vec3::new(0.5, -2.0, 1.0),
