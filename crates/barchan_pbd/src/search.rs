@@ -161,9 +161,8 @@ impl PbdSolver {
     fn make_room(&mut self, guides: usize) {
         self.imports.find(&mut self.candidates);
         self.contacts.resize(guides.div_ceil(CHUNK));
-        for (rows, candidates) in self.contacts.rows.iter_mut().zip(&self.candidates) {
-            rows.reserve(candidates);
-        }
+        let chunks = self.contacts.rows.par_iter_mut().zip(&self.candidates);
+        chunks.for_each(|(rows, candidates)| rows.reserve(candidates));
     }
 
     /// Makes the lists that were loaded whole again.

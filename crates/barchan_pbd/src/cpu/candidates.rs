@@ -5,12 +5,12 @@ use barchan_world::{Friction, Guides, World};
 use glam::{DVec3, Vec3, Vec4};
 use rayon::prelude::*;
 
-use super::CHUNK;
 use super::halo::Halo;
 use super::memory::NEW;
 use super::nearby::Nearby;
 use super::rows::Ways;
 use super::simd::{LANES, Lane, Vectors, block, minus};
+use super::{CHUNK, make_room};
 
 /// The candidates of a chunk of guides: pairs of them with guides of higher numbers.
 #[derive(Debug, Default)]
@@ -28,6 +28,9 @@ pub(crate) struct Candidates {
     /// 1 if there was any, else 0 [-].
     pub held: Vec<f32>,
     pub halo: Halo,
+    /// Where the guides that the chunk deals with are, by their numbers here, in two parts [m]; in the last place of the first the
+    /// radius, with the other sign [m].
+    places: Vec<[Vec4; 2]>,
 }
 
 /// What a pair is made of.
@@ -46,10 +49,20 @@ impl<'a> Geometry<'a> {
         }
     }
 
-    /// From guide `j` to guide `i`, the nearest image [m]. The other way round it is the same with the other sign, to the bit.
-    fn between(&self, i: usize, j: usize) -> Vec3 {
-        let Guides { position, offset, .. } = self.guides;
+    /// From guide `j` to guide `i`, the nearest image, and the sum of their radii [m].
+    fn between(&self, i: usize, j: usize) -> Vec4 {
+        let Guides {
+            position,
+            offset,
+            radius,
+            ..
+        } = self.guides;
         let d = (position[i] - position[j]) + (offset[i] - offset[j]);
+        self.nearest(d).extend(radius[i] + radius[j])
+    }
+
+    /// The shortest of the ways `d` [m] to the images of a guide. The other way round it is the same with the other sign, to the bit.
+    fn nearest(&self, d: Vec3) -> Vec3 {
         if self.periods == DVec3::ZERO {
             return d;
         }
@@ -70,6 +83,9 @@ impl<'a> Geometry<'a> {
     }
 }
 
+/// Guides farther apart than this, of the sum of their radii [-], have let go of each other.
+const PRESSED: f32 = 1.1;
+
 /// What there was before the search.
 #[derive(Clone, Copy)]
 pub(crate) struct Past<'a> {
@@ -85,9 +101,13 @@ pub(crate) fn build(all: &mut Vec<Candidates>, nearby: &Nearby, geometry: &Geome
     all.resize_with(n.div_ceil(CHUNK).max(all.len()), Candidates::default);
     all.par_iter_mut().enumerate().for_each(|(c, chunk)| {
         chunk.clear();
-        for i in c * CHUNK..n.min((c + 1) * CHUNK) {
-            chunk.take(c, i, nearby.of(i), geometry);
-            if let Some(past) = past {
+        let guides = c * CHUNK..n.min((c + 1) * CHUNK);
+        for i in guides.clone() {
+            chunk.take(c, i, nearby.of(i));
+        }
+        chunk.locate(c, geometry);
+        if let Some(past) = past {
+            for i in guides {
                 chunk.remember(i, past);
             }
         }
@@ -101,11 +121,11 @@ pub(crate) fn complete(all: &mut Vec<Candidates>, bare: &[Candidates], geometry:
     all.par_iter_mut().zip(bare).enumerate().for_each(|(c, (chunk, bare))| {
         chunk.clear();
         for (k, row) in bare.first.windows(2).enumerate() {
-            let row = row[0] as usize..row[1] as usize;
-            chunk.take(c, c * CHUNK + k, [&bare.other[row.clone()]], geometry);
-            for b in row {
-                chunk.hold(b, bare.impulse[b].truncate());
-            }
+            chunk.take(c, c * CHUNK + k, [&bare.other[row[0] as usize..row[1] as usize]]);
+        }
+        chunk.locate(c, geometry);
+        for b in 0..chunk.len() {
+            chunk.hold(b, bare.impulse[b].truncate());
         }
         chunk.pad();
     });
@@ -162,39 +182,68 @@ impl Candidates {
         self.resize(self.len() + LANES);
     }
 
-    /// Adds the row of guide `i` of chunk `c`.
-    fn take<'a>(&mut self, c: usize, i: usize, others: impl IntoIterator<Item = &'a [u32]>, geometry: &Geometry<'_>) {
-        let radius = &geometry.guides.radius;
-        let higher = |&&j: &&u32| j as usize > i;
-        for &j in others.into_iter().flatten().filter(higher) {
-            self.other.push(j);
-            self.number.push(self.halo.number(c, j));
-            let reach = radius[i] + radius[j as usize];
-            self.base.push(geometry.between(i, j as usize).extend(reach));
+    /// Adds the row of guide `i` of chunk `c`: who is in it.
+    fn take<'a>(&mut self, c: usize, i: usize, others: impl IntoIterator<Item = &'a [u32]>) {
+        let start = self.other.len();
+        let mut end = start;
+        for others in others {
+            self.other.resize(end + others.len(), 0);
+            for &j in others {
+                self.other[end] = j;
+                end += usize::from(j as usize > i);
+            }
         }
+        self.other.truncate(end);
+        for &j in &self.other[start..] {
+            self.number.push(self.halo.number(c, j));
+        }
+        self.own.resize(end, (i % CHUNK) as u32);
+        self.first.push(end as u32);
+    }
+
+    /// Finds where the guides of all rows of chunk `c` are to each other. They have no impulses.
+    fn locate(&mut self, c: usize, geometry: &Geometry<'_>) {
         let len = self.other.len();
-        self.own.resize(len, (i % CHUNK) as u32);
-        self.impulse.resize(len, Vec4::ZERO);
-        self.held.resize(len, 0.0);
-        self.first.push(len as u32);
+        if len == 0 {
+            return;
+        }
+        for column in [&mut self.base, &mut self.impulse] {
+            make_room(column, len + LANES);
+        }
+        make_room(&mut self.held, len + LANES);
+        let Guides {
+            position,
+            offset,
+            radius,
+            ..
+        } = geometry.guides;
+        let place = |j: usize| [position[j].extend(-radius[j]), offset[j].extend(0.0)];
+        self.halo.collect(c, position.len(), place, &mut self.places);
+        self.base
+            .extend(self.own.iter().zip(&self.number).map(|(&own, &other)| {
+                let ([at, offset], [other_at, other_offset]) = (self.places[own as usize], self.places[other as usize]);
+                let at = at * Vec4::new(1.0, 1.0, 1.0, -1.0);
+                (at - other_at) + (offset - other_offset)
+            }));
+        self.resize(len);
+        if geometry.periods != DVec3::ZERO {
+            for base in &mut self.base {
+                *base = geometry.nearest(base.truncate()).extend(base.w);
+            }
+        }
     }
 
-    /// The candidates of the last guide taken.
-    fn last_row(&self) -> std::ops::Range<usize> {
-        let [start, end] = self.first[self.first.len() - 2..] else {
-            unreachable!("a row was taken")
-        };
-        start as usize..end as usize
-    }
-
-    /// Takes over the impulses that guide `i`, the last taken, had.
+    /// Takes over the impulses that the chunk's guide `i` had with guides that it is still near.
     fn remember(&mut self, i: usize, past: Past<'_>) {
-        let own = self.last_row();
+        let k = i % CHUNK;
+        let own = self.first[k] as usize..self.first[k + 1] as usize;
         let old = past.old[i];
         if let Some((before, row)) = row_of(past.candidates, old) {
             for b in row.filter(|&b| before.is_held(b)) {
                 let other = past.new[before.other[b] as usize];
-                if let Some(c) = self.other[own.clone()].iter().position(|&j| j == other) {
+                if let Some(c) = self.other[own.clone()].iter().position(|&j| j == other)
+                    && self.is_near(own.start + c)
+                {
                     self.hold(own.start + c, before.impulse[b].truncate());
                 }
             }
@@ -202,7 +251,7 @@ impl Candidates {
         // Pairs whose other guide had the lower number were that one's.
         for c in own {
             let other = past.old[self.other[c] as usize];
-            if other > old {
+            if other > old || !self.is_near(c) {
                 continue;
             }
             if let Some((before, mut row)) = row_of(past.candidates, other)
@@ -211,6 +260,13 @@ impl Candidates {
                 self.hold(c, -before.impulse[b].truncate());
             }
         }
+    }
+
+    /// Whether the guides of candidate `c` are near enough to have pressed on each other in the last step.
+    fn is_near(&self, c: usize) -> bool {
+        let base = self.base[c];
+        let reach = PRESSED * base.w;
+        base.truncate().length_squared() < reach * reach
     }
 
     /// Whether the chunk's guide `i` has the higher guide `j`.
@@ -224,7 +280,6 @@ impl Candidates {
         let mut end = self.other.len();
         self.resize(end + pairs.len());
         // From the last row on, each moves up by what is added before it.
-        let radius = &geometry.guides.radius;
         for (before, &[i, j]) in pairs.iter().enumerate().rev() {
             let row = self.first[i as usize - c * CHUNK + 1] as usize;
             self.move_up(row..end, before + 1);
@@ -233,7 +288,7 @@ impl Candidates {
             self.other[place] = j;
             self.own[place] = i % CHUNK as u32;
             self.number[place] = self.halo.number(c, j);
-            self.base[place] = geometry.between(own, other).extend(radius[own] + radius[other]);
+            self.base[place] = geometry.between(own, other);
             self.impulse[place] = Vec4::ZERO;
             self.held[place] = 0.0;
         }
@@ -443,8 +498,9 @@ mod tests {
         let mut chunk = Candidates::default();
         chunk.clear();
         for (i, row) in rows.iter().enumerate() {
-            chunk.take(0, i, [*row], &geometry);
+            chunk.take(0, i, [*row]);
         }
+        chunk.locate(0, &geometry);
         chunk.pad();
         chunk.hold(1, Vec3::ONE);
         let pairs: Vec<[u32; 2]> = [[0, 1], [0, 3], [0, 4], [1, 4], [3, 4]]
@@ -472,29 +528,35 @@ mod tests {
         before[0].push_row([(2, Vec3::ZERO)].into_iter());
         before[0].push_row([].into_iter());
         // Guide 0 is now called 2, guide 1 is called 0, guide 2 is called 1.
-        let guides = Guides {
-            position: vec![Vec3::ZERO; 3],
-            offset: vec![Vec3::ZERO; 3],
-            radius: vec![1.0; 3],
-            ..Guides::default()
-        };
-        let geometry = Geometry {
-            guides: &guides,
-            periods: DVec3::ZERO,
-        };
         let past = Past {
             candidates: &before,
             old: &[1, 2, 0],
             new: &[2, 0, 1],
         };
-        let mut now = Candidates::default();
-        now.clear();
-        now.take(0, 0, [&[1, 2][..]], &geometry);
-        now.remember(0, past);
-        now.take(0, 1, [&[0, 2][..]], &geometry);
-        now.remember(1, past);
-        let impulses = [Vec4::ZERO, -Vec4::X, -Vec4::Y];
-        assert_eq!(now.impulse, impulses);
-        assert_eq!(now.held, [0.0, 1.0, 1.0]);
+        let remembered = |position: [f32; 3]| {
+            let guides = Guides {
+                position: position.map(|x| Vec3::X * x).to_vec(),
+                offset: vec![Vec3::ZERO; 3],
+                radius: vec![1.0; 3],
+                ..Guides::default()
+            };
+            let geometry = Geometry {
+                guides: &guides,
+                periods: DVec3::ZERO,
+            };
+            let mut now = Candidates::default();
+            now.clear();
+            now.take(0, 0, [&[1, 2][..]]);
+            now.take(0, 1, [&[0, 2][..]]);
+            now.locate(0, &geometry);
+            now.remember(0, past);
+            now.remember(1, past);
+            (now.impulse, now.held)
+        };
+        let impulses = vec![Vec4::ZERO, -Vec4::X, -Vec4::Y];
+        assert_eq!(remembered([0.0, 0.1, 0.2]), (impulses, vec![0.0, 1.0, 1.0]));
+        // Those that have gone apart have let go.
+        let impulses = vec![Vec4::ZERO, Vec4::ZERO, -Vec4::Y];
+        assert_eq!(remembered([0.0, 1.0, 3.0]), (impulses, vec![0.0, 0.0, 1.0]));
     }
 }

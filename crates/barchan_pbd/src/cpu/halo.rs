@@ -79,6 +79,20 @@ impl Halo {
         own.resize(CHUNK, T::default());
         own.extend(self.foreign.iter().map(|&j| column[j as usize]));
     }
+
+    /// Makes `own` a column of what `of` says of the guides of chunk `c`, of `guides` in all, by their numbers here.
+    pub(crate) fn collect<T: Copy + Default>(
+        &self,
+        c: usize,
+        guides: usize,
+        of: impl Fn(usize) -> T,
+        own: &mut Vec<T>,
+    ) {
+        own.clear();
+        own.extend((c * CHUNK..guides.min((c + 1) * CHUNK)).map(&of));
+        own.resize(CHUNK, T::default());
+        own.extend(self.foreign.iter().map(|&j| of(j as usize)));
+    }
 }
 
 /// A sum that another chunk has for a guide.
@@ -116,8 +130,12 @@ impl Imports {
                     number: number as u32,
                 };
                 let of = &mut self.of[j as usize / CHUNK];
-                let place = of.partition_point(|import| import.chunk <= chunk);
-                of.insert(place, import);
+                if of.last().is_none_or(|last| last.chunk <= chunk) {
+                    of.push(import);
+                } else {
+                    let place = of.partition_point(|import| import.chunk <= chunk);
+                    of.insert(place, import);
+                }
             }
             *imported = foreign.len();
         }

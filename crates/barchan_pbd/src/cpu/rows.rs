@@ -4,12 +4,12 @@
 
 use glam::Vec4;
 
-use super::CHUNK;
 use super::candidates::{Candidates, PairFriction};
 use super::halo::Halo;
 use super::row::{Extra, Row, solve_accumulated, solve_printed};
 use super::rules::{Rules, SLACK};
 use super::simd::{LANES, Lane, Vectors, block, minus, vectorised};
+use super::{CHUNK, make_room};
 use crate::FrictionMode;
 use crate::laws::contact;
 
@@ -109,6 +109,7 @@ impl Rows {
 
     /// Room for all `candidates`, so that no step has to make any.
     pub(crate) fn reserve(&mut self, candidates: &Candidates) {
+        self.clear();
         let longest = candidates
             .first
             .windows(2)
@@ -117,24 +118,22 @@ impl Rows {
             .unwrap_or(0) as usize;
         // Every slice but the first has no more rows than the mean of the slice before has contacts.
         let rows = candidates.len() / LANES + longest;
-        self.rows.reserve(rows.saturating_sub(self.rows.len()));
+        make_room(&mut self.rows, rows);
         if self.extras.capacity() > 0 {
-            self.extras.reserve(rows.saturating_sub(self.extras.len()));
+            make_room(&mut self.extras, rows);
         }
-        self.active
-            .reserve((candidates.len() + LANES).saturating_sub(self.active.len()));
+        make_room(&mut self.active, candidates.len() + LANES);
         self.first.reserve(CHUNK / LANES + 1);
         self.guides.reserve(CHUNK + LANES);
         self.ends.reserve(CHUNK + 1);
-        let blocks = candidates.len() / LANES + 2;
-        self.blocks.reserve(blocks.saturating_sub(self.blocks.len()));
+        make_room(&mut self.blocks, candidates.len() / LANES + 2);
         let guides = candidates.halo.len();
         for column in [&mut self.sums, &mut self.reads, &mut self.ways.at, &mut self.ways.free] {
-            column.reserve(guides.saturating_sub(column.len()));
+            make_room(column, guides);
         }
-        self.shares.reserve(guides.saturating_sub(self.shares.len()));
-        self.materials.reserve(guides.saturating_sub(self.materials.len()));
-        self.ways.asleep.reserve(guides.saturating_sub(self.ways.asleep.len()));
+        make_room(&mut self.shares, guides);
+        make_room(&mut self.materials, guides);
+        make_room(&mut self.ways.asleep, guides);
     }
 
     /// Puts guides with many contacts before those with few, so that a slice has few empty lanes.
