@@ -140,6 +140,7 @@ fn sph_settings(given: &Settings, frame_rate: f64) -> SphSettings {
         ],
         friction_iterations: count("friction_iterations", defaults.friction_iterations),
         convention: convention.map_or(defaults.convention, |y| y.1),
+        flow_friction: number("flow_friction", defaults.flow_friction),
         integration: named(given, "integration", Integration::ALL),
         warm_start: given.flag("warm_start").unwrap_or(defaults.warm_start),
         drying_time: given.number("drying_time").map(|x| x as f32),

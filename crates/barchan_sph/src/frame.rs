@@ -9,7 +9,7 @@ use crate::cpu::bodies::{self, BodyStep};
 use crate::cpu::friction::Bound;
 use crate::cpu::pairs::Space;
 use crate::cpu::surface::Surface;
-use crate::laws::{cohesion, repose};
+use crate::laws::{cohesion, repose, stress};
 use crate::settings::STEP;
 use crate::{SphSolver, Yield};
 
@@ -50,9 +50,11 @@ impl SphSolver {
                 (Yield::Repose, Some(angle)) => repose::friction_of(angle as f32),
                 _ => material.friction.r#static,
             };
+            let slope = convention.slope(friction);
             Bound {
-                slope: convention.slope(friction),
+                slope,
                 intercept: cohesion::intercept(cohesion, friction),
+                gain: self.settings.flow_friction * (stress::at_rest(slope) - 1.0),
             }
         }));
         self.prepare_forces(world);

@@ -92,6 +92,8 @@ pub struct SphSettings {
     pub friction_iterations: u32,
     /// What bounds friction.
     pub convention: Yield,
+    /// What friction gains in fast flow, of what sand at rest bears more than sand that flows [-]. Without it steep heaps stand too long and then fall too far.
+    pub flow_friction: f32,
     /// Whether pressure and friction start from those of the last step. Without it friction starts from nothing, as printed, and resting
     /// sand creeps; and so does the pressure of `Pcisph`, and that of `Iisph` from half of it.
     pub warm_start: bool,
@@ -130,6 +132,7 @@ impl Default for SphSettings {
             iterations: [3, 100],
             friction_iterations: 3,
             convention: Yield::Repose,
+            flow_friction: 0.5,
             warm_start: true,
             walls: Walls::Density,
             cohesion: Vec::new(),
@@ -182,6 +185,7 @@ impl SphSettings {
                 s.iterations[1].into(),
                 "no less than `min_iterations`, which is at least 1",
             ),
+            s if !within(s.flow_friction, 0.0, 2.0) => refuse("flow_friction", s.flow_friction.into(), "0 to 2"),
             s if s.cohesion.iter().any(|&c| !within(c, 0.0, 1e6)) => {
                 let wrong = s.cohesion.iter().find(|&&c| !within(c, 0.0, 1e6));
                 refuse("cohesion", wrong.map_or(0.0, |&c| c.into()), "0 to 1e6 Pa")
@@ -244,6 +248,7 @@ mod tests {
         assert!(wrong(&|s| s.density_error = 0.0).contains("`density_error`"));
         assert!(wrong(&|s| s.iterations = [3, 2]).contains("`max_iterations`"));
         assert!(wrong(&|s| s.cohesion = vec![0.0, -1.0]).contains("`cohesion`"));
+        assert!(wrong(&|s| s.flow_friction = -0.1).contains("`flow_friction`"));
         assert!(wrong(&|s| s.cfl = 0.9).contains("`cfl`"));
         assert!(wrong(&|s| s.viscosity = vec![[0.0, -0.1]]).contains("`viscosity`"));
         assert!(wrong(&|s| s.wetness = vec![1.5]).contains("`wetness`"));

@@ -282,7 +282,11 @@ impl SphSolver {
             errors: &mut self.errors,
         };
         let bounds = (&*world.guides.material, &*self.bounds);
-        let pass = Pass { goal, is_first };
+        let pass = Pass {
+            goal,
+            is_first,
+            spacing: 2.0 / self.settings.support,
+        };
         friction::update(held, &mut self.columns, &self.rows, &self.space, bounds, pass);
     }
 

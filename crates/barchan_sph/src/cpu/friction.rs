@@ -160,6 +160,8 @@ pub(crate) struct Pass {
     pub goal: Goal,
     /// Whether it is the first of a step, which turns the stress with the material, and spreads what is too dense.
     pub is_first: bool,
+    /// Spacing of settled guides, of half their kernel's radius [-].
+    pub spacing: f32,
 }
 
 /// What bounds a guide's stress.
@@ -169,6 +171,8 @@ pub(crate) struct Bound {
     pub slope: f32,
     /// What holds without pressure [Pa].
     pub intercept: f32,
+    /// What friction gains in fast flow, of that in slow flow [-].
+    pub gain: f32,
 }
 
 /// Pressure and stress of some guides, and their density errors.
@@ -256,6 +260,7 @@ fn update_in<V: Vectors>(
         response,
         lean,
         wall,
+        half_support,
         ..
     } = columns;
     let squared = pass.goal.step * pass.goal.step;
@@ -299,7 +304,11 @@ fn update_in<V: Vectors>(
             motion.exact.set(l, exact[i]);
             motion.stress.set(l, chunk.stress[k]);
             motion.response[l] = TOGETHER * response[i];
-            motion.limit[l] = bound.slope * pressure + intercept;
+            motion.friction[l] = bound.slope * pressure;
+            motion.intercept[l] = intercept;
+            motion.gain[l] = bound.gain;
+            let wave = (pressure * columns.inverse_density[i]).max(f32::MIN_POSITIVE).sqrt();
+            motion.inertia[l] = pass.spacing * half_support[i] / wave;
         }
         let (stress, loaded) = shear::answered::<V>(&motion, turn);
         for (l, k) in group.enumerate() {
@@ -356,13 +365,18 @@ mod tests {
         let bounds = [Bound {
             slope: 1e18,
             intercept: 0.0,
+            gain: 0.0,
         }];
         let mut walls: Vec<Walls> = rows.iter().map(|_| Walls::none(256)).collect();
         let mut grip = vec![Vec4::ZERO; n];
         columns.push.fill(Vec4::ZERO);
         for _ in 0..passes {
             let bounds = (&*world.guides.material, &bounds[..]);
-            let pass = Pass { goal, is_first: false };
+            let pass = Pass {
+                goal,
+                is_first: false,
+                spacing: 1.0,
+            };
             let held = Held {
                 pressure: &mut pressure,
                 stress: &mut stress,

@@ -99,6 +99,17 @@ impl Yield {
     }
 }
 
+/// Most that sand at rest bears, of what it bears where it flows [-]: squeezed along a slope, so that its pressure exceeds the stress σ across it, it
+/// bears τ² = ½ Y² p² - ¾ (p - σ)², which is greatest for p = σ/(1 - ⅔ Y²). `slope` is Y; where it is steeper than any that flows
+/// the part grows without bound, and is bounded here.
+pub(crate) fn at_rest(slope: f32) -> f32 {
+    const MOST: f32 = 3.0;
+    (1.0 - 2.0 / 3.0 * slope * slope)
+        .max(1.0 / (MOST * MOST))
+        .sqrt()
+        .recip()
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
@@ -116,6 +127,17 @@ pub(super) mod tests {
         let one = some().matrix() * adjugate.times(1.0 / determinant).matrix();
         assert!((determinant - some().matrix().determinant()).abs() < 1e-4);
         assert!(one.abs_diff_eq(Mat3A::IDENTITY, 1e-5), "{one}");
+    }
+
+    #[test]
+    fn sand_at_rest_bears_what_the_best_pressure_lets_it() {
+        for friction in [0.2f32, 0.5, 0.7] {
+            let borne = |p: f32| (friction * p).powi(2) - 0.75 * (p - 1.0).powi(2);
+            let most = (0..4000).map(|k| borne(1.0 + 1e-3 * k as f32)).fold(0.0, f32::max);
+            let part = at_rest(2f32.sqrt() * friction);
+            assert!((part - most.sqrt() / friction).abs() < 1e-3, "{friction}: {part}");
+        }
+        assert!((at_rest(10.0) - 3.0).abs() < 1e-6);
     }
 
     #[test]
