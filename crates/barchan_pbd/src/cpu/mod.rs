@@ -20,8 +20,7 @@ pub(crate) mod walls;
 /// Guides of a chunk [-], the unit of parallel work.
 pub(crate) const CHUNK: usize = 256;
 
-/// Room for `len` entries [-] and some more; what is there is lost where
-/// there was less, for to copy it would take longer than to make it anew.
+/// Room for `len` entries [-] and some more. Where there was less, what the column held is lost: nobody needs it, and to copy it takes time.
 pub(crate) fn make_room<T>(column: &mut Vec<T>, len: usize) {
     if column.capacity() < len {
         // The old memory goes before the new comes.
