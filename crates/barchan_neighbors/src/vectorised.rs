@@ -22,7 +22,7 @@ macro_rules! vectorised {
                 fn wide($($argument: $type),*) {
                     $body $($wide)* ($($argument),*);
                 }
-                #[target_feature(enable = "avx2")]
+                #[target_feature(enable = "avx2,popcnt")]
                 fn half($($argument: $type),*) {
                     $body $($half)* ($($argument),*);
                 }
@@ -35,7 +35,7 @@ macro_rules! vectorised {
                     // SAFETY: the instructions were found.
                     return unsafe { wide($($argument),*) };
                 }
-                if is_x86_feature_detected!("avx2") {
+                if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
                     // SAFETY: the instructions were found.
                     return unsafe { half($($argument),*) };
                 }

@@ -14,7 +14,7 @@ use crate::field::{Bounds, Field, List, Mover};
 use crate::grains::Grains;
 #[cfg(target_arch = "x86_64")]
 use crate::isa::{Avx2, Avx512};
-use crate::isa::{Isa, LANES, Plain, Simd};
+use crate::isa::{Isa, LANES, Part, Plain, Simd};
 use crate::laws::{C1, C2, Gate};
 use crate::settings::Mode;
 
@@ -165,8 +165,8 @@ struct Sums<I: Isa> {
 }
 
 impl<I: Isa> Sums<I> {
-    /// Sums over the guides `list` for grains at `place`. Without `RESTING`, all guides are taken to move. Two vectors of grains at a time were slower: they do not fit into
-    /// the registers.
+    /// Sums over the guides `list` for grains at `place`, register by register: the sums of sixteen grains do not fit into those of AVX2. Without
+    /// `RESTING`, all guides are taken to move.
     ///
     /// # Safety
     /// The machine must have the instructions of `I`.
@@ -174,41 +174,69 @@ impl<I: Isa> Sums<I> {
     unsafe fn over<const SHARP: bool, const RESTING: bool>(
         movers: &[Mover],
         list: &[u32],
-        place: &[I::Lanes; 3],
+        [x, y, z]: &[I::Lanes; 3],
     ) -> Self {
         // SAFETY: the caller says so.
-        unsafe {
-            let zero = I::splat(0.0);
-            let one = I::splat(1.0);
-            let (mut sum, mut largest, mut shares) = (zero, zero, zero);
-            let (mut u, mut v, mut w, mut going) = (zero, zero, zero, zero);
-            for &k in list {
-                let mover = &movers[k as usize];
-                let dx = I::sub(place[0], I::splat(mover.position[0]));
-                let dy = I::sub(place[1], I::splat(mover.position[1]));
-                let dz = I::sub(place[2], I::splat(mover.position[2]));
-                let squared = I::mul_add(dz, dz, I::mul_add(dy, dy, I::mul(dx, dx)));
-                let rest = I::max(I::mul_sub(squared, I::splat(mover.inverse), one), zero);
-                let weight = I::mul(I::mul(rest, rest), rest);
-                sum = I::add(sum, weight);
-                largest = I::max(largest, weight);
-                let share = if SHARP { I::mul(weight, weight) } else { weight };
-                shares = I::add(shares, share);
-                u = I::mul_add(share, I::splat(mover.velocity[0]), u);
-                v = I::mul_add(share, I::splat(mover.velocity[1]), v);
-                w = I::mul_add(share, I::splat(mover.velocity[2]), w);
-                if RESTING {
-                    going = I::mul_add(share, I::splat(mover.going()), going);
-                }
-            }
-            Self {
-                weight: sum,
-                largest,
-                share: shares,
-                going: if RESTING { going } else { shares },
-                velocity: [u, v, w],
+        let zero = unsafe { I::splat(0.0) };
+        let mut sums = Self {
+            weight: zero,
+            largest: zero,
+            share: zero,
+            going: zero,
+            velocity: [zero; 3],
+        };
+        for k in 0..I::PARTS {
+            let place = [I::parts(x)[k], I::parts(y)[k], I::parts(z)[k]];
+            // SAFETY: the caller says so.
+            let part = unsafe { sum::<I::Part, SHARP, RESTING>(movers, list, place) };
+            I::parts_mut(&mut sums.weight)[k] = part[0];
+            I::parts_mut(&mut sums.largest)[k] = part[1];
+            I::parts_mut(&mut sums.share)[k] = part[2];
+            I::parts_mut(&mut sums.going)[k] = part[3];
+            for axis in 0..3 {
+                I::parts_mut(&mut sums.velocity[axis])[k] = part[4 + axis];
             }
         }
+        sums
+    }
+}
+
+/// [`Sums::over`] for a register of grains: weight, largest, share, going, velocity.
+///
+/// # Safety
+/// The machine must have the instructions.
+#[inline(always)]
+unsafe fn sum<P: Part, const SHARP: bool, const RESTING: bool>(
+    movers: &[Mover],
+    list: &[u32],
+    place: [P; 3],
+) -> [P; 7] {
+    // SAFETY: the caller says so.
+    unsafe {
+        let (zero, one) = (P::splat(0.0), P::splat(1.0));
+        let (mut sum, mut largest, mut shares) = (zero, zero, zero);
+        let (mut u, mut v, mut w, mut going) = (zero, zero, zero, zero);
+        for &k in list {
+            let mover = &movers[k as usize];
+            // Places are taken from memory, where they are; the other way round, they would need registers.
+            let dx = P::splat(mover.position[0]).sub(place[0]);
+            let dy = P::splat(mover.position[1]).sub(place[1]);
+            let dz = P::splat(mover.position[2]).sub(place[2]);
+            let squared = dz.mul_add(dz, dy.mul_add(dy, dx.mul(dx)));
+            let rest = squared.mul_sub(P::splat(mover.inverse), one).max(zero);
+            let weight = rest.mul(rest).mul(rest);
+            sum = sum.add(weight);
+            largest = largest.max(weight);
+            let share = if SHARP { weight.mul(weight) } else { weight };
+            shares = shares.add(share);
+            u = share.mul_add(P::splat(mover.velocity[0]), u);
+            v = share.mul_add(P::splat(mover.velocity[1]), v);
+            w = share.mul_add(P::splat(mover.velocity[2]), w);
+            if RESTING {
+                going = share.mul_add(P::splat(mover.going()), going);
+            }
+        }
+        [sum, largest, shares, if RESTING { going } else { shares }, u, v, w]
     }
 }
 

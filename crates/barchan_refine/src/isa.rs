@@ -61,6 +61,15 @@ impl Simd {
 pub(crate) trait Isa {
     /// Sixteen numbers.
     type Lanes: Copy;
+    /// As many of them as a register has.
+    type Part: Part;
+    /// How many of these they are.
+    const PARTS: usize;
+
+    /// Sixteen numbers, register by register.
+    fn parts(lanes: &Self::Lanes) -> &[Self::Part];
+    /// The same, to be changed.
+    fn parts_mut(lanes: &mut Self::Lanes) -> &mut [Self::Part];
 
     /// Sixteen times `value`.
     unsafe fn splat(value: f32) -> Self::Lanes;
@@ -68,16 +77,44 @@ pub(crate) trait Isa {
     unsafe fn load(values: &[f32; LANES]) -> Self::Lanes;
     /// Into memory.
     unsafe fn store(a: Self::Lanes, to: &mut [f32; LANES]);
-    unsafe fn add(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
-    unsafe fn sub(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
-    unsafe fn mul(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
     unsafe fn div(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
-    /// `a b + c`, rounded once.
-    unsafe fn mul_add(a: Self::Lanes, b: Self::Lanes, c: Self::Lanes) -> Self::Lanes;
-    /// `c - a b`, rounded once.
-    unsafe fn mul_sub(a: Self::Lanes, b: Self::Lanes, c: Self::Lanes) -> Self::Lanes;
+    #[inline(always)]
+    unsafe fn add(mut a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
+        for k in 0..Self::PARTS {
+            let part = &mut Self::parts_mut(&mut a)[k];
+            // SAFETY: the caller says that the machine has the instructions, here and below.
+            *part = unsafe { part.add(Self::parts(&b)[k]) };
+        }
+        a
+    }
+    #[inline(always)]
+    unsafe fn sub(mut a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
+        for k in 0..Self::PARTS {
+            let part = &mut Self::parts_mut(&mut a)[k];
+            // SAFETY: the caller says that the machine has the instructions, here and below.
+            *part = unsafe { part.sub(Self::parts(&b)[k]) };
+        }
+        a
+    }
+    #[inline(always)]
+    unsafe fn mul(mut a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
+        for k in 0..Self::PARTS {
+            let part = &mut Self::parts_mut(&mut a)[k];
+            // SAFETY: the caller says that the machine has the instructions, here and below.
+            *part = unsafe { part.mul(Self::parts(&b)[k]) };
+        }
+        a
+    }
     /// The greater, or `b` if one is no number.
-    unsafe fn max(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
+    #[inline(always)]
+    unsafe fn max(mut a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
+        for k in 0..Self::PARTS {
+            let part = &mut Self::parts_mut(&mut a)[k];
+            // SAFETY: the caller says that the machine has the instructions, here and below.
+            *part = unsafe { part.max(Self::parts(&b)[k]) };
+        }
+        a
+    }
     /// The lesser, or `b` if one is no number.
     unsafe fn min(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
     /// `a` where `x <= y`, else `b`.
@@ -103,22 +140,29 @@ pub(crate) trait Isa {
     unsafe fn pack<T: Word>(bits: u32, values: &[T; LANES], out: &mut [T; LANES]);
 }
 
+/// A register of numbers.
+///
+/// # Safety
+/// Every function needs a machine that has the instructions.
+pub(crate) trait Part: Copy {
+    /// As often as there is room for it.
+    unsafe fn splat(value: f32) -> Self;
+    unsafe fn add(self, b: Self) -> Self;
+    unsafe fn sub(self, b: Self) -> Self;
+    unsafe fn mul(self, b: Self) -> Self;
+    /// `self b + c`, rounded once.
+    unsafe fn mul_add(self, b: Self, c: Self) -> Self;
+    /// `c - self b`, rounded once.
+    unsafe fn mul_sub(self, b: Self, c: Self) -> Self;
+    /// The greater, or `b` if one is no number.
+    unsafe fn max(self, b: Self) -> Self;
+}
+
 /// Four bytes.
 pub(crate) trait Word: Copy {}
 
 impl Word for u32 {}
 impl Word for f32 {}
-
-/// [`Isa::pack`], bit by bit.
-#[inline(always)]
-fn pack<T: Word>(mut bits: u32, values: &[T; LANES], out: &mut [T; LANES]) {
-    let mut n = 0;
-    while bits != 0 {
-        out[n % LANES] = values[bits.trailing_zeros() as usize % LANES];
-        bits &= bits - 1;
-        n += 1;
-    }
-}
 
 /// One number after the other.
 pub(crate) struct Plain;
@@ -130,8 +174,50 @@ impl Plain {
     }
 }
 
+impl Part for [f32; LANES] {
+    #[inline(always)]
+    unsafe fn splat(value: f32) -> Self {
+        [value; LANES]
+    }
+    #[inline(always)]
+    unsafe fn add(self, b: Self) -> Self {
+        Plain::zip(self, b, |a, b| a + b)
+    }
+    #[inline(always)]
+    unsafe fn sub(self, b: Self) -> Self {
+        Plain::zip(self, b, |a, b| a - b)
+    }
+    #[inline(always)]
+    unsafe fn mul(self, b: Self) -> Self {
+        Plain::zip(self, b, |a, b| a * b)
+    }
+    #[inline(always)]
+    unsafe fn mul_add(self, b: Self, c: Self) -> Self {
+        std::array::from_fn(|k| self[k].mul_add(b[k], c[k]))
+    }
+    #[inline(always)]
+    unsafe fn mul_sub(self, b: Self, c: Self) -> Self {
+        std::array::from_fn(|k| (-self[k]).mul_add(b[k], c[k]))
+    }
+    #[inline(always)]
+    unsafe fn max(self, b: Self) -> Self {
+        Plain::zip(self, b, |a, b| if a > b { a } else { b })
+    }
+}
+
 impl Isa for Plain {
     type Lanes = [f32; LANES];
+    type Part = [f32; LANES];
+    const PARTS: usize = 1;
+
+    #[inline(always)]
+    fn parts(lanes: &Self::Lanes) -> &[Self::Part] {
+        std::slice::from_ref(lanes)
+    }
+    #[inline(always)]
+    fn parts_mut(lanes: &mut Self::Lanes) -> &mut [Self::Part] {
+        std::slice::from_mut(lanes)
+    }
 
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self::Lanes {
@@ -146,32 +232,8 @@ impl Isa for Plain {
         *to = a;
     }
     #[inline(always)]
-    unsafe fn add(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
-        Self::zip(a, b, |a, b| a + b)
-    }
-    #[inline(always)]
-    unsafe fn sub(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
-        Self::zip(a, b, |a, b| a - b)
-    }
-    #[inline(always)]
-    unsafe fn mul(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
-        Self::zip(a, b, |a, b| a * b)
-    }
-    #[inline(always)]
     unsafe fn div(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
         Self::zip(a, b, |a, b| a / b)
-    }
-    #[inline(always)]
-    unsafe fn mul_add(a: Self::Lanes, b: Self::Lanes, c: Self::Lanes) -> Self::Lanes {
-        std::array::from_fn(|k| a[k].mul_add(b[k], c[k]))
-    }
-    #[inline(always)]
-    unsafe fn mul_sub(a: Self::Lanes, b: Self::Lanes, c: Self::Lanes) -> Self::Lanes {
-        std::array::from_fn(|k| (-a[k]).mul_add(b[k], c[k]))
-    }
-    #[inline(always)]
-    unsafe fn max(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
-        Self::zip(a, b, |a, b| if a > b { a } else { b })
     }
     #[inline(always)]
     unsafe fn min(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
@@ -195,7 +257,12 @@ impl Isa for Plain {
     }
     #[inline(always)]
     unsafe fn pack<T: Word>(bits: u32, values: &[T; LANES], out: &mut [T; LANES]) {
-        pack(bits, values, out);
+        let (mut bits, mut n) = (bits, 0);
+        while bits != 0 {
+            out[n % LANES] = values[bits.trailing_zeros() as usize % LANES];
+            bits &= bits - 1;
+            n += 1;
+        }
     }
 }
 
@@ -206,13 +273,71 @@ pub(crate) use x86::{Avx2, Avx512};
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{Isa, LANES, Word, pack};
+    use barchan_neighbors::PACKING;
+
+    use super::{Isa, LANES, Part, Word};
+
+    /// The permutation that brings the lanes `set` of eight to the front.
+    #[inline(always)]
+    unsafe fn order(set: usize) -> __m256i {
+        // SAFETY: the caller says that the machine has the instructions.
+        unsafe { _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(PACKING[set].cast_signed())) }
+    }
+
+    impl Part for __m256 {
+        #[inline(always)]
+        unsafe fn splat(value: f32) -> Self {
+            // SAFETY: the caller says that the machine has the instructions, here and below.
+            unsafe { _mm256_set1_ps(value) }
+        }
+        #[inline(always)]
+        unsafe fn add(self, b: Self) -> Self {
+            // SAFETY: the caller says that the machine has the instructions, here and below.
+            unsafe { _mm256_add_ps(self, b) }
+        }
+        #[inline(always)]
+        unsafe fn sub(self, b: Self) -> Self {
+            // SAFETY: the caller says that the machine has the instructions, here and below.
+            unsafe { _mm256_sub_ps(self, b) }
+        }
+        #[inline(always)]
+        unsafe fn mul(self, b: Self) -> Self {
+            // SAFETY: the caller says that the machine has the instructions, here and below.
+            unsafe { _mm256_mul_ps(self, b) }
+        }
+        #[inline(always)]
+        unsafe fn mul_add(self, b: Self, c: Self) -> Self {
+            // SAFETY: the caller says that the machine has the instructions, here and below.
+            unsafe { _mm256_fmadd_ps(self, b, c) }
+        }
+        #[inline(always)]
+        unsafe fn mul_sub(self, b: Self, c: Self) -> Self {
+            // SAFETY: the caller says that the machine has the instructions, here and below.
+            unsafe { _mm256_fnmadd_ps(self, b, c) }
+        }
+        #[inline(always)]
+        unsafe fn max(self, b: Self) -> Self {
+            // SAFETY: the caller says that the machine has the instructions, here and below.
+            unsafe { _mm256_max_ps(self, b) }
+        }
+    }
 
     /// Twice eight numbers.
     pub(crate) struct Avx2;
 
     impl Isa for Avx2 {
         type Lanes = [__m256; 2];
+        type Part = __m256;
+        const PARTS: usize = 2;
+
+        #[inline(always)]
+        fn parts(lanes: &Self::Lanes) -> &[Self::Part] {
+            lanes
+        }
+        #[inline(always)]
+        fn parts_mut(lanes: &mut Self::Lanes) -> &mut [Self::Part] {
+            lanes
+        }
 
         #[inline(always)]
         unsafe fn splat(value: f32) -> Self::Lanes {
@@ -238,39 +363,9 @@ mod x86 {
             }
         }
         #[inline(always)]
-        unsafe fn add(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
-            // SAFETY: as above.
-            unsafe { [_mm256_add_ps(a[0], b[0]), _mm256_add_ps(a[1], b[1])] }
-        }
-        #[inline(always)]
-        unsafe fn sub(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
-            // SAFETY: as above.
-            unsafe { [_mm256_sub_ps(a[0], b[0]), _mm256_sub_ps(a[1], b[1])] }
-        }
-        #[inline(always)]
-        unsafe fn mul(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
-            // SAFETY: as above.
-            unsafe { [_mm256_mul_ps(a[0], b[0]), _mm256_mul_ps(a[1], b[1])] }
-        }
-        #[inline(always)]
         unsafe fn div(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
             // SAFETY: as above.
             unsafe { [_mm256_div_ps(a[0], b[0]), _mm256_div_ps(a[1], b[1])] }
-        }
-        #[inline(always)]
-        unsafe fn mul_add(a: Self::Lanes, b: Self::Lanes, c: Self::Lanes) -> Self::Lanes {
-            // SAFETY: as above.
-            unsafe { [_mm256_fmadd_ps(a[0], b[0], c[0]), _mm256_fmadd_ps(a[1], b[1], c[1])] }
-        }
-        #[inline(always)]
-        unsafe fn mul_sub(a: Self::Lanes, b: Self::Lanes, c: Self::Lanes) -> Self::Lanes {
-            // SAFETY: as above.
-            unsafe { [_mm256_fnmadd_ps(a[0], b[0], c[0]), _mm256_fnmadd_ps(a[1], b[1], c[1])] }
-        }
-        #[inline(always)]
-        unsafe fn max(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
-            // SAFETY: as above.
-            unsafe { [_mm256_max_ps(a[0], b[0]), _mm256_max_ps(a[1], b[1])] }
         }
         #[inline(always)]
         unsafe fn min(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
@@ -307,6 +402,35 @@ mod x86 {
             }
         }
         #[inline(always)]
+        unsafe fn ranges([x, y, z]: &[Self::Lanes; 3]) -> [[f32; 3]; 2] {
+            // All three at once: a third of the instructions of as many reductions.
+            // SAFETY: as above.
+            unsafe {
+                let (mut low, mut high) = ([0.0; 4], [0.0; 4]);
+                let (a, b, c) = (
+                    _mm256_min_ps(x[0], x[1]),
+                    _mm256_min_ps(y[0], y[1]),
+                    _mm256_min_ps(z[0], z[1]),
+                );
+                let ab = _mm256_min_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
+                let cc = _mm256_min_ps(_mm256_unpacklo_ps(c, c), _mm256_unpackhi_ps(c, c));
+                let abc = _mm256_min_ps(_mm256_shuffle_ps::<0x44>(ab, cc), _mm256_shuffle_ps::<0xEE>(ab, cc));
+                let least = _mm_min_ps(_mm256_castps256_ps128(abc), _mm256_extractf128_ps::<1>(abc));
+                _mm_storeu_ps(low.as_mut_ptr(), least);
+                let (a, b, c) = (
+                    _mm256_max_ps(x[0], x[1]),
+                    _mm256_max_ps(y[0], y[1]),
+                    _mm256_max_ps(z[0], z[1]),
+                );
+                let ab = _mm256_max_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
+                let cc = _mm256_max_ps(_mm256_unpacklo_ps(c, c), _mm256_unpackhi_ps(c, c));
+                let abc = _mm256_max_ps(_mm256_shuffle_ps::<0x44>(ab, cc), _mm256_shuffle_ps::<0xEE>(ab, cc));
+                let greatest = _mm_max_ps(_mm256_castps256_ps128(abc), _mm256_extractf128_ps::<1>(abc));
+                _mm_storeu_ps(high.as_mut_ptr(), greatest);
+                [[low[0], low[1], low[2]], [high[0], high[1], high[2]]]
+            }
+        }
+        #[inline(always)]
         unsafe fn at_most_zero(a: Self::Lanes) -> u32 {
             // SAFETY: as above.
             unsafe {
@@ -317,7 +441,52 @@ mod x86 {
         }
         #[inline(always)]
         unsafe fn pack<T: Word>(bits: u32, values: &[T; LANES], out: &mut [T; LANES]) {
-            pack(bits, values, out);
+            let (low, high) = (bits as usize & 0xff, bits as usize >> 8 & 0xff);
+            // SAFETY: sixteen words of four bytes each, here and there; the first half leaves no more than eight.
+            unsafe {
+                let first = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(values.as_ptr().cast()), order(low));
+                let rest = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(values.as_ptr().add(8).cast()), order(high));
+                _mm256_storeu_si256(out.as_mut_ptr().cast(), first);
+                _mm256_storeu_si256(out.as_mut_ptr().add(low.count_ones() as usize).cast(), rest);
+            }
+        }
+    }
+
+    impl Part for __m512 {
+        #[inline(always)]
+        unsafe fn splat(value: f32) -> Self {
+            // SAFETY: the caller says that the machine has the instructions, here and below.
+            unsafe { _mm512_set1_ps(value) }
+        }
+        #[inline(always)]
+        unsafe fn add(self, b: Self) -> Self {
+            // SAFETY: the caller says that the machine has the instructions, here and below.
+            unsafe { _mm512_add_ps(self, b) }
+        }
+        #[inline(always)]
+        unsafe fn sub(self, b: Self) -> Self {
+            // SAFETY: the caller says that the machine has the instructions, here and below.
+            unsafe { _mm512_sub_ps(self, b) }
+        }
+        #[inline(always)]
+        unsafe fn mul(self, b: Self) -> Self {
+            // SAFETY: the caller says that the machine has the instructions, here and below.
+            unsafe { _mm512_mul_ps(self, b) }
+        }
+        #[inline(always)]
+        unsafe fn mul_add(self, b: Self, c: Self) -> Self {
+            // SAFETY: the caller says that the machine has the instructions, here and below.
+            unsafe { _mm512_fmadd_ps(self, b, c) }
+        }
+        #[inline(always)]
+        unsafe fn mul_sub(self, b: Self, c: Self) -> Self {
+            // SAFETY: the caller says that the machine has the instructions, here and below.
+            unsafe { _mm512_fnmadd_ps(self, b, c) }
+        }
+        #[inline(always)]
+        unsafe fn max(self, b: Self) -> Self {
+            // SAFETY: the caller says that the machine has the instructions, here and below.
+            unsafe { _mm512_max_ps(self, b) }
         }
     }
 
@@ -339,6 +508,17 @@ mod x86 {
 
     impl Isa for Avx512 {
         type Lanes = __m512;
+        type Part = __m512;
+        const PARTS: usize = 1;
+
+        #[inline(always)]
+        fn parts(lanes: &Self::Lanes) -> &[Self::Part] {
+            std::slice::from_ref(lanes)
+        }
+        #[inline(always)]
+        fn parts_mut(lanes: &mut Self::Lanes) -> &mut [Self::Part] {
+            std::slice::from_mut(lanes)
+        }
 
         #[inline(always)]
         unsafe fn splat(value: f32) -> Self::Lanes {
@@ -356,39 +536,9 @@ mod x86 {
             unsafe { _mm512_storeu_ps(to.as_mut_ptr(), a) }
         }
         #[inline(always)]
-        unsafe fn add(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
-            // SAFETY: as above.
-            unsafe { _mm512_add_ps(a, b) }
-        }
-        #[inline(always)]
-        unsafe fn sub(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
-            // SAFETY: as above.
-            unsafe { _mm512_sub_ps(a, b) }
-        }
-        #[inline(always)]
-        unsafe fn mul(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
-            // SAFETY: as above.
-            unsafe { _mm512_mul_ps(a, b) }
-        }
-        #[inline(always)]
         unsafe fn div(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
             // SAFETY: as above.
             unsafe { _mm512_div_ps(a, b) }
-        }
-        #[inline(always)]
-        unsafe fn mul_add(a: Self::Lanes, b: Self::Lanes, c: Self::Lanes) -> Self::Lanes {
-            // SAFETY: as above.
-            unsafe { _mm512_fmadd_ps(a, b, c) }
-        }
-        #[inline(always)]
-        unsafe fn mul_sub(a: Self::Lanes, b: Self::Lanes, c: Self::Lanes) -> Self::Lanes {
-            // SAFETY: as above.
-            unsafe { _mm512_fnmadd_ps(a, b, c) }
-        }
-        #[inline(always)]
-        unsafe fn max(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
-            // SAFETY: as above.
-            unsafe { _mm512_max_ps(a, b) }
         }
         #[inline(always)]
         unsafe fn min(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {

@@ -21,6 +21,7 @@ const FILES: &[(&str, &str)] = &[
     ),
     ("repose", include_str!("../experiments/repose.toml")),
     ("repose_dug", include_str!("../experiments/repose_dug.toml")),
+    ("repose_large", include_str!("../experiments/repose_large.toml")),
     ("creep", include_str!("../experiments/creep.toml")),
     ("truck", include_str!("../experiments/truck.toml")),
     ("column", include_str!("../experiments/column.toml")),

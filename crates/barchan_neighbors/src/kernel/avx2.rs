@@ -3,28 +3,9 @@
 use std::arch::x86_64::*;
 
 use super::{Block, Segment, Test};
+use crate::PACKING;
 
 const LANES: usize = 8;
-
-/// For each mask, the lanes of its set bits, in order, one per byte.
-static FRONT: [u64; 256] = fronts();
-
-const fn fronts() -> [u64; 256] {
-    let mut table = [0; 256];
-    let mut mask = 0;
-    while mask < 256 {
-        let (mut lane, mut at) = (0, 0);
-        while lane < 8 {
-            if mask >> lane & 1 == 1 {
-                table[mask] |= lane << (8 * at);
-                at += 1;
-            }
-            lane += 1;
-        }
-        mask += 1;
-    }
-    table
-}
 
 /// # Safety
 /// Segments must be padded as [`Segment`] says.
@@ -81,7 +62,7 @@ pub(super) unsafe fn rows<const RADII: bool, const PERIODIC: bool>(
                 let near = _mm256_cmp_ps::<_CMP_LT_OQ>(squared, limit);
                 let own = _mm256_castsi256_ps(_mm256_cmpeq_epi32(id, skip));
                 let hits = _mm256_movemask_ps(_mm256_andnot_ps(own, near)) & live;
-                let front = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(FRONT[hits as usize].cast_signed()));
+                let front = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(PACKING[hits as usize].cast_signed()));
                 // SAFETY: room for all candidates and one vector was reserved.
                 unsafe {
                     _mm256_storeu_si256(end.cast(), _mm256_permutevar8x32_epi32(id, front));

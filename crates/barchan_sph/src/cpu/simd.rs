@@ -1,5 +1,6 @@
 //! Eight neighbours at a time, as columns. Written out for AVX2, since the compiler leaves such loops as they are.
 
+use barchan_neighbors::PACKING;
 use glam::Vec4;
 
 /// Neighbours of a block [-].
@@ -63,24 +64,6 @@ pub(crate) trait Vectors {
         )
     }
 }
-
-/// For each set of lanes, their numbers.
-static PACKING: [[u32; LANES]; 1 << LANES] = {
-    let mut all = [[0; LANES]; 1 << LANES];
-    let mut bits = 0;
-    while bits < all.len() {
-        let (mut lane, mut count) = (0, 0);
-        while lane < LANES {
-            if bits >> lane & 1 == 1 {
-                all[bits][count] = lane as u32;
-                count += 1;
-            }
-            lane += 1;
-        }
-        bits += 1;
-    }
-    all
-};
 
 /// Any machine.
 pub(crate) struct Portable;
@@ -150,12 +133,12 @@ impl Vectors for Portable {
 
     #[inline(always)]
     fn packed(a: Lane, bits: usize) -> Lane {
-        PACKING[bits].map(|l| a[l as usize])
+        PACKING[bits].to_le_bytes().map(|l| a[usize::from(l)])
     }
 
     #[inline(always)]
     fn packed_index(index: &[u32; LANES], bits: usize) -> [u32; LANES] {
-        PACKING[bits].map(|l| index[l as usize])
+        PACKING[bits].to_le_bytes().map(|l| index[usize::from(l)])
     }
 
     #[inline(always)]
@@ -178,6 +161,16 @@ pub(crate) struct Avx2;
 mod avx2 {
     use super::{Avx2, LANES, Lane, PACKING, Vec4, Vectors};
     use std::arch::x86_64::*;
+
+    /// The permutation that brings the lanes of `bits` to the front.
+    ///
+    /// # Safety
+    /// The machine has AVX2.
+    #[inline(always)]
+    unsafe fn order(bits: usize) -> __m256i {
+        // SAFETY: as promised above.
+        unsafe { _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(PACKING[bits].cast_signed())) }
+    }
 
     /// The vectors at `low` and `high`, side by side. No closure, which would be compiled without AVX2.
     ///
@@ -257,16 +250,15 @@ mod avx2 {
 
         #[inline(always)]
         fn packed(a: __m256, bits: usize) -> __m256 {
-            // SAFETY: as above; an entry has eight numbers.
-            unsafe { _mm256_permutevar8x32_ps(a, _mm256_loadu_si256(PACKING[bits].as_ptr().cast())) }
+            // SAFETY: as above.
+            unsafe { _mm256_permutevar8x32_ps(a, order(bits)) }
         }
 
         #[inline(always)]
         fn packed_index(index: &[u32; LANES], bits: usize) -> [u32; LANES] {
             // SAFETY: as above; both are eight numbers side by side.
             unsafe {
-                let order = _mm256_loadu_si256(PACKING[bits].as_ptr().cast());
-                let packed = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(index.as_ptr().cast()), order);
+                let packed = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(index.as_ptr().cast()), order(bits));
                 std::mem::transmute::<__m256i, [u32; LANES]>(packed)
             }
         }

@@ -4,12 +4,12 @@
 //! that p exceeds the stress σ across it, it bears τ² = Y²/2 p² - ¾ (p - σ)², up to 38° where flow stops at 30°. A poured heap flows and
 //! rests in turn, and is left in between.
 
-/// Tangent of the slope of a poured heap, friction Y/√2 within it [-]: heaps stand steeper than their friction by 8 to 14 % (`barchan validate
+/// Tangent of the slope of a poured heap, friction Y/√2 within it [-]: heaps stand steeper than their friction by 8 to 10 % (`barchan validate
 /// repose`). With flow that gains on rest they scatter by half a degree to a degree.
 const CALIBRATED: [(f32, f32); 5] = [
     (0.0, 0.0),
     (0.466, 0.430),
-    (0.577, 0.505),
+    (0.577, 0.528),
     (0.700, 0.638),
     (0.839, 0.762),
 ];
