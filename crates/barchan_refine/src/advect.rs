@@ -218,10 +218,9 @@ unsafe fn sum<P: Part, const SHARP: bool, const RESTING: bool>(
         let (mut u, mut v, mut w, mut going) = (zero, zero, zero, zero);
         for &k in list {
             let mover = &movers[k as usize];
-            // Places are taken from memory, where they are; the other way round, they would need registers.
-            let dx = P::splat(mover.position[0]).sub(place[0]);
-            let dy = P::splat(mover.position[1]).sub(place[1]);
-            let dz = P::splat(mover.position[2]).sub(place[2]);
+            let dx = place[0].sub(P::splat(mover.position[0]));
+            let dy = place[1].sub(P::splat(mover.position[1]));
+            let dz = place[2].sub(P::splat(mover.position[2]));
             let squared = dz.mul_add(dz, dy.mul_add(dy, dx.mul(dx)));
             let rest = squared.mul_sub(P::splat(mover.inverse), one).max(zero);
             let weight = rest.mul(rest).mul(rest);
