@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use barchan::render::{Engine, Renderer};
+use barchan::world::Frame;
 use barchan::{Look, Stage};
 use barchan_viewer::has_display;
 
@@ -36,21 +37,30 @@ pub fn run() -> Result<(), Failure> {
     let mut reel = Reel::create(&movie, look.size, source.frame_rate(), Some(FPS), 1.0)?;
     let progress = Progress::new("hourglass");
     let mut images = 0;
+    // The movie's frames up to that of the picture, which is drawn before them: nobody likes to wait for a first look.
+    let mut early = Vec::new();
     source.play(None, &progress, &mut |stage: &Stage, time, load| {
-        if reel.wants(time) {
-            let frame = load()?;
-            let image = stage.draw(&frame, &look, &mut renderer).map_err(failure)?;
-            reel.push(frame.number, &image)?;
-            images += 1;
-            if frame.number == PICTURE {
-                write_png(&picture, &image)?;
-                progress.say(&format!(
-                    "{}, {:.0} s",
-                    picture.display(),
-                    start.elapsed().as_secs_f64()
-                ));
-            }
+        if !reel.wants(time) {
+            return Ok(true);
         }
+        let frame = load()?;
+        if frame.number < PICTURE {
+            early.push(frame);
+            return Ok(true);
+        }
+        let mut draw = |frame: &Frame| stage.draw(frame, &look, &mut renderer).map_err(failure);
+        let image = draw(&frame)?;
+        if frame.number == PICTURE {
+            write_png(&picture, &image)?;
+            let seconds = start.elapsed().as_secs_f64();
+            progress.say(&format!("{}, {seconds:.0} s", picture.display()));
+        }
+        for frame in early.drain(..) {
+            reel.push(frame.number, &draw(&frame)?)?;
+            images += 1;
+        }
+        reel.push(frame.number, &image)?;
+        images += 1;
         Ok(images < ENOUGH.0 || start.elapsed() < ENOUGH.1)
     })?;
     drop(progress);

@@ -10,13 +10,14 @@ use rayon::prelude::*;
 use std::cell::RefCell;
 use std::ops::Range;
 
-use crate::field::{Bounds, Field, List, Mover};
+use crate::field::{Bounds, Field, List};
 use crate::grains::Grains;
 #[cfg(target_arch = "x86_64")]
 use crate::isa::{Avx2, Avx512};
 use crate::isa::{Isa, LANES, Part, Plain, Simd};
 use crate::laws::{C1, C2, Gate};
 use crate::settings::Mode;
+use crate::terms::{Middle, Term, Terms};
 
 /// Grains of which it is known together how they move [-].
 pub(crate) const CHUNK: usize = 64;
@@ -46,8 +47,19 @@ pub(crate) struct Rule {
     pub loose: f32,
 }
 
+/// What a thread works with.
+#[derive(Default)]
+struct Scratch {
+    /// Guides in reach of a group, of a chunk, of a vector.
+    all: List,
+    some: List,
+    few: List,
+    /// Those of the group, as they are summed.
+    terms: Terms,
+}
+
 thread_local! {
-    static LISTS: RefCell<[List; 3]> = RefCell::default();
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
 /// What is known of grains from the last step, group by group and chunk by chunk.
@@ -120,20 +132,20 @@ pub(crate) fn advect(grains: &mut Grains, known: &mut Known, field: &Field, rule
                 bounds,
                 looked,
             };
-            LISTS.with_borrow_mut(|lists| dispatch(group, field, rule, lists, simd));
+            SCRATCH.with_borrow_mut(|scratch| dispatch(group, field, rule, scratch, simd));
         });
 }
 
-fn dispatch(group: Group, field: &Field, rule: &Rule, lists: &mut [List; 3], simd: Simd) {
+fn dispatch(group: Group, field: &Field, rule: &Rule, scratch: &mut Scratch, simd: Simd) {
     match simd {
         // SAFETY: every machine can.
-        Simd::Plain => unsafe { move_group::<Plain>(group, field, rule, lists) },
+        Simd::Plain => unsafe { move_group::<Plain>(group, field, rule, scratch) },
         // SAFETY: `advect` asserts that the machine has the instructions.
         #[cfg(target_arch = "x86_64")]
-        Simd::Avx2 => unsafe { move_group_avx2(group, field, rule, lists) },
+        Simd::Avx2 => unsafe { move_group_avx2(group, field, rule, scratch) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Simd::Avx512 => unsafe { move_group_avx512(group, field, rule, lists) },
+        Simd::Avx512 => unsafe { move_group_avx512(group, field, rule, scratch) },
         #[cfg(not(target_arch = "x86_64"))]
         _ => unreachable!("asserted by `advect`"),
     }
@@ -141,16 +153,16 @@ fn dispatch(group: Group, field: &Field, rule: &Rule, lists: &mut [List; 3], sim
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,popcnt")]
-fn move_group_avx2(group: Group, field: &Field, rule: &Rule, lists: &mut [List; 3]) {
+fn move_group_avx2(group: Group, field: &Field, rule: &Rule, scratch: &mut Scratch) {
     // SAFETY: the machine has the instructions, or this would not run.
-    unsafe { move_group::<Avx2>(group, field, rule, lists) }
+    unsafe { move_group::<Avx2>(group, field, rule, scratch) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,fma,bmi1,bmi2,popcnt")]
-fn move_group_avx512(group: Group, field: &Field, rule: &Rule, lists: &mut [List; 3]) {
+fn move_group_avx512(group: Group, field: &Field, rule: &Rule, scratch: &mut Scratch) {
     // SAFETY: the machine has the instructions, or this would not run.
-    unsafe { move_group::<Avx512>(group, field, rule, lists) }
+    unsafe { move_group::<Avx512>(group, field, rule, scratch) }
 }
 
 /// What a grain's guides add up to, sixteen grains at a time.
@@ -165,16 +177,34 @@ struct Sums<I: Isa> {
 }
 
 impl<I: Isa> Sums<I> {
-    /// Sums over the guides `list` for grains at `place`, register by register: the sums of sixteen grains do not fit into those of AVX2. Without
-    /// `RESTING`, all guides are taken to move.
+    /// Sums over the guides `list` of `terms`, seen from the `middle`, for grains at `place`. Without `RESTING`, all guides are taken to
+    /// move.
     ///
     /// # Safety
-    /// The machine must have the instructions of `I`.
+    /// The machine must have the instructions of `I`, and there must be the guides.
     #[inline(always)]
     unsafe fn over<const SHARP: bool, const RESTING: bool>(
-        movers: &[Mover],
+        terms: &[Term],
+        list: &[u32],
+        places: &[I::Lanes; 3],
+        middle: Option<Middle>,
+    ) -> Self {
+        // SAFETY: the caller says so.
+        unsafe {
+            match middle {
+                Some(middle) => Self::of::<SHARP, RESTING, FromMiddle<I::Part>>(terms, list, places, middle),
+                None => Self::of::<SHARP, RESTING, AsTheyStand<I::Part>>(terms, list, places, ()),
+            }
+        }
+    }
+
+    /// The same, register by register: the sums of sixteen grains do not fit into those of AVX2.
+    #[inline(always)]
+    unsafe fn of<const SHARP: bool, const RESTING: bool, V: View<I::Part>>(
+        terms: &[Term],
         list: &[u32],
         [x, y, z]: &[I::Lanes; 3],
+        from: V::From,
     ) -> Self {
         // SAFETY: the caller says so.
         let zero = unsafe { I::splat(0.0) };
@@ -186,9 +216,11 @@ impl<I: Isa> Sums<I> {
             velocity: [zero; 3],
         };
         for k in 0..I::PARTS {
-            let place = [I::parts(x)[k], I::parts(y)[k], I::parts(z)[k]];
             // SAFETY: the caller says so.
-            let part = unsafe { sum::<I::Part, SHARP, RESTING>(movers, list, place) };
+            let part = unsafe {
+                let view = V::new([I::parts(x)[k], I::parts(y)[k], I::parts(z)[k]], from);
+                sum::<I::Part, SHARP, RESTING, V>(terms, list, &view)
+            };
             I::parts_mut(&mut sums.weight)[k] = part[0];
             I::parts_mut(&mut sums.largest)[k] = part[1];
             I::parts_mut(&mut sums.share)[k] = part[2];
@@ -201,38 +233,100 @@ impl<I: Isa> Sums<I> {
     }
 }
 
+/// How a register of grains sees guides.
+trait View<P: Part> {
+    /// Where from.
+    type From: Copy;
+
+    unsafe fn new(place: [P; 3], from: Self::From) -> Self;
+    /// 1 - |x - g|²/R² [-].
+    unsafe fn rest(&self, guide: &Term) -> P;
+}
+
+/// From the middle of their group: where they are from there on [m], and -X²/R² [-].
+struct FromMiddle<P>([P; 3], P);
+
+impl<P: Part> View<P> for FromMiddle<P> {
+    type From = Middle;
+
+    #[inline(always)]
+    unsafe fn new(place: [P; 3], from: Middle) -> Self {
+        // SAFETY: the caller says that the machine has the instructions.
+        unsafe {
+            let x = place[0].sub(P::splat(from.place.x));
+            let y = place[1].sub(P::splat(from.place.y));
+            let z = place[2].sub(P::splat(from.place.z));
+            let squared = z.mul_add(z, y.mul_add(y, x.mul(x)));
+            Self([x, y, z], squared.mul(P::splat(-from.inverse)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn rest(&self, guide: &Term) -> P {
+        let Self([x, y, z], own) = self;
+        // SAFETY: the caller says that the machine has the instructions.
+        unsafe {
+            let rest = x.mul_add(P::splat(guide.place[0]), own.add(P::splat(guide.reach)));
+            let rest = y.mul_add(P::splat(guide.place[1]), rest);
+            z.mul_add(P::splat(guide.place[2]), rest)
+        }
+    }
+}
+
+/// Where they are [m].
+struct AsTheyStand<P>([P; 3]);
+
+impl<P: Part> View<P> for AsTheyStand<P> {
+    type From = ();
+
+    #[inline(always)]
+    unsafe fn new(place: [P; 3], (): ()) -> Self {
+        Self(place)
+    }
+
+    #[inline(always)]
+    unsafe fn rest(&self, guide: &Term) -> P {
+        let Self([x, y, z]) = self;
+        // SAFETY: the caller says that the machine has the instructions.
+        unsafe {
+            let dx = x.sub(P::splat(guide.place[0]));
+            let dy = y.sub(P::splat(guide.place[1]));
+            let dz = z.sub(P::splat(guide.place[2]));
+            let squared = dz.mul_add(dz, dy.mul_add(dy, dx.mul(dx)));
+            squared.mul_sub(P::splat(guide.reach), P::splat(1.0))
+        }
+    }
+}
+
 /// [`Sums::over`] for a register of grains: weight, largest, share, going, velocity.
 ///
 /// # Safety
-/// The machine must have the instructions.
+/// The machine must have the instructions, and there must be the guides.
 #[inline(always)]
-unsafe fn sum<P: Part, const SHARP: bool, const RESTING: bool>(
-    movers: &[Mover],
+unsafe fn sum<P: Part, const SHARP: bool, const RESTING: bool, V: View<P>>(
+    terms: &[Term],
     list: &[u32],
-    place: [P; 3],
+    view: &V,
 ) -> [P; 7] {
     // SAFETY: the caller says so.
     unsafe {
-        let (zero, one) = (P::splat(0.0), P::splat(1.0));
+        let zero = P::splat(0.0);
         let (mut sum, mut largest, mut shares) = (zero, zero, zero);
         let (mut u, mut v, mut w, mut going) = (zero, zero, zero, zero);
         for &k in list {
-            let mover = &movers[k as usize];
-            let dx = place[0].sub(P::splat(mover.position[0]));
-            let dy = place[1].sub(P::splat(mover.position[1]));
-            let dz = place[2].sub(P::splat(mover.position[2]));
-            let squared = dz.mul_add(dz, dy.mul_add(dy, dx.mul(dx)));
-            let rest = squared.mul_sub(P::splat(mover.inverse), one).max(zero);
+            debug_assert!((k as usize) < terms.len());
+            let guide = terms.get_unchecked(k as usize);
+            let rest = view.rest(guide).max(zero);
             let weight = rest.mul(rest).mul(rest);
             sum = sum.add(weight);
             largest = largest.max(weight);
             let share = if SHARP { weight.mul(weight) } else { weight };
             shares = shares.add(share);
-            u = share.mul_add(P::splat(mover.velocity[0]), u);
-            v = share.mul_add(P::splat(mover.velocity[1]), v);
-            w = share.mul_add(P::splat(mover.velocity[2]), w);
+            u = share.mul_add(P::splat(guide.velocity[0]), u);
+            v = share.mul_add(P::splat(guide.velocity[1]), v);
+            w = share.mul_add(P::splat(guide.velocity[2]), w);
             if RESTING {
-                going = share.mul_add(P::splat(mover.going()), going);
+                going = share.mul_add(P::splat(guide.going), going);
             }
         }
         [sum, largest, shares, if RESTING { going } else { shares }, u, v, w]
@@ -244,7 +338,8 @@ unsafe fn sum<P: Part, const SHARP: bool, const RESTING: bool>(
 /// # Safety
 /// The machine must have the instructions of `I`.
 #[inline(always)]
-unsafe fn move_group<I: Isa>(group: Group, field: &Field, rule: &Rule, [all, some, few]: &mut [List; 3]) {
+unsafe fn move_group<I: Isa>(group: Group, field: &Field, rule: &Rule, scratch: &mut Scratch) {
+    let Scratch { all, some, few, terms } = scratch;
     let Group {
         position: [x, y, z],
         velocity: [u, v, w],
@@ -264,6 +359,8 @@ unsafe fn move_group<I: Isa>(group: Group, field: &Field, rule: &Rule, [all, som
             *bounds = bounds.and(*own);
         }
         field.find::<I>(bounds, all);
+        let middle = terms.take(field, all.indices(), bounds);
+        all.renumber();
         *looked = 0;
         for (chunk, boxes) in boxes.chunks(CHUNK / LANES).enumerate().take(fastest.len()) {
             let around = boxes.iter().copied().fold(Bounds::EMPTY, Bounds::and);
@@ -277,11 +374,11 @@ unsafe fn move_group<I: Isa>(group: Group, field: &Field, rule: &Rule, [all, som
                 *looked += TEST * some.indices().len() as u32 + SUM * few.indices().len() as u32;
                 let mut places = load3::<I>([x, y, z], &lanes);
                 let mut rates = load3::<I>([u, v, w], &lanes);
-                let (movers, list) = (&field.movers, few.indices());
+                let (terms, list) = (terms.all(), few.indices());
                 let sums = match rule.mode {
-                    Mode::Gated if rests::<I>(&rates) => Sums::<I>::over::<true, true>(movers, list, &places),
-                    Mode::Gated => Sums::<I>::over::<true, false>(movers, list, &places),
-                    _ => Sums::<I>::over::<false, false>(movers, list, &places),
+                    Mode::Gated if rests::<I>(&rates) => Sums::<I>::over::<true, true>(terms, list, &places, middle),
+                    Mode::Gated => Sums::<I>::over::<true, false>(terms, list, &places, middle),
+                    _ => Sums::<I>::over::<false, false>(terms, list, &places, middle),
                 };
                 speed = I::max(speed, move_lanes::<I>(&mut places, &mut rates, &sums, rule));
                 store3::<I>(places, [x, y, z], &lanes);

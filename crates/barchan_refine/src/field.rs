@@ -89,6 +89,8 @@ pub(crate) struct Field {
     numbers: Vec<u32>,
     /// Largest reach [m].
     pub reach: f32,
+    /// Whether all guides reach as far.
+    pub is_uniform: bool,
     keys: Vec<u32>,
 }
 
@@ -104,6 +106,7 @@ impl Field {
     pub fn build(&mut self, movers: &[Mover]) {
         let largest = movers.iter().min_by(|a, b| a.inverse.total_cmp(&b.inverse));
         self.reach = largest.map_or(0.0, Mover::reach);
+        self.is_uniform = movers.iter().all(|mover| mover.inverse == movers[0].inverse);
         let most = 8 * movers.len() + 4096;
         let side = self.reach.max(f32::MIN_POSITIVE);
         let domain = Domain::over(movers.iter().map(Mover::place), side, most);
@@ -216,6 +219,14 @@ impl List {
         &self.index[..self.len]
     }
 
+    /// Counts the guides of the list from 0 on: those found in it are told by their places in it.
+    #[inline(always)]
+    pub fn renumber(&mut self) {
+        for (k, index) in (0..).zip(&mut self.index[..self.len]) {
+            *index = k;
+        }
+    }
+
     /// Writes those that reach into `bounds` to `out`, in their order, with `COLUMNS` if they are to be tested further.
     ///
     /// # Safety
@@ -262,10 +273,11 @@ impl List {
                 let z = I::load(sixteen(from[2], k));
                 let gaps = bounds.gaps::<I>([x, y, z], I::load(sixteen(from[3], k)));
                 let bits = I::at_most_zero(gaps) & (u32::MAX >> (32 - (end - k).min(LANES)));
-                I::pack::<u32>(bits, sixteen(numbers, k), &mut *index.add(len).cast());
+                let order = I::order(bits);
+                I::pack::<u32>(order, sixteen(numbers, k), &mut *index.add(len).cast());
                 if COLUMNS {
                     for c in 0..4 {
-                        I::pack::<f32>(bits, sixteen(from[c], k), &mut *to[c].add(len).cast());
+                        I::pack::<f32>(order, sixteen(from[c], k), &mut *to[c].add(len).cast());
                     }
                 }
                 len += bits.count_ones() as usize;

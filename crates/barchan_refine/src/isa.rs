@@ -63,7 +63,9 @@ pub(crate) trait Isa {
     type Lanes: Copy;
     /// As many of them as a register has.
     type Part: Part;
-    /// How many of these they are.
+    /// Which of sixteen numbers come first.
+    type Order: Copy;
+    /// How many registers they are.
     const PARTS: usize;
 
     /// Sixteen numbers, register by register.
@@ -136,8 +138,10 @@ pub(crate) trait Isa {
     }
     /// Which are at most 0, a bit each.
     unsafe fn at_most_zero(a: Self::Lanes) -> u32;
-    /// Writes those of `values` whose bit is set to `out`, in their order.
-    unsafe fn pack<T: Word>(bits: u32, values: &[T; LANES], out: &mut [T; LANES]);
+    /// The order in which those whose bit is set come first.
+    unsafe fn order(bits: u32) -> Self::Order;
+    /// Writes the first of `values` in `order` to `out`.
+    unsafe fn pack<T: Word>(order: Self::Order, values: &[T; LANES], out: &mut [T; LANES]);
 }
 
 /// A register of numbers.
@@ -208,6 +212,7 @@ impl Part for [f32; LANES] {
 impl Isa for Plain {
     type Lanes = [f32; LANES];
     type Part = [f32; LANES];
+    type Order = u32;
     const PARTS: usize = 1;
 
     #[inline(always)]
@@ -256,8 +261,12 @@ impl Isa for Plain {
         (0..LANES).fold(0, |bits, k| bits | u32::from(a[k] <= 0.0) << k)
     }
     #[inline(always)]
-    unsafe fn pack<T: Word>(bits: u32, values: &[T; LANES], out: &mut [T; LANES]) {
-        let (mut bits, mut n) = (bits, 0);
+    unsafe fn order(bits: u32) -> Self::Order {
+        bits
+    }
+    #[inline(always)]
+    unsafe fn pack<T: Word>(order: Self::Order, values: &[T; LANES], out: &mut [T; LANES]) {
+        let (mut bits, mut n) = (order, 0);
         while bits != 0 {
             out[n % LANES] = values[bits.trailing_zeros() as usize % LANES];
             bits &= bits - 1;
@@ -279,7 +288,7 @@ mod x86 {
 
     /// The permutation that brings the lanes `set` of eight to the front.
     #[inline(always)]
-    unsafe fn order(set: usize) -> __m256i {
+    unsafe fn permutation(set: usize) -> __m256i {
         // SAFETY: the caller says that the machine has the instructions.
         unsafe { _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(PACKING[set].cast_signed())) }
     }
@@ -328,6 +337,8 @@ mod x86 {
     impl Isa for Avx2 {
         type Lanes = [__m256; 2];
         type Part = __m256;
+        /// The permutations of both halves, and how many the first leaves.
+        type Order = ([__m256i; 2], usize);
         const PARTS: usize = 2;
 
         #[inline(always)]
@@ -440,14 +451,19 @@ mod x86 {
             }
         }
         #[inline(always)]
-        unsafe fn pack<T: Word>(bits: u32, values: &[T; LANES], out: &mut [T; LANES]) {
+        unsafe fn order(bits: u32) -> Self::Order {
             let (low, high) = (bits as usize & 0xff, bits as usize >> 8 & 0xff);
+            // SAFETY: as above.
+            unsafe { ([permutation(low), permutation(high)], low.count_ones() as usize) }
+        }
+        #[inline(always)]
+        unsafe fn pack<T: Word>((halves, split): Self::Order, values: &[T; LANES], out: &mut [T; LANES]) {
             // SAFETY: sixteen words of four bytes each, here and there; the first half leaves no more than eight.
             unsafe {
-                let first = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(values.as_ptr().cast()), order(low));
-                let rest = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(values.as_ptr().add(8).cast()), order(high));
+                let first = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(values.as_ptr().cast()), halves[0]);
+                let rest = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(values.as_ptr().add(8).cast()), halves[1]);
                 _mm256_storeu_si256(out.as_mut_ptr().cast(), first);
-                _mm256_storeu_si256(out.as_mut_ptr().add(low.count_ones() as usize).cast(), rest);
+                _mm256_storeu_si256(out.as_mut_ptr().add(split).cast(), rest);
             }
         }
     }
@@ -509,6 +525,7 @@ mod x86 {
     impl Isa for Avx512 {
         type Lanes = __m512;
         type Part = __m512;
+        type Order = __mmask16;
         const PARTS: usize = 1;
 
         #[inline(always)]
@@ -581,10 +598,14 @@ mod x86 {
             unsafe { u32::from(_mm512_cmp_ps_mask::<_CMP_LE_OQ>(a, _mm512_setzero_ps())) }
         }
         #[inline(always)]
-        unsafe fn pack<T: Word>(bits: u32, values: &[T; LANES], out: &mut [T; LANES]) {
+        unsafe fn order(bits: u32) -> Self::Order {
+            bits as __mmask16
+        }
+        #[inline(always)]
+        unsafe fn pack<T: Word>(order: Self::Order, values: &[T; LANES], out: &mut [T; LANES]) {
             // SAFETY: sixteen words of four bytes each, here and there.
             unsafe {
-                let kept = _mm512_maskz_compress_epi32(bits as u16, _mm512_loadu_si512(values.as_ptr().cast()));
+                let kept = _mm512_maskz_compress_epi32(order, _mm512_loadu_si512(values.as_ptr().cast()));
                 _mm512_storeu_si512(out.as_mut_ptr().cast(), kept);
             }
         }

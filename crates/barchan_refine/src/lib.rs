@@ -22,6 +22,7 @@ mod refiner;
 mod repel;
 mod seed;
 mod settings;
+mod terms;
 mod touch;
 
 pub use grains::{Grains, radius_of};
