@@ -146,7 +146,10 @@ mod tests {
             from_middle += u32::from(middle.is_some());
             as_they_stand += u32::from(middle.is_none());
         }
-        assert!(from_middle > 500 && as_they_stand > 500, "{from_middle} {as_they_stand}");
+        assert!(
+            from_middle > 500 && as_they_stand > 500,
+            "{from_middle} {as_they_stand}"
+        );
     }
 
     #[test]

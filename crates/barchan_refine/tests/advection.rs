@@ -34,12 +34,18 @@ fn world(gravity: f64) -> World {
 
 /// `count` guides of mixed radii in a cube of `side` [m] that move at random, at the end of a frame.
 fn random_guides(world: &mut World, count: u32, side: f64, seed: u64) -> Vec<Vec3> {
+    guides_of(world, [0.03, 0.05], count, side, seed)
+}
+
+/// The same, with radii from the first to the second [m].
+fn guides_of(world: &mut World, radii: [f64; 2], count: u32, side: f64, seed: u64) -> Vec<Vec3> {
     let mut stream = Stream::new(seed, 0);
     (0..count)
         .map(|_| {
             let velocity = (stream.unit_cube() - 0.5) * 4.0;
             let place = stream.unit_cube() * side + velocity * STEP;
-            world.add_guide(place, velocity, 0.03 + 0.02 * stream.unit(), 1.0, 0);
+            let radius = radii[0] + (radii[1] - radii[0]) * stream.unit();
+            world.add_guide(place, velocity, radius, 1.0, 0);
             velocity.as_vec3()
         })
         .collect()
@@ -96,15 +102,21 @@ fn expected(world: &World, velocities: &[Vec3], p: DVec3, v: DVec3, mode: Mode) 
 
 #[test]
 fn grains_move_as_a_plain_sum_over_all_guides_says() {
-    for (mode, density) in [
-        (Mode::Gated, 400),
-        (Mode::Ihmsen, 400),
-        (Mode::Alduan, 400),
-        (Mode::Gated, 30),
-        (Mode::Alduan, 30),
+    // Guides of one radius are seen from the middle of a group, others as they stand.
+    let (mixed, alike) = ([0.03, 0.05], [0.04, 0.04]);
+    for (mode, radii, density) in [
+        (Mode::Gated, mixed, 400),
+        (Mode::Ihmsen, mixed, 400),
+        (Mode::Alduan, mixed, 400),
+        (Mode::Gated, mixed, 30),
+        (Mode::Alduan, mixed, 30),
+        (Mode::Gated, alike, 400),
+        (Mode::Ihmsen, alike, 400),
+        (Mode::Gated, alike, 30),
+        (Mode::Alduan, alike, 30),
     ] {
         let mut world = world(9.81);
-        let velocities = random_guides(&mut world, density, 0.5, u64::from(density));
+        let velocities = guides_of(&mut world, radii, density, 0.5, u64::from(density));
         let plain = RefineSettings {
             spread: false,
             ..settings(mode, 9)
@@ -137,11 +149,11 @@ fn grains_move_as_a_plain_sum_over_all_guides_says() {
 
 #[test]
 fn all_instruction_sets_and_numbers_of_threads_give_the_same_bits() {
-    let run = |simd: Simd, threads: usize| {
+    let run = |radii: [f64; 2], simd: Simd, threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let mut world = world(9.81);
-            let velocities = random_guides(&mut world, 1500, 0.8, 7);
+            let velocities = guides_of(&mut world, radii, 1500, 0.8, 7);
             let mut refiner = GrainRefiner::new(settings(Mode::Gated, 30), &world, &[])
                 .unwrap()
                 .with_simd(simd);
@@ -154,10 +166,13 @@ fn all_instruction_sets_and_numbers_of_threads_give_the_same_bits() {
             refiner.grains().clone()
         })
     };
-    let reference = run(Simd::Plain, 1);
-    for simd in Simd::ALL.into_iter().filter(|simd| simd.is_available()) {
-        for threads in [1, 2, 5] {
-            assert!(run(simd, threads) == reference, "{simd:?} on {threads} threads");
+    for radii in [[0.03, 0.05], [0.04, 0.04]] {
+        let reference = run(radii, Simd::Plain, 1);
+        for simd in Simd::ALL.into_iter().filter(|simd| simd.is_available()) {
+            for threads in [1, 2, 5] {
+                let found = run(radii, simd, threads);
+                assert!(found == reference, "{simd:?} on {threads} threads, radii {radii:?}");
+            }
         }
     }
 }
