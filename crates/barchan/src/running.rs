@@ -46,6 +46,14 @@ pub enum RunError {
         /// The cache.
         dir: PathBuf,
     },
+    /// Numbers of frames that would not end.
+    #[error("{frames} frames from number {start} on are more than can be counted")]
+    TooManyFrames {
+        /// Number of the first.
+        start: u64,
+        /// How many follow it.
+        frames: u64,
+    },
 }
 
 /// What was done so far.
@@ -92,7 +100,13 @@ pub struct RunReport {
 /// Simulates `scene` into a cache. `watch` hears of every frame and may stop the run.
 pub fn run(scene: &Scene, options: &RunOptions, watch: &mut dyn FnMut(Progress) -> Go) -> Result<RunReport, RunError> {
     let frames = options.frames.unwrap_or_else(|| scene.frames());
-    let (mut simulation, mut writer, first) = begin(scene, options)?;
+    if options.start_frame.checked_add(frames).is_none() {
+        return Err(RunError::TooManyFrames {
+            start: options.start_frame,
+            frames,
+        });
+    }
+    let (mut simulation, mut writer, first) = begin(scene, options, frames)?;
     let mut simulating = 0.0;
     let mut saved = Instant::now();
     while simulation.frame_number() < frames {
@@ -131,8 +145,8 @@ pub fn run(scene: &Scene, options: &RunOptions, watch: &mut dyn FnMut(Progress) 
     })
 }
 
-/// The simulation, where its frames go, and the number of the frame at time 0.
-fn begin(scene: &Scene, options: &RunOptions) -> Result<(Simulation, CacheWriter, u64), RunError> {
+/// The simulation, of which `frames` are wanted, where they go, and the number of the frame at time 0.
+fn begin(scene: &Scene, options: &RunOptions, frames: u64) -> Result<(Simulation, CacheWriter, u64), RunError> {
     let mut run = Run {
         scene: options.scene.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -142,7 +156,8 @@ fn begin(scene: &Scene, options: &RunOptions) -> Result<(Simulation, CacheWriter
     };
     if options.resume {
         let (number, archive) = read_checkpoint(&options.dir)?;
-        let before = Cache::open(&options.dir)?.manifest().run.clone();
+        let cache = Cache::open(&options.dir)?;
+        let before = cache.manifest().run.clone();
         if before.scene != run.scene {
             return Err(RunError::OtherScene {
                 dir: options.dir.clone(),
@@ -150,7 +165,12 @@ fn begin(scene: &Scene, options: &RunOptions) -> Result<(Simulation, CacheWriter
         }
         run.first_frame = before.first_frame;
         let simulation = Simulation::resume(scene, &archive)?;
-        let writer = CacheWriter::resume(&options.dir, run, settings(scene), number)?;
+        // Frames after the checkpoint are simulated again; if none is wanted, they stay.
+        let last = match simulation.frame_number() < frames {
+            true => number,
+            false => cache.frames().last().map_or(number, |entry| entry.frame),
+        };
+        let writer = CacheWriter::resume(&options.dir, run, settings(scene), last)?;
         return Ok((simulation, writer, before.first_frame));
     }
     let simulation = Simulation::new(scene)?;
@@ -190,7 +210,9 @@ fn settings(scene: &Scene) -> CacheSettings {
     }
 }
 
-/// The folder that a run of `scene` goes to if nobody says otherwise.
+/// The folder that a run of `scene` goes to if nobody says otherwise: one in `caches`, whatever the scene is called.
 pub fn default_dir(scene: &Scene) -> PathBuf {
-    Path::new("caches").join(&scene.name)
+    let name = scene.name.replace(['/', '\\'], "-");
+    let name = name.trim_start_matches('.');
+    Path::new("caches").join(if name.is_empty() { "scene" } else { name })
 }

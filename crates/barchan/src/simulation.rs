@@ -199,7 +199,7 @@ impl Simulation {
         let guides = &world.guides;
         let mut table = Table::default();
         table.push("id", Column::U32(guides.id.clone()));
-        let places = (0..guides.len()).map(|i| world.place(i).as_vec3());
+        let places = (0..guides.len()).map(|i| world.wrapped(world.place(i)).as_vec3());
         table.push("position", Column::Vec3(places.collect()));
         table.push("velocity", Column::Vec3(self.velocities.clone()));
         table.push("radius", Column::F32(guides.radius.clone()));

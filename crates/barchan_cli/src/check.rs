@@ -26,7 +26,7 @@ pub fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     };
     for item in &items {
         if !arguments.json {
-            eprintln!("{}\n", item.render(&document));
+            tell!("{}\n", item.render(&document));
             continue;
         }
         let (line, column) = match document.place(item.span.start) {

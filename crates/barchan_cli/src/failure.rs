@@ -1,7 +1,8 @@
 //! How a command fails: the user's input was wrong (exit code 2), or the work failed (exit code 1).
 
-use std::fmt;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::{fmt, io};
 
 use barchan::sampling::SamplingError;
 
@@ -31,6 +32,24 @@ impl Failure {
 
     pub fn exit_code(&self) -> ExitCode {
         self.code.into()
+    }
+}
+
+/// Whether something could not be written to standard output.
+static UNWRITTEN: AtomicBool = AtomicBool::new(false);
+
+/// Takes note of how writing to standard output went.
+pub fn note(written: io::Result<()>) {
+    if written.is_err_and(|error| error.kind() != io::ErrorKind::BrokenPipe) {
+        UNWRITTEN.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Fails if something could not be written.
+pub fn noted() -> Result<(), Failure> {
+    match UNWRITTEN.load(Ordering::Relaxed) {
+        true => Err(Failure::run("cannot write all of it to standard output")),
+        false => Ok(()),
     }
 }
 

@@ -1,10 +1,19 @@
 //! The `barchan` program.
 
-/// Prints a line. A reader that has left, such as `head`, is no reason to stop.
+/// Prints a line. A reader that has left, such as `head`, is no reason to stop; what cannot be written for another reason makes
+/// the program fail at its end.
 macro_rules! say {
     ($($line:tt)*) => {{
         use std::io::Write as _;
-        let _ = writeln!(std::io::stdout(), $($line)*);
+        crate::failure::note(writeln!(std::io::stdout(), $($line)*));
+    }};
+}
+
+/// Prints a line to standard error, if anybody reads it.
+macro_rules! tell {
+    ($($line:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($line)*);
     }};
 }
 
@@ -93,10 +102,10 @@ fn main() -> ExitCode {
 
 /// Tells what went wrong, if anything did.
 fn finish(done: Result<(), Failure>) -> ExitCode {
-    match done {
+    match done.and_then(|()| failure::noted()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("{failure}");
+            tell!("{failure}");
             failure.exit_code()
         }
     }

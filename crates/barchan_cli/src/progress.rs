@@ -39,7 +39,7 @@ impl Progress {
             && last.elapsed() > LINE_EVERY
         {
             *last = Instant::now();
-            eprintln!("{}: {:.0} %", self.what, 100.0 * share);
+            tell!("{}: {:.0} %", self.what, 100.0 * share);
         }
     }
 }
@@ -49,7 +49,7 @@ impl Progress {
     pub fn say(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.println(line),
-            None => eprintln!("{line}"),
+            None => tell!("{line}"),
         }
     }
 
@@ -69,7 +69,7 @@ impl Progress {
     pub fn tell_part(&self, what: &str, done: usize, all: usize) {
         match &self.bar {
             Some(bar) => bar.set_message(format!("{what} ({} of {all})", done + 1)),
-            None => eprintln!("{} of {all}: {what}", done + 1),
+            None => tell!("{} of {all}: {what}", done + 1),
         }
         self.tell(done as f64 / all.max(1) as f64);
     }

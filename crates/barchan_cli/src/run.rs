@@ -51,6 +51,9 @@ pub struct Arguments {
     json: bool,
 }
 
+/// What a shell expects of a program that Ctrl-C ended.
+const INTERRUPTED: i32 = 130;
+
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     use_threads(arguments.threads)?;
     let (scene, source) = arguments.scene.scene()?;
@@ -62,11 +65,23 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         scene: source,
     };
     let interrupted = Arc::new(AtomicBool::new(false));
-    let flag = interrupted.clone();
-    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))
-        .map_err(|reason| Failure::run(format!("cannot listen for Ctrl-C: {reason}")))?;
+    let has_frames = Arc::new(AtomicBool::new(false));
+    let (flag, is_running) = (interrupted.clone(), has_frames.clone());
+    let on_interrupt = move || {
+        // Before the first frame there is nothing to finish, and settling may take long.
+        if !is_running.load(Ordering::Relaxed) {
+            tell!("stopped before the first frame was done");
+            std::process::exit(INTERRUPTED);
+        }
+        flag.store(true, Ordering::Relaxed);
+    };
+    ctrlc::set_handler(on_interrupt).map_err(|reason| Failure::run(format!("cannot listen for Ctrl-C: {reason}")))?;
     let progress = Progress::new("simulating");
+    if scene.settle() > 0.0 && !options.resume {
+        progress.say(&format!("sand settles for {} s before time 0", scene.settle()));
+    }
     let report = simulate(&scene, &options, &mut |now| {
+        has_frames.store(true, Ordering::Relaxed);
         progress.tell_frame(&now);
         match interrupted.load(Ordering::Relaxed) {
             true => Go::Stop,
@@ -102,18 +117,34 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         );
     }
     if report.frame < report.frames {
-        eprintln!(
-            "stopped; go on with: barchan run {} -o {dir} --resume",
-            arguments.scene.scene
+        tell!(
+            "stopped; go on with: {}",
+            resuming(std::env::args_os().map(|word| word.to_string_lossy().into_owned()))
         );
     }
     Ok(())
 }
 
+/// The command line that goes on with what `arguments` began.
+fn resuming(arguments: impl Iterator<Item = String>) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+".contains(c);
+    let quoted = |word: String| match !word.is_empty() && word.chars().all(is_plain) {
+        true => word,
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    };
+    let mut words: Vec<String> = arguments.map(quoted).collect();
+    if !words.iter().any(|word| word == "--resume") {
+        words.push("--resume".to_owned());
+    }
+    words.join(" ")
+}
+
 fn failure(error: RunError) -> Failure {
     match &error {
         RunError::Cache(CacheError::Write(_) | CacheError::Stopped) => Failure::run(error.to_string()),
-        RunError::Cache(_) | RunError::OtherScene { .. } => Failure::input(error.to_string()),
+        RunError::Cache(_) | RunError::OtherScene { .. } | RunError::TooManyFrames { .. } => {
+            Failure::input(error.to_string())
+        }
         _ => match error {
             RunError::Simulation(error) => simulation_failure(error),
             error => Failure::run(error.to_string()),
@@ -128,5 +159,25 @@ pub fn simulation_failure(error: SimulationError) -> Failure {
             Failure::input(error.to_string())
         }
         _ => Failure::run(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_resumed_by_the_same_words_quoted_where_a_shell_would_split_them() {
+        let words = ["barchan", "run", "my scene.toml", "--set", "name=it's", "--frames", "9"];
+        let resumed = resuming(words.into_iter().map(str::to_owned));
+        assert_eq!(
+            resumed,
+            r"barchan run 'my scene.toml' --set 'name=it'\''s' --frames 9 --resume"
+        );
+        let again = ["barchan", "run", "a.toml", "--resume"];
+        assert_eq!(
+            resuming(again.into_iter().map(str::to_owned)),
+            "barchan run a.toml --resume"
+        );
     }
 }

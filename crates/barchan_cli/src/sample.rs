@@ -81,7 +81,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     io::check_writable(&arguments.output).map_err(|e| Failure::input(e.to_string()))?;
     let solid = Solid::open(&arguments.source)?;
     for warning in &solid.warnings {
-        eprintln!("{}", as_warning(warning));
+        tell!("{}", as_warning(warning));
     }
     if arguments.surface {
         run_cover(arguments, &solid, &radii, memory_limit)

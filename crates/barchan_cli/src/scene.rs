@@ -49,7 +49,7 @@ impl SceneArguments {
         let document = self.document()?;
         let (scene, warnings) = parse_scene(&document).map_err(|errors| Failure::input(errors.to_string()))?;
         for warning in warnings {
-            eprintln!("{}", warning.render(&document));
+            tell!("{}", warning.render(&document));
         }
         let source = json!({ "name": scene.name, "text": document.text, "set": document.overrides });
         Ok((scene, source))

@@ -236,6 +236,37 @@ fn a_run_that_was_interrupted_tells_how_to_go_on_and_another_scene_does_not() {
 }
 
 #[test]
+fn a_resumed_run_of_which_no_frame_is_left_keeps_what_lies_behind_its_checkpoint() {
+    let folder = folder_with_scene();
+    let (code, said) = finish(folder.path(), &["run", "small.toml", "-o", "shot", "--frames", "4"]);
+    assert_eq!(code, 0, "{said}");
+    let early = fs::read(folder.path().join("shot/checkpoint/state")).unwrap();
+    let (code, said) = finish(
+        folder.path(),
+        &["run", "small.toml", "-o", "shot", "--frames", "9", "--resume"],
+    );
+    assert_eq!(code, 0, "{said}");
+    let whole = frames(&folder.path().join("shot"));
+    // As if the run had been killed after its last frame and before its next checkpoint.
+    fs::write(folder.path().join("shot/checkpoint/state"), early).unwrap();
+    let again = ["run", "small.toml", "-o", "shot", "--resume", "--frames", "2"];
+    let (code, said) = finish(folder.path(), &again);
+    assert_eq!(code, 0, "{said}");
+    assert!(frames(&folder.path().join("shot")) == whole, "frames are gone");
+}
+
+#[test]
+fn nobody_has_to_listen() {
+    let folder = folder_with_scene();
+    fs::write(folder.path().join("wrong.toml"), "durration = 1").unwrap();
+    for words in [&["check", "wrong.toml"][..], &["run", "small.toml", "--set", "a=1"]] {
+        let mut child = barchan(folder.path(), words).spawn().unwrap();
+        drop((child.stdout.take(), child.stderr.take()));
+        assert_eq!(child.wait().unwrap().code(), Some(2), "{words:?}");
+    }
+}
+
+#[test]
 fn a_reader_that_has_left_is_no_failure() {
     let folder = folder_with_scene();
     let mut child = barchan(folder.path(), &["schema"])
@@ -254,6 +285,11 @@ fn wrong_input_is_refused_with_exit_code_two() {
         (&["run", "small.toml", "--set", "solver.kind=magic"], "magic"),
         (&["run", "small.toml", "--set", "fill.0.radius=-1"], "radius"),
         (&["run", "small.toml", "-o", "none", "--resume"], "none"),
+        (&["run", "small.toml", "--set", "refine.radius=1e100"], "radius"),
+        (
+            &["run", "small.toml", "--start-frame", "18446744073709551615"],
+            "18446744073709551615",
+        ),
         (&["check", "small.toml", "--set", "durration=1"], "duration"),
         (&["info", "nowhere"], "nowhere"),
         (&["export", "nowhere", "--to", "csv"], "nowhere"),

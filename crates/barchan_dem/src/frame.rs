@@ -154,13 +154,14 @@ impl DemSolver {
         }
         self.deepest = self.chunks.iter().map(|chunk| chunk.deepest).fold(0.0, f64::max);
         let deepest = self.chunks.iter().map(|chunk| chunk.deepest_yet).fold(0.0, f64::max);
-        if self.deepest > DEEPEST {
+        if deepest > DEEPEST {
             return Err(AdvanceError::Scene {
                 what: format!(
-                    "at {:.4} s grains overlap by {:.2} of a radius",
-                    world.time, self.deepest
+                    "in the frame up to {:.4} s grains overlap each other or a body by {deepest:.2} of a radius",
+                    world.time
                 ),
-                advice: "raise `youngs_modulus` of the materials, or let the fill overlap less".to_owned(),
+                advice: "raise `youngs_modulus` of the materials, and let no fill, and no body that appears, overlap what is there"
+                    .to_owned(),
             });
         }
         for (body, given) in world.bodies.iter_mut().zip(&self.given) {

@@ -174,6 +174,10 @@ impl State {
     }
 
     pub(crate) fn load(world: &World, settings: &DemSettings, archive: &Archive) -> Result<Self, ArchiveError> {
+        // Saved before the first frame, when nothing was known that the world does not tell.
+        if archive.get::<u32>("dem.ids")?.is_empty() {
+            return Ok(Self::default());
+        }
         if settings.has_grains() {
             return Self::load_grains(world, settings, archive);
         }

@@ -383,6 +383,8 @@ impl Solver for DemSolver {
         }
         archive.put("dem.deepest", &[self.deepest]);
         archive.put("dem.step", &[self.adaptive.next]);
+        let is_dynamic: Vec<u8> = self.is_dynamic.iter().map(|&moves| u8::from(moves)).collect();
+        archive.put("dem.is_dynamic", &is_dynamic);
         self.dynamics.save(archive);
     }
 
@@ -391,6 +393,9 @@ impl Solver for DemSolver {
         let past = Past::load(archive, state.spheres())?;
         self.deepest = archive.get_one("dem.deepest")?;
         self.adaptive.next = archive.get_one("dem.step")?;
+        // As the saved dynamics knew it: bodies may have been held while sand settled.
+        let is_dynamic: Vec<u8> = archive.get("dem.is_dynamic")?;
+        self.is_dynamic = is_dynamic.iter().map(|&moves| moves != 0).collect();
         self.dynamics.load(world, archive)?;
         (self.state, self.past) = (state, Some(past));
         Ok(())

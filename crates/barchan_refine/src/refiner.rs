@@ -416,7 +416,7 @@ impl Refiner for GrainRefiner {
         let n = grains.len();
         let mut table = Table::default();
         table.push("id", Column::U32(grains.id.clone()));
-        let place = |i: usize| (world.origin + grains.place(i).as_dvec3()).as_vec3();
+        let place = |i: usize| world.wrapped(world.origin + grains.place(i).as_dvec3()).as_vec3();
         table.push("position", Column::Vec3((0..n).map(place).collect()));
         table.push("velocity", Column::Vec3((0..n).map(|i| grains.rate(i)).collect()));
         let radius = |&id: &u32| self.radius(id) as f32;

@@ -65,6 +65,18 @@ impl World {
         }
     }
 
+    /// `place` [m], brought back into periodic ranges.
+    pub fn wrapped(&self, mut place: DVec3) -> DVec3 {
+        for (axis, range) in self.periodic.iter().enumerate() {
+            if let Some([low, high]) = range
+                && !(*low..*high).contains(&place[axis])
+            {
+                place[axis] = low + (place[axis] - low).rem_euclid(high - low);
+            }
+        }
+        place
+    }
+
     /// The image of `place` [m] nearest to `other` [m].
     pub fn nearest_image(&self, mut place: DVec3, other: DVec3) -> DVec3 {
         for (axis, range) in self.periodic.iter().enumerate() {

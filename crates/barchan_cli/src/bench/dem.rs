@@ -109,10 +109,10 @@ fn measure(printer: &mut Printer, case: &Case) {
         parse_scene(&document).expect("the bench's scene is good").0
     };
     let build = Simulation::new(&read(60, ""));
-    let Ok(mut simulation) = build.map_err(|error| eprintln!("{}: {error}", case.name)) else {
+    let Ok(mut simulation) = build.map_err(|error| tell!("{}: {error}", case.name)) else {
         return;
     };
-    let go_on = |simulation: &mut Simulation| simulation.advance().map_err(|error| eprintln!("dem: {error}")).is_ok();
+    let go_on = |simulation: &mut Simulation| simulation.advance().map_err(|error| tell!("dem: {error}")).is_ok();
     for _ in 0..case.settling {
         if !go_on(&mut simulation) {
             return;

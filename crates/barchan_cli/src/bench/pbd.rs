@@ -85,7 +85,7 @@ fn angle(overrides: &[&str]) -> Option<f64> {
     match results {
         Ok(results) => results.rows.first().map(|row| row.measured),
         Err(error) => {
-            eprintln!("{error}");
+            tell!("{error}");
             None
         }
     }
@@ -150,7 +150,7 @@ fn measure(
     let runs: Result<Vec<Run>, _> = (0..RUNS).map(|_| run_once(&scene, &flowing)).collect();
     let runs = match runs {
         Ok(runs) => runs,
-        Err(error) => return eprintln!("{name}: {error}"),
+        Err(error) => return tell!("{name}: {error}"),
     };
     let frames = (flowing.end - flowing.start) as f64;
     let all: Vec<f64> = runs.iter().map(|run| run.milliseconds / frames).collect();

@@ -40,7 +40,7 @@ fn measure(what: &str, grains: u32, change: &dyn Fn(&mut RefineSettings), printe
     change(&mut settings);
     let mut refiner = match GrainRefiner::new(settings, &world, &[]) {
         Ok(refiner) => refiner,
-        Err(error) => return eprintln!("{what}: {error}"),
+        Err(error) => return tell!("{what}: {error}"),
     };
     let mut best = f64::INFINITY;
     let mut total = 0.0;

@@ -125,7 +125,7 @@ fn measure(case: &Case, printer: &mut Printer) {
     let runs: Result<Vec<Run>, _> = (0..case.runs).map(|_| run_once(&scene, &case.flowing)).collect();
     let runs = match runs {
         Ok(runs) => runs,
-        Err(error) => return eprintln!("{}: {error}", case.scene),
+        Err(error) => return tell!("{}: {error}", case.scene),
     };
     let all: Vec<f64> = runs.iter().map(|run| run.grain_ms / f64::from(run.steps)).collect();
     let Some(run) = runs.into_iter().min_by(|a, b| a.grain_ms.total_cmp(&b.grain_ms)) else {

@@ -94,7 +94,7 @@ fn measure(case: &Case, printer: &mut Printer) {
     let (mut passes, mut mean_compression) = (0.0, 0.0f64);
     while simulation.frame_number() < case.frames.end {
         if let Err(error) = simulation.advance() {
-            return eprintln!("{}: {error}", case.name);
+            return tell!("{}: {error}", case.name);
         }
         if simulation.frame_number() <= case.frames.start {
             continue;

@@ -21,7 +21,7 @@ pub fn run(printer: &mut Printer) {
         .filter(|renderer| matches!(renderer, Renderer::Gpu(_)));
     for (scene, flowing) in SCENES {
         if let Err(error) = measure(scene, &flowing, renderer.as_mut(), printer) {
-            eprintln!("{scene}: {error}");
+            tell!("{scene}: {error}");
         }
     }
 }

@@ -108,7 +108,7 @@ impl Particles {
 #[non_exhaustive]
 pub enum SampleError {
     /// A radius that is none.
-    #[error("the particle radius must be a finite number above 0 m, got {radius}")]
+    #[error("the particle radius must be a number above 0 m and up to 1e15 m, got {radius}")]
     Radius {
         /// What was given [m].
         radius: f64,

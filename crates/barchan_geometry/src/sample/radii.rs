@@ -135,8 +135,11 @@ impl Radii {
     }
 }
 
+/// Largest radius [m]: packings are made in single precision.
+const LARGEST: f64 = 1e15;
+
 fn check(radius: f64) -> Result<(), SampleError> {
-    if radius.is_finite() && radius > 0.0 {
+    if radius > 0.0 && radius <= LARGEST {
         Ok(())
     } else {
         Err(SampleError::Radius { radius })

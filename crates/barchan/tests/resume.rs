@@ -1,0 +1,134 @@
+//! A simulation that was saved goes on bit for bit, also if nothing had moved yet.
+
+use barchan::Simulation;
+use barchan::running::default_dir;
+use barchan::scene::{Document, Scene, parse_scene};
+use barchan::world::Column;
+
+fn scene(text: &str) -> Scene {
+    let (scene, _) = parse_scene(&Document::new("scene", text)).unwrap_or_else(|problems| panic!("{problems}"));
+    scene
+}
+
+/// Sand on the ground, and two balls at a joint.
+fn sand(solver: &str, fill: &str) -> Scene {
+    scene(&format!(
+        r#"
+name = "sand"
+duration = 1
+[solver]
+kind = "{solver}"
+[materials.sand]
+density = 1600
+[[fill]]
+material = "sand"
+radius = 0.02
+{fill}
+shape = {{ box = {{ size = [0.2, 0.2, 0.16] }}, at = [0, 0, 0.1] }}
+[[body]]
+name = "ground"
+shape = {{ half_space = {{ normal = [0, 0, 1] }} }}
+[[body]]
+name = "first"
+motion = "dynamic"
+density = 1000
+shape = {{ sphere = {{ radius = 0.1 }}, at = [0.5, 0, 1] }}
+[[body]]
+name = "second"
+motion = "dynamic"
+density = 1000
+shape = {{ sphere = {{ radius = 0.1 }}, at = [0.5, 0, 1.3] }}
+[[joint]]
+kind = "ball"
+bodies = ["first", "second"]
+at = [0.5, 0, 1.15]
+"#
+    ))
+}
+
+#[test]
+fn what_was_saved_before_its_first_frame_goes_on_bit_for_bit() {
+    for (solver, fill) in [
+        ("pbd", ""),
+        ("sph", ""),
+        ("dem", ""),
+        ("dem", "clump = \"tetrahedron\""),
+        ("pbd", "settle = 0.05"),
+        ("sph", "settle = 0.05"),
+        ("dem", "settle = 0.05"),
+        ("dem", "settle = 0.05\nclump = \"tetrahedron\""),
+    ] {
+        let scene = sand(solver, fill);
+        let mut whole = Simulation::new(&scene).unwrap();
+        let mut resumed = Simulation::resume(&scene, &whole.save()).unwrap();
+        for _ in 0..4 {
+            whole.advance().unwrap();
+            resumed.advance().unwrap();
+        }
+        let (a, b) = (whole.frame(), resumed.frame());
+        assert!(a.guides == b.guides, "{solver}, {fill}");
+        let poses = |simulation: &Simulation| -> Vec<_> {
+            let bodies = simulation.world().bodies.iter();
+            bodies.map(|body| (body.pose, body.twist)).collect()
+        };
+        assert!(poses(&whole) == poses(&resumed), "{solver}, {fill}");
+        let first = &whole.world().bodies[1];
+        assert!(
+            first.pose.position.z < 0.99,
+            "{solver}, {fill}: {}",
+            first.pose.position
+        );
+    }
+}
+
+#[test]
+fn what_is_published_lies_within_periodic_ranges() {
+    for solver in ["pbd", "sph", "dem"] {
+        let scene = scene(&format!(
+            r#"
+duration = 1
+periodic = {{ x = [0, 0.3], y = [-0.2, 0.2] }}
+[solver]
+kind = "{solver}"
+[materials.sand]
+density = 1600
+[[fill]]
+material = "sand"
+radius = 0.02
+velocity = [1, -2, 0]
+shape = {{ box = {{ size = [0.28, 0.3, 0.1] }}, at = [0.05, 0.1, 0.1] }}
+[[body]]
+name = "ground"
+shape = {{ half_space = {{ normal = [0, 0, 1] }} }}
+[refine]
+radius = 0.01
+"#
+        ));
+        let mut simulation = Simulation::new(&scene).unwrap();
+        for _ in 0..4 {
+            let frame = simulation.frame();
+            for table in [&frame.guides, frame.grains.as_ref().unwrap()] {
+                let Some(Column::Vec3(places)) = table.column("position") else {
+                    panic!("no places");
+                };
+                assert!(!places.is_empty());
+                for place in places {
+                    let is_within = (0.0..=0.3).contains(&place.x) && (-0.2..=0.2).contains(&place.y);
+                    assert!(is_within, "{solver}: {place} in frame {}", frame.number);
+                }
+            }
+            simulation.advance().unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_cache_lies_in_the_folder_of_caches_whatever_its_scene_is_called() {
+    for name in ["../../etc", "a/b", "..", "/"] {
+        let mut scene = sand("pbd", "");
+        scene.name = name.to_owned();
+        let dir = default_dir(&scene);
+        assert_eq!(dir.components().count(), 2, "{}", dir.display());
+        assert!(dir.starts_with("caches"), "{}", dir.display());
+    }
+}
