@@ -3,6 +3,7 @@ use std::fmt::Debug;
 use glam::DVec3;
 
 use crate::Aabb;
+use crate::mesh::TriMesh;
 
 /// A solid given by its signed distance.
 ///
@@ -38,6 +39,11 @@ pub trait Shape: Debug + Send + Sync {
 
     /// A box [m] around everything inside, as tight as is cheap; infinite sides where the solid has no end.
     fn bounds(&self) -> Aabb;
+
+    /// Its surface, if triangles can be exactly that.
+    fn triangles(&self) -> Option<TriMesh> {
+        None
+    }
 }
 
 /// Normalised central difference of the distance at `p` [m]: the fallback for shapes without a closed form.

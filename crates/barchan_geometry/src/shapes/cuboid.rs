@@ -2,6 +2,8 @@ use glam::DVec3;
 
 use super::error::{all_positive, allow};
 use super::{ShapeError, unit};
+use crate::mesh::TriMesh;
+use crate::mesh::primitives::cuboid;
 use crate::{Aabb, Shape};
 
 /// A box with its sides along the axes, centred on the origin; edges and corners may be rounded.
@@ -52,5 +54,9 @@ impl Shape for Cuboid {
 
     fn bounds(&self) -> Aabb {
         Aabb::new(-self.half, self.half)
+    }
+
+    fn triangles(&self) -> Option<TriMesh> {
+        (self.rounding == 0.0).then(|| cuboid(2.0 * self.half))
     }
 }

@@ -4,6 +4,7 @@ use glam::{DMat3, DQuat, DVec3};
 
 use super::error::{all_positive, finite};
 use super::{ShapeError, unit};
+use crate::mesh::TriMesh;
 use crate::{Aabb, Shape};
 
 /// A shape scaled, then rotated, then moved. The distance is as exact as the shape's own if the scale is the same along
@@ -87,5 +88,33 @@ impl Shape for Transformed {
             }
         }
         bounds
+    }
+
+    fn triangles(&self) -> Option<TriMesh> {
+        let mut mesh = self.shape.triangles()?;
+        for p in &mut mesh.vertices {
+            *p = self.at + self.rotation * (self.scale * *p);
+        }
+        Some(mesh)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shapes::Cuboid;
+
+    #[test]
+    fn the_triangles_of_a_box_are_its_surface_and_a_rounded_one_has_none() {
+        let turn = DQuat::from_euler(glam::EulerRot::XYZ, 0.3, -0.5, 1.1);
+        let size = DVec3::new(4.8, 0.3, 0.5);
+        let place =
+            |cuboid: Cuboid| Transformed::new(Arc::new(cuboid), DVec3::new(1.0, -2.0, 3.0), turn, DVec3::ONE).unwrap();
+        let placed = place(Cuboid::new(size).unwrap());
+        let mesh = placed.triangles().unwrap();
+        assert!(mesh.vertices.iter().all(|&p| placed.distance(p).abs() < 1e-12));
+        let volume = crate::mesh::mass_properties(&mesh).volume;
+        assert!((volume - size.element_product()).abs() < 1e-12, "{volume} m³");
+        assert!(place(Cuboid::rounded(size, 0.05).unwrap()).triangles().is_none());
     }
 }

@@ -221,9 +221,12 @@ fn properties_of(shape: &dyn Shape, tolerance: f64) -> Result<MassProperties, Ma
     }
 }
 
-/// The surface of a solid of `volume` [m³]: with voxels of 1/48 of its longest side, halved while the surface holds another
+/// The surface of a solid of `volume` [m³]: the solid's own triangles, or with voxels of 1/48 of its longest side, halved while the surface holds another
 /// volume, or while the solid's walls, 2V/A thick on average, have too few voxels for sharp rims.
 fn surface_of(shape: &dyn Shape, volume: f64) -> Result<TriMesh, barchan_geometry::isosurface::IsosurfaceError> {
+    if let Some(triangles) = shape.triangles() {
+        return Ok(triangles);
+    }
     let mut voxel = shape.bounds().size().max_element() / FIRST_VOXELS;
     let sharp = |voxel: f64| {
         let mut surface = isosurface(shape, voxel, 0.0, SURFACE_MEMORY)?;
