@@ -51,8 +51,8 @@ pub struct Arguments {
     json: bool,
 }
 
-/// What a shell expects of a program that Ctrl-C ended.
-const INTERRUPTED: i32 = 130;
+/// Exit code of a run that was stopped before it had anything to go on with.
+const NOTHING_DONE: i32 = 1;
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     use_threads(arguments.threads)?;
@@ -71,7 +71,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         // Before the first frame there is nothing to finish, and settling may take long.
         if !is_running.load(Ordering::Relaxed) {
             tell!("stopped before the first frame was done");
-            std::process::exit(INTERRUPTED);
+            std::process::exit(NOTHING_DONE);
         }
         flag.store(true, Ordering::Relaxed);
     };
