@@ -49,7 +49,7 @@ mod wires;
 
 pub use coloring::Coloring;
 pub use look::{FIT, Look, LookError, Show, Viewpoint, read_frame};
-pub use registry::{SolverError, natural_step};
+pub use registry::{SolverError, check_settings, natural_step};
 pub use simulation::{Simulation, SimulationError};
 pub use stage::{Stage, StageError};
 

@@ -49,6 +49,14 @@ pub fn solver(scene: &Scene, world: &World) -> Result<Box<dyn Solver>, SolverErr
     build(scene, world)
 }
 
+/// Refuses what the solver of `scene` would of its settings and materials, whatever the guides and bodies.
+pub fn check_settings(scene: &Scene) -> Result<(), SolverError> {
+    let mut bare = scene.clone();
+    bare.fills.clear();
+    let world = World::new(scene.gravity, scene.materials.clone(), scene.seed);
+    solver(&bare, &world).map(drop)
+}
+
 /// Longest time step [s] that `solver` takes where none is asked for, for guides of `diameter` [m] under `gravity` [m/s²]; nothing of
 /// a solver that is not there.
 pub fn natural_step(solver: &str, diameter: f64, gravity: f64) -> Option<f64> {

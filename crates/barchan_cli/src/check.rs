@@ -1,5 +1,6 @@
 //! `barchan check`, `barchan scenes`, `barchan schema`: about scenes, nothing run.
 
+use barchan::check_settings;
 use barchan::scene::{BUILT_IN, Place, Severity, parse_scene, schema};
 use clap::Args;
 use serde_json::json;
@@ -20,9 +21,13 @@ pub struct CheckArguments {
 
 pub fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     let document = arguments.scene.document()?;
-    let (items, good) = match parse_scene(&document) {
-        Ok((_, warnings)) => (warnings, true),
-        Err(errors) => (errors.items, false),
+    let (items, refused, good) = match parse_scene(&document) {
+        Ok((scene, warnings)) => {
+            let refused = check_settings(&scene).err();
+            let good = refused.is_none();
+            (warnings, refused, good)
+        }
+        Err(errors) => (errors.items, None, false),
     };
     for item in &items {
         if !arguments.json {
@@ -48,8 +53,25 @@ pub fn check(arguments: &CheckArguments) -> Result<(), Failure> {
         });
         say!("{row}");
     }
-    let errors = items.iter().filter(|i| i.severity == Severity::Error).count();
-    let warnings = items.len() - errors;
+    if let Some(reason) = &refused {
+        match arguments.json {
+            true => say!(
+                "{}",
+                json!({
+                    "severity": "error",
+                    "file": document.name,
+                    "line": null,
+                    "column": null,
+                    "message": reason.to_string(),
+                    "help": null,
+                })
+            ),
+            false => tell!("error: {}: {reason}\n", document.name),
+        }
+    }
+    let found = items.iter().filter(|i| i.severity == Severity::Error).count();
+    let errors = found + usize::from(refused.is_some());
+    let warnings = items.len() - found;
     if !arguments.json && good {
         say!("{}: good, {warnings} warnings", document.name);
     }

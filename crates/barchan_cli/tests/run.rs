@@ -291,6 +291,17 @@ fn wrong_input_is_refused_with_exit_code_two() {
             "18446744073709551615",
         ),
         (&["check", "small.toml", "--set", "durration=1"], "duration"),
+        (
+            &[
+                "check",
+                "small.toml",
+                "--set",
+                "solver.kind=dem",
+                "--set",
+                "materials.sand.restitution=0",
+            ],
+            "restitution",
+        ),
         (&["info", "nowhere"], "nowhere"),
         (&["export", "nowhere", "--to", "csv"], "nowhere"),
         (&["render", "nowhere", "-o", "p.png"], "nowhere"),
