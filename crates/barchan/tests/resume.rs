@@ -10,12 +10,10 @@ fn scene(text: &str) -> Scene {
     scene
 }
 
-/// Sand on the ground, and two balls at a joint.
-fn sand(solver: &str, fill: &str) -> Scene {
-    scene(&format!(
+/// Sand, filled as `fill` says, on the ground.
+fn ground(solver: &str, fill: &str) -> String {
+    format!(
         r#"
-name = "sand"
-duration = 1
 [solver]
 kind = "{solver}"
 [materials.sand]
@@ -24,10 +22,21 @@ density = 1600
 material = "sand"
 radius = 0.02
 {fill}
-shape = {{ box = {{ size = [0.2, 0.2, 0.16] }}, at = [0, 0, 0.1] }}
 [[body]]
 name = "ground"
 shape = {{ half_space = {{ normal = [0, 0, 1] }} }}
+"#
+    )
+}
+
+/// The same with two balls at a joint.
+fn sand(solver: &str, fill: &str) -> Scene {
+    let fill = format!("{fill}\nshape = {{ box = {{ size = [0.2, 0.2, 0.16] }}, at = [0, 0, 0.1] }}");
+    scene(&format!(
+        r#"
+name = "sand"
+duration = 1
+{}
 [[body]]
 name = "first"
 motion = "dynamic"
@@ -42,7 +51,8 @@ shape = {{ sphere = {{ radius = 0.1 }}, at = [0.5, 0, 1.3] }}
 kind = "ball"
 bodies = ["first", "second"]
 at = [0.5, 0, 1.15]
-"#
+"#,
+        ground(solver, &fill)
     ))
 }
 
@@ -84,26 +94,9 @@ fn what_was_saved_before_its_first_frame_goes_on_bit_for_bit() {
 #[test]
 fn what_is_published_lies_within_periodic_ranges() {
     for solver in ["pbd", "sph", "dem"] {
-        let scene = scene(&format!(
-            r#"
-duration = 1
-periodic = {{ x = [0, 0.3], y = [-0.2, 0.2] }}
-[solver]
-kind = "{solver}"
-[materials.sand]
-density = 1600
-[[fill]]
-material = "sand"
-radius = 0.02
-velocity = [1, -2, 0]
-shape = {{ box = {{ size = [0.28, 0.3, 0.1] }}, at = [0.05, 0.1, 0.1] }}
-[[body]]
-name = "ground"
-shape = {{ half_space = {{ normal = [0, 0, 1] }} }}
-[refine]
-radius = 0.01
-"#
-        ));
+        let fill = "velocity = [1, -2, 0]\nshape = { box = { size = [0.28, 0.3, 0.1] }, at = [0.05, 0.1, 0.1] }";
+        let periodic = "duration = 1\nperiodic = { x = [0, 0.3], y = [-0.2, 0.2] }";
+        let scene = scene(&format!("{periodic}\n{}[refine]\nradius = 0.01", ground(solver, fill)));
         let mut simulation = Simulation::new(&scene).unwrap();
         for _ in 0..4 {
             let frame = simulation.frame();
