@@ -49,12 +49,11 @@ pub fn solver(scene: &Scene, world: &World) -> Result<Box<dyn Solver>, SolverErr
     build(scene, world)
 }
 
-/// Refuses what the solver of `scene` would of its settings and materials, whatever the guides and bodies.
+/// Refuses what the solver of `scene` would of its settings, materials and sizes of guides, wherever guides and bodies are.
 pub fn check_settings(scene: &Scene) -> Result<(), SolverError> {
     let mut bare = scene.clone();
     bare.fills.clear();
-    let world = World::new(scene.gravity, scene.materials.clone(), scene.seed);
-    solver(&bare, &world).map(drop)
+    solver(&bare, &scene.sample()).map(drop)
 }
 
 /// Longest time step [s] that `solver` takes where none is asked for, for guides of `diameter` [m] under `gravity` [m/s²]; nothing of

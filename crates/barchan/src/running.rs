@@ -19,8 +19,8 @@ pub struct RunOptions {
     pub dir: PathBuf,
     /// Frames after the first; as many as the scene lasts if none is given.
     pub frames: Option<u64>,
-    /// Number of the frame at time 0, for shots that begin at 1001. A resumed run keeps the number it began with.
-    pub start_frame: u64,
+    /// Number of the frame at time 0, for shots that begin at 1001; 0, or what a resumed run began with, if none is given.
+    pub start_frame: Option<u64>,
     /// Go on from the checkpoint in the folder.
     pub resume: bool,
     /// The scene as it was read, for the manifest.
@@ -45,6 +45,16 @@ pub enum RunError {
     OtherScene {
         /// The cache.
         dir: PathBuf,
+    },
+    /// A cache to resume whose frames are numbered from elsewhere.
+    #[error("{} begins with frame {began}, not {asked}; resume without --start-frame, or run it anew", dir.display())]
+    OtherStart {
+        /// The cache.
+        dir: PathBuf,
+        /// Number of its first frame.
+        began: u64,
+        /// What was asked for.
+        asked: u64,
     },
     /// Numbers of frames that would not end.
     #[error("{frames} frames from number {start} on are more than can be counted")]
@@ -100,11 +110,9 @@ pub struct RunReport {
 /// Simulates `scene` into a cache. `watch` hears of every frame and may stop the run.
 pub fn run(scene: &Scene, options: &RunOptions, watch: &mut dyn FnMut(Progress) -> Go) -> Result<RunReport, RunError> {
     let frames = options.frames.unwrap_or_else(|| scene.frames());
-    if options.start_frame.checked_add(frames).is_none() {
-        return Err(RunError::TooManyFrames {
-            start: options.start_frame,
-            frames,
-        });
+    let start = options.start_frame.unwrap_or(0);
+    if start.checked_add(frames).is_none() {
+        return Err(RunError::TooManyFrames { start, frames });
     }
     let (mut simulation, mut writer, first) = begin(scene, options, frames)?;
     let mut simulating = 0.0;
@@ -152,7 +160,7 @@ fn begin(scene: &Scene, options: &RunOptions, frames: u64) -> Result<(Simulation
         version: env!("CARGO_PKG_VERSION").to_owned(),
         solver: scene.solver.clone(),
         frame_rate: scene.frame_rate,
-        first_frame: options.start_frame,
+        first_frame: options.start_frame.unwrap_or(0),
     };
     if options.resume {
         let (number, archive) = read_checkpoint(&options.dir)?;
@@ -161,6 +169,13 @@ fn begin(scene: &Scene, options: &RunOptions, frames: u64) -> Result<(Simulation
         if before.scene != run.scene {
             return Err(RunError::OtherScene {
                 dir: options.dir.clone(),
+            });
+        }
+        if let Some(asked) = options.start_frame.filter(|&asked| asked != before.first_frame) {
+            return Err(RunError::OtherStart {
+                dir: options.dir.clone(),
+                began: before.first_frame,
+                asked,
             });
         }
         run.first_frame = before.first_frame;
@@ -173,14 +188,15 @@ fn begin(scene: &Scene, options: &RunOptions, frames: u64) -> Result<(Simulation
         let writer = CacheWriter::resume(&options.dir, run, settings(scene), last)?;
         return Ok((simulation, writer, before.first_frame));
     }
+    let first = run.first_frame;
     let simulation = Simulation::new(scene)?;
     let mut writer = CacheWriter::create(&options.dir, run, settings(scene))?;
     Stage::new(scene, simulation.world())
         .save(&options.dir)
         .map_err(CacheError::from)?;
-    let number = push(&mut writer, &simulation, options.start_frame, scene)?;
+    let number = push(&mut writer, &simulation, first, scene)?;
     writer.checkpoint(number, simulation.save())?;
-    Ok((simulation, writer, options.start_frame))
+    Ok((simulation, writer, first))
 }
 
 fn push(writer: &mut CacheWriter, simulation: &Simulation, first: u64, scene: &Scene) -> Result<u64, RunError> {

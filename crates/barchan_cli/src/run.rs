@@ -30,9 +30,9 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     frames: Option<u64>,
 
-    /// Number of the frame at time 0
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    start_frame: u64,
+    /// Number of the frame at time 0; 0 if not given
+    #[arg(long, value_name = "N")]
+    start_frame: Option<u64>,
 
     /// Threads to use; all cores if not given
     #[arg(long, value_name = "N")]
@@ -142,9 +142,10 @@ fn resuming(arguments: impl Iterator<Item = String>) -> String {
 fn failure(error: RunError) -> Failure {
     match &error {
         RunError::Cache(CacheError::Write(_) | CacheError::Stopped) => Failure::run(error.to_string()),
-        RunError::Cache(_) | RunError::OtherScene { .. } | RunError::TooManyFrames { .. } => {
-            Failure::input(error.to_string())
-        }
+        RunError::Cache(_)
+        | RunError::OtherScene { .. }
+        | RunError::OtherStart { .. }
+        | RunError::TooManyFrames { .. } => Failure::input(error.to_string()),
         _ => match error {
             RunError::Simulation(error) => simulation_failure(error),
             error => Failure::run(error.to_string()),

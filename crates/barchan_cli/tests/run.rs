@@ -230,6 +230,8 @@ fn a_run_that_was_interrupted_tells_how_to_go_on_and_another_scene_does_not() {
     let (code, said) = finish(folder.path(), &[&resume[..], &["--set", "seed=4"]].concat());
     assert_eq!(code, 2, "{said}");
     assert!(said.contains("another scene"), "{said}");
+    let (code, said) = finish(folder.path(), &[&resume[..], &["--start-frame", "1"]].concat());
+    assert!(code == 2 && said.contains("begins with frame 1001, not 1"), "{said}");
     let (code, said) = finish(folder.path(), &resume);
     assert_eq!(code, 0, "{said}");
     assert!(folder.path().join("shot/guides/001061.arrow").exists());

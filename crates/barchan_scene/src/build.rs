@@ -100,15 +100,7 @@ impl Scene {
     /// A body's frame is where the outermost `at` and `rotate` of its shape put it; for scripted bodies it is where the keys
     /// say, and the shape's own `at` stays inside.
     pub fn build(&self) -> Result<World, SceneError> {
-        let mut world = World::new(self.gravity, self.materials.clone(), self.seed);
-        world.periodic = self.periodic;
-        world.time = -self.settle();
-        world.origin = self.origin();
-        if self.has_real_grains() {
-            for material in &mut world.materials.all {
-                material.density = material.grain_density * SETTLED_FRACTION;
-            }
-        }
+        let mut world = self.empty_world();
         for (k, fill) in self.fills.iter().enumerate() {
             let particles = match &fill.source {
                 FillSource::Points(particles) => particles.clone(),
@@ -154,6 +146,47 @@ impl Scene {
         world.sinks.clone_from(&self.sinks);
         self.add_bodies(&mut world)?;
         Ok(world)
+    }
+
+    /// The world at the start without guides and bodies.
+    fn empty_world(&self) -> World {
+        let mut world = World::new(self.gravity, self.materials.clone(), self.seed);
+        world.periodic = self.periodic;
+        world.time = -self.settle();
+        world.origin = self.origin();
+        if self.has_real_grains() {
+            for material in &mut world.materials.all {
+                material.density = material.grain_density * SETTLED_FRACTION;
+            }
+        }
+        world
+    }
+
+    /// A world of the smallest and the largest guide of each fill and emitter alone, all at one place: enough to check
+    /// settings against, however large the scene is.
+    pub fn sample(&self) -> World {
+        let mut world = self.empty_world();
+        let fills = self.fills.iter().map(|fill| {
+            let [least, most] = match &fill.source {
+                FillSource::Shape { radii, .. } => [radii.min(), radii.max()],
+                FillSource::Points(particles) => {
+                    let radii = || particles.radii.iter().copied();
+                    [radii().fold(f64::INFINITY, f64::min), radii().fold(0.0, f64::max)]
+                }
+            };
+            ([least, most], fill.material)
+        });
+        let emitters = self.emitters.iter().map(|emitter| {
+            let radii = &emitter.radii;
+            ([radii.min(), radii.max()], emitter.material)
+        });
+        for (radii, material) in fills.chain(emitters) {
+            for radius in radii.into_iter().filter(|radius| radius.is_finite()) {
+                let mass = world.settled_mass(material, radius);
+                world.add_guide(DVec3::ZERO, DVec3::ZERO, radius, mass, material);
+            }
+        }
+        world
     }
 
     /// Whether guides are grains that weigh what their volume does, not shares of a bulk.

@@ -2,6 +2,7 @@
 
 mod bodies;
 mod controls;
+mod idle;
 mod solver;
 mod sources;
 
@@ -50,7 +51,7 @@ pub(crate) fn scene<'d>(reader: &Reader<'d>, value: &Value<'d>) -> Option<Scene>
     let controls = check.controls(&bodies);
     let (cameras, refine) = (check.cameras(), check.refine());
     check.some_guides();
-    Some(Scene {
+    let scene = Scene {
         name: fields.text("name")?.to_owned(),
         duration: fields.number("duration")?,
         frame_rate: fields.number("frame_rate")?,
@@ -71,7 +72,13 @@ pub(crate) fn scene<'d>(reader: &Reader<'d>, value: &Value<'d>) -> Option<Scene>
         cameras,
         refine,
         output: check.output(),
-    })
+    };
+    check.periods(&scene);
+    // What is wrong may be what uses the rest.
+    if reader.is_good() {
+        check.idle(&scene);
+    }
+    Some(scene)
 }
 
 /// Who reads, and what was read.
@@ -218,6 +225,31 @@ impl Check<'_, '_> {
     fn material_id(&self, name: &str, materials: &Materials, span: Range<usize>) -> Option<MaterialId> {
         let names: Vec<&str> = materials.all.iter().map(|material| material.name.as_str()).collect();
         look_up(self.reader, "material", name, &names, span).map(|at| at as MaterialId)
+    }
+
+    /// Notes periodic ranges in which guides would meet their own images.
+    fn periods(&self, scene: &Scene) {
+        let Some(table) = self.fields.table("periodic") else {
+            return;
+        };
+        let Some(largest) = scene.largest_radius() else { return };
+        let radii = match scene.solver.as_str() {
+            "sph" => 4.5 * scene.solver_settings.number("support").unwrap_or(2.0),
+            "dem" => 6.2,
+            _ => 5.2,
+        };
+        for (axis, range) in ["x", "y", "z"].iter().zip(scene.periodic) {
+            let Some([low, high]) = range.filter(|[low, high]| high - low < radii * largest) else {
+                continue;
+            };
+            let message = format!(
+                "a periodic range must be at least {:.3e} m long, {radii} radii of the largest guide with {}, got {:.3e} m",
+                radii * largest,
+                scene.solver,
+                high - low
+            );
+            self.error(table.place(axis), message, "widen it, or make guides smaller");
+        }
     }
 
     fn some_guides(&self) {

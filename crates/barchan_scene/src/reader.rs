@@ -141,6 +141,11 @@ impl<'d> Reader<'d> {
         self.note(Severity::Warning, span, message.into(), help);
     }
 
+    /// Whether no error was noted so far.
+    pub(crate) fn is_good(&self) -> bool {
+        !self.found.borrow().iter().any(|item| item.severity == Severity::Error)
+    }
+
     fn note(&self, severity: Severity, span: Range<usize>, message: String, help: Option<String>) {
         let span = self.place(span);
         self.found.borrow_mut().push(Diagnostic {

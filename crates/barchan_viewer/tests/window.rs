@@ -267,7 +267,7 @@ fn a_cache_is_scrubbed_and_played() {
     let options = RunOptions {
         dir: folder.path().join("cache"),
         frames: Some(12),
-        start_frame: 0,
+        start_frame: None,
         resume: false,
         scene: Default::default(),
     };
