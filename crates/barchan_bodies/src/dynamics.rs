@@ -117,6 +117,16 @@ impl Dynamics {
         self.write(world)
     }
 
+    /// Adds `impulses`, one for each body, to the motion of those that nothing held in the last step, and takes them from the list. What
+    /// holds the others would undo it at once, so theirs stay for the next step.
+    pub fn push(&self, world: &mut World, impulses: &mut [Wrench]) {
+        for (k, impulse) in impulses.iter_mut().enumerate() {
+            if !self.held.get(k).is_some_and(|&held| held) {
+                push(&mut world.bodies[k..=k], &[std::mem::take(impulse)]);
+            }
+        }
+    }
+
     /// Where each body goes, and how it moves then, if no other body holds it.
     fn predict(&mut self, world: &World, dt: f64) {
         self.free.clear();

@@ -179,9 +179,7 @@ impl DemSolver {
                 sum
             });
         }
-        for (given, load) in self.given.iter_mut().zip(&self.loads) {
-            *given += *load * step;
-        }
+        self.load_bodies(step);
         let holds = self.move_bodies(world, step)?;
         self.clock.enter("forces");
         self.rate(world, 0, Memory::Kept(step));
@@ -242,7 +240,7 @@ impl DemSolver {
         (self.adaptive.rates.par_iter_mut().zip(grains)).for_each(|(rates, grain)| {
             rates[stage] = Rate::of(grain, grain.spin(clumps));
         });
-        self.sum_loads(0.0);
+        self.sum_loads();
         self.adaptive.loads[stage].clone_from(&self.loads);
     }
 }

@@ -46,6 +46,7 @@ impl DemSolver {
         self.make_surfaces(world);
         self.know_bodies(world)?;
         self.loads.resize(world.bodies.len(), Wrench::default());
+        self.impulses.resize(world.bodies.len(), Wrench::default());
         self.given.clear();
         self.given.resize(world.bodies.len(), Wrench::default());
         self.searches = 0;

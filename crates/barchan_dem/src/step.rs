@@ -35,7 +35,7 @@ pub struct DemSolver {
     pub(crate) chunks: Vec<Chunk>,
     /// What contacts remember by numbers that spheres had, where those have changed since.
     pub(crate) past: Option<Past>,
-    /// What spheres gave each body in the last step [N, N m], and in the frame so far [N s, N m s].
+    /// What spheres press each body with now [N, N m], what they gave it since it last moved, and in the frame so far [N s, N m s].
     pub(crate) loads: Vec<Wrench>,
     pub(crate) impulses: Vec<Wrench>,
     pub(crate) given: Vec<Wrench>,
@@ -158,13 +158,15 @@ impl DemSolver {
         self.search(world, step)?;
         self.clock.enter("forces");
         self.push(world, Moment::Start, step);
-        self.sum_loads(0.0);
+        self.sum_loads();
+        self.load_bodies(0.5 * step);
         for k in 1..=steps {
             world.time = start + step * f64::from(k - 1);
             let moment = if k == steps { Moment::End } else { Moment::Middle };
             self.rules.set_step(step, moment);
             self.step(world, moment, step)?;
         }
+        self.dynamics.push(world, &mut self.impulses);
         Ok(())
     }
 
@@ -183,7 +185,8 @@ impl DemSolver {
         }
         self.clock.enter("forces");
         self.push(world, moment, step);
-        self.sum_loads(step);
+        self.sum_loads();
+        self.load_bodies(moment.time(step));
         Ok(())
     }
 
@@ -231,11 +234,10 @@ impl DemSolver {
             .fold(Moved::NOT, Moved::with)
     }
 
-    /// Moves bodies by what spheres gave them in the last step, or where they are told. Gives whether the last search still holds.
+    /// Moves bodies by what spheres gave them since they last moved, or where they are told. Gives whether the last search still holds.
     pub(crate) fn move_bodies(&mut self, world: &mut World, step: f64) -> Result<bool, AdvanceError> {
-        self.impulses.clear();
-        self.impulses.extend(self.loads.iter().map(|load| *load * step));
         self.dynamics.step(world, &self.impulses, step)?;
+        self.impulses.fill(Wrench::default());
         let mut holds = true;
         let mut farthest = 0.0f64;
         self.travels.clear();
@@ -326,16 +328,22 @@ impl DemSolver {
         });
     }
 
-    /// Sums what all chunks give bodies, in their order.
-    pub(crate) fn sum_loads(&mut self, step: f64) {
+    /// Sums what all chunks press bodies with, in their order.
+    pub(crate) fn sum_loads(&mut self) {
         self.loads.fill(Wrench::default());
         for chunk in &self.chunks {
             for (sum, load) in self.loads.iter_mut().zip(&chunk.loads) {
                 *sum += *load;
             }
         }
-        for (given, load) in self.given.iter_mut().zip(&self.loads) {
-            *given += *load * step;
+    }
+
+    /// Lets loads act on bodies for `time` [s], as long as on the spheres: what these lose, bodies gain.
+    pub(crate) fn load_bodies(&mut self, time: f64) {
+        let sums = self.impulses.iter_mut().zip(&mut self.given);
+        for ((impulse, given), load) in sums.zip(&self.loads) {
+            *impulse += *load * time;
+            *given += *load * time;
         }
     }
 }
@@ -381,6 +389,8 @@ impl Solver for DemSolver {
                 past.save(archive);
             }
         }
+        let owed = self.impulses.iter().flat_map(|owed| [owed.force, owed.torque]);
+        archive.put("dem.owed", &owed.flat_map(|v| v.to_array()).collect::<Vec<f64>>());
         archive.put("dem.deepest", &[self.deepest]);
         archive.put("dem.step", &[self.adaptive.next]);
         let is_dynamic: Vec<u8> = self.is_dynamic.iter().map(|&moves| u8::from(moves)).collect();
@@ -391,6 +401,12 @@ impl Solver for DemSolver {
     fn load(&mut self, world: &World, archive: &Archive) -> Result<(), ArchiveError> {
         let state = State::load(world, &self.settings, archive)?;
         let past = Past::load(archive, state.spheres())?;
+        let owed: Vec<[f64; 6]> = archive.get("dem.owed")?;
+        let wrench = |v: &[f64; 6]| Wrench {
+            force: DVec3::from_slice(&v[..3]),
+            torque: DVec3::from_slice(&v[3..]),
+        };
+        self.impulses = owed.iter().map(wrench).collect();
         self.deepest = archive.get_one("dem.deepest")?;
         self.adaptive.next = archive.get_one("dem.step")?;
         // As the saved dynamics knew it: bodies may have been held while sand settled.

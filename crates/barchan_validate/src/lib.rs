@@ -8,6 +8,7 @@ pub mod experiment;
 pub mod expression;
 mod judge;
 pub mod measures;
+mod pause;
 mod plan;
 mod protocols;
 mod report;
@@ -20,6 +21,7 @@ mod work;
 
 pub use error::ValidateError;
 pub use judge::{Band, Verdict};
+pub use pause::Pause;
 pub use plan::{Options, cases};
 pub use report::{Report, short};
 pub use row::{Kind, Row};

@@ -116,14 +116,15 @@ pub fn validate(
     let mut table = Table::new(&experiments, &groups, options);
     table.go_on(&finished, false, give)?;
     let begun = AtomicUsize::new(known);
-    let begin = |task: &Task| {
+    let run = |task: &Task| {
         tell(Progress {
             done: begun.fetch_add(1, Ordering::Relaxed),
             all: tasks.len(),
             what: &task.what,
         });
+        task.run(store.pause(task))
     };
-    work(&left, options.jobs, &begin, &mut |number, result| {
+    work(&left, options.jobs, &run, &mut |number, result| {
         store.put(&tasks[number], &result)?;
         finished[number] = Some(result);
         table.go_on(&finished, false, give)

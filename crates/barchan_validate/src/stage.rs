@@ -14,6 +14,7 @@ use glam::{DQuat, DVec3};
 use crate::experiment::Change;
 use crate::expression::{ExpressionError, GRAVITY, Parameters};
 use crate::measures::{Momenta, Rest, RestBand, carried};
+use crate::pause::Pause;
 
 /// A kilometre and more than 1000 diameters, in no direction that a grid knows [m].
 const SHIFT: DVec3 = DVec3::new(812.3, -571.9, 119.7);
@@ -49,6 +50,7 @@ pub(crate) fn values<const N: usize>(named: [(&'static str, f64); N]) -> Vec<(Co
 /// A running experiment. Places and velocities are told in the frame of the scene as it is written, wherever a twin put it.
 pub struct Stage {
     simulation: Simulation,
+    pause: Pause,
     solver: String,
     frame_duration: f64,
     parameters: Parameters,
@@ -58,8 +60,13 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// Builds `scene`, changed by `change`.
-    pub fn new(mut scene: Scene, parameters: Parameters, change: Option<Change>) -> Result<Self, SimulationError> {
+    /// Builds `scene`, changed by `change`, or takes it as `pause` kept it.
+    pub fn new(
+        mut scene: Scene,
+        parameters: Parameters,
+        change: Option<Change>,
+        mut pause: Pause,
+    ) -> Result<Self, SimulationError> {
         let rotation = match change {
             Some(Change::Rotate) => DQuat::from_axis_angle(DVec3::new(0.48, 0.6, -0.64), 1.1),
             _ => DQuat::IDENTITY,
@@ -72,8 +79,10 @@ impl Stage {
             place(&mut scene, rotation, shift);
         }
         let (frame_duration, solver) = (1.0 / scene.frame_rate, scene.solver.clone());
-        let mut simulation = Simulation::new(&scene)?;
-        match change {
+        let kept = pause.resume(&scene);
+        let is_new = kept.is_none();
+        let mut simulation = kept.map_or_else(|| Simulation::new(&scene), Ok)?;
+        match change.filter(|_| is_new) {
             Some(Change::Mirror) => mirror(&mut simulation),
             Some(Change::Permute) => permute(&mut simulation),
             Some(Change::Boost) => boost(&mut simulation),
@@ -85,6 +94,7 @@ impl Stage {
         };
         Ok(Self {
             simulation,
+            pause,
             solver,
             frame_duration,
             parameters,
@@ -102,6 +112,21 @@ impl Stage {
     /// Goes on by one frame.
     pub fn advance(&mut self) -> Result<(), SimulationError> {
         self.simulation.advance()
+    }
+
+    /// Goes on to `time` [s], from where an earlier run of the same was broken off if it was before that.
+    pub fn advance_to(&mut self, time: f64) -> Result<(), SimulationError> {
+        while self.time() < time {
+            self.advance()?;
+            self.pause.keep(&self.simulation);
+        }
+        Ok(())
+    }
+
+    /// Ends it: nothing is kept to go on with. Gives the seconds that it took.
+    pub fn end(self) -> f64 {
+        self.pause.forget();
+        self.pause.seconds()
     }
 
     /// Whether a guide is a grain, which is then held to what grains do one by one.

@@ -7,6 +7,7 @@ use barchan::io::write_atomically;
 use serde_json::{Value, json};
 
 use crate::ValidateError;
+use crate::pause::Pause;
 use crate::task::{Finished, Task};
 
 /// A folder with a file a finished run, called by what makes the run different from all others.
@@ -31,6 +32,11 @@ impl Store {
 
     fn path(&self, task: &Task) -> PathBuf {
         self.folder.join(format!("{}.json", task.key))
+    }
+
+    /// Where `task` keeps itself while it runs.
+    pub fn pause(&self, task: &Task) -> Pause {
+        Pause::new(self.folder.join(&task.key), &self.build)
     }
 
     /// What `task` showed, if that is known.

@@ -1,7 +1,5 @@
 //! Single runs: what is simulated, how long that takes, and what was seen.
 
-use std::time::Instant;
-
 use barchan::SimulationError;
 use barchan::scene::Scene;
 use serde_json::{Value, json};
@@ -9,6 +7,7 @@ use serde_json::{Value, json};
 use crate::ValidateError;
 use crate::experiment::Change;
 use crate::expression::Parameters;
+use crate::pause::Pause;
 use crate::plan::{Job, Plan, scene};
 use crate::protocols::{Broken, Protocol, protocol};
 use crate::stage::{Observation, Stage};
@@ -69,12 +68,12 @@ impl Task {
         })
     }
 
-    /// Runs it.
-    pub fn run(&self) -> Result<Finished, ValidateError> {
-        let start = Instant::now();
-        let result = Stage::new(self.scene.clone(), self.parameters.clone(), self.change)
-            .map_err(Broken::from)
-            .and_then(|mut stage| (self.protocol)(&mut stage));
+    /// Runs it, or what is left of it: it keeps itself in `pause`.
+    pub fn run(&self, pause: Pause) -> Result<Finished, ValidateError> {
+        let (result, seconds) = match Stage::new(self.scene.clone(), self.parameters.clone(), self.change, pause) {
+            Ok(mut stage) => ((self.protocol)(&mut stage), stage.end()),
+            Err(error) => (Err(error.into()), 0.0),
+        };
         let seen = match result {
             Ok(seen) => seen,
             Err(Broken::Expression(source)) => {
@@ -96,10 +95,7 @@ impl Task {
                 });
             }
         };
-        Ok(Finished {
-            seen,
-            seconds: start.elapsed().as_secs_f64(),
-        })
+        Ok(Finished { seen, seconds })
     }
 }
 

@@ -9,18 +9,15 @@ use crate::ValidateError;
 use crate::task::{Finished, Task};
 
 /// Runs `tasks` and gives each as soon as it is done, by its number. One after the other all threads work on each; several `jobs` side by
-/// side have a thread each and take the longest runs first. `begin` hears of each run before it starts.
+/// side have a thread each and take the longest runs first. `run` makes a run.
 pub(crate) fn work(
     tasks: &[(usize, &Task)],
     jobs: usize,
-    begin: &(dyn Fn(&Task) + Sync),
+    run: &(dyn Fn(&Task) -> Result<Finished, ValidateError> + Sync),
     done: &mut dyn FnMut(usize, Finished) -> Result<(), ValidateError>,
 ) -> Result<(), ValidateError> {
     if jobs < 2 {
-        return tasks.iter().try_for_each(|(number, task)| {
-            begin(task);
-            done(*number, task.run()?)
-        });
+        return tasks.iter().try_for_each(|(number, task)| done(*number, run(task)?));
     }
     // Taken from the end.
     let mut queue: Vec<(usize, &Task)> = tasks.iter().rev().copied().collect();
@@ -33,10 +30,9 @@ pub(crate) fn work(
             scope.spawn(move || {
                 let pool = ThreadPoolBuilder::new().num_threads(1).build();
                 while let Some((number, task)) = next(queue) {
-                    begin(task);
                     let result = match &pool {
-                        Ok(pool) => pool.install(|| task.run()),
-                        Err(_) => task.run(),
+                        Ok(pool) => pool.install(|| run(task)),
+                        Err(_) => run(task),
                     };
                     // Nobody listens any more once a run could not be made.
                     if give.send((number, result)).is_err() {

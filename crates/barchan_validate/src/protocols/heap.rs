@@ -7,9 +7,7 @@ use crate::stage::{Observation, Stage, values};
 /// Pours for `pour` [s] and waits for rest, no longer than until `limit` [s].
 pub(super) fn pour(stage: &mut Stage) -> Result<Option<f64>, Broken> {
     let pour = stage.value("pour")?;
-    while stage.time() < pour {
-        stage.advance()?;
-    }
+    stage.advance_to(pour)?;
     Ok(stage.until_rest(stage.value("d")?, stage.value("limit")?)?)
 }
 
