@@ -85,11 +85,11 @@ pub fn info(arguments: &InfoArguments) -> Result<(), Failure> {
         say!("frame {}, time {:.3} s", last.frame, last.time);
     }
     say!(
-        "guides {}, grains {}, mass {:.6} kg (removed {:.6} kg)",
+        "guides {}, grains {}, mass {} kg (removed {} kg)",
         s.guides,
         s.grains,
-        s.mass,
-        s.removed_mass
+        told(s.mass),
+        told(s.removed_mass)
     );
     say!(
         "kinetic energy {:.4e} J, potential energy {:.4e} J",
@@ -98,8 +98,8 @@ pub fn info(arguments: &InfoArguments) -> Result<(), Failure> {
     );
     let of_all = stats.iter().map(|line| line.stats.max_overlap).fold(0.0, f32::max);
     say!(
-        "fastest guide {:.4} m/s, largest overlap {:.4} radii, {of_all:.4} in all frames",
-        s.max_speed,
+        "fastest guide {} m/s, largest overlap {:.4} radii, {of_all:.4} in all frames",
+        told(s.max_speed.into()),
         s.max_overlap
     );
     let mean = |value: &dyn Fn(&barchan::world::Stats) -> f64| {
@@ -120,7 +120,8 @@ pub fn info(arguments: &InfoArguments) -> Result<(), Failure> {
         && let Some(Column::Vec3(positions)) = guides.column("position")
     {
         let bounds = Aabb::of_points(positions.iter().map(|p| p.as_dvec3()));
-        say!("bounds {:.4} to {:.4}", bounds.min, bounds.max);
+        let digits = decimals((bounds.max - bounds.min).max_element());
+        say!("bounds {:.digits$} to {:.digits$}", bounds.min, bounds.max);
     }
     let bodies = bodies(&cache, last.frame)?;
     if !bodies.is_empty() {
@@ -128,16 +129,35 @@ pub fn info(arguments: &InfoArguments) -> Result<(), Failure> {
             "bodies: where they are [m], what guides push them with [N] and turn them with [N m], means over the frame"
         );
     }
+    let digits = |of: fn(&BodyState) -> f64| decimals(bodies.iter().map(of).fold(0.0, f64::max));
+    let places = digits(|body| body.position.length());
+    let (forces, torques) = (digits(|body| body.force.length()), digits(|body| body.torque.length()));
     let width = bodies.iter().map(|body| body.name.chars().count()).max().unwrap_or(0);
     for body in &bodies {
         let BodyState { name, position, .. } = body;
         say!(
-            "  {name:width$}  at {position:.4}, force {:.2}, torque {:.2}",
+            "  {name:width$}  at {position:.places$}, force {:.forces$}, torque {:.torques$}",
             body.force,
             body.torque
         );
     }
     Ok(())
+}
+
+/// A number of any size with five digits or more.
+fn told(x: f64) -> String {
+    match x == 0.0 || x.abs() >= 0.1 {
+        true => format!("{x:.4}"),
+        false => format!("{x:.4e}"),
+    }
+}
+
+/// Decimals that leave four digits of numbers up to `largest`; no fewer than two.
+fn decimals(largest: f64) -> usize {
+    match largest > 0.0 && largest.is_finite() {
+        true => (3.0 - largest.log10().floor()).clamp(2.0, 12.0) as usize,
+        false => 2,
+    }
 }
 
 /// The bodies of a frame; none where the cache keeps none.
@@ -174,8 +194,8 @@ fn print_quality(quality: &Quality) {
         );
     }
     say!(
-        "nearest grain {:.6} m on average; inside bodies {:.1} of 100,000",
-        quality.mean_nearest(),
+        "nearest grain {} m on average; inside bodies {:.1} of 100,000",
+        told(quality.mean_nearest()),
         1e5 * quality.inside
     );
 }

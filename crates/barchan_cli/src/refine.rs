@@ -44,8 +44,9 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     use_threads(arguments.threads)?;
-    if !(arguments.frame_rate.is_finite() && arguments.frame_rate > 0.0) {
-        return Err(Failure::input("--frame-rate must be above 0"));
+    // Grains take many steps a frame where frames are rare.
+    if !(0.1..=1e6).contains(&arguments.frame_rate) {
+        return Err(Failure::input("--frame-rate must be from 0.1 to 1000000"));
     }
     let options = RefineOptions {
         dir: arguments.dir.clone(),

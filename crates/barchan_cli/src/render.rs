@@ -61,8 +61,12 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     use_threads(arguments.threads)?;
     let mut look = arguments.look.look()?;
-    if !(arguments.speed > 0.0 && arguments.speed.is_finite()) {
-        return Err(Failure::input("--speed must be above 0"));
+    // Far slower, a single frame would be shown for hours.
+    if !(1e-3..=1e3).contains(&arguments.speed) {
+        return Err(Failure::input("--speed must be from 0.001 to 1000"));
+    }
+    if arguments.fps.is_some_and(|fps| !(1.0..=1e3).contains(&fps)) {
+        return Err(Failure::input("--fps must be from 1 to 1000 frames a second"));
     }
     let interrupted = Arc::new(AtomicBool::new(false));
     let flag = interrupted.clone();

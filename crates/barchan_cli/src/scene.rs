@@ -24,19 +24,18 @@ impl SceneArguments {
     /// The scene's text with what was set beside it.
     pub fn document(&self) -> Result<Document, Failure> {
         let path = Path::new(&self.scene);
+        // A folder of that name may be the scene's own cache.
         let found = match built_in(&self.scene) {
-            Some(document) if !path.exists() => document,
-            built_in => Document::read(path).map_err(|reason| {
-                let known = barchan::scene::BUILT_IN
-                    .iter()
-                    .map(|s| s.name)
-                    .collect::<Vec<_>>()
-                    .join(", ");
-                match built_in {
-                    Some(_) => Failure::input(format!("cannot read {}: {reason}", self.scene)),
-                    None => Failure::input(format!(
-                        "cannot read {}: {reason}; built-in scenes: {known}",
-                        self.scene
+            Some(document) if !path.is_file() => document,
+            _ => Document::read(path).map_err(|reason| {
+                let known = barchan::scene::BUILT_IN.iter().map(|scene| scene.name);
+                let known: Vec<&str> = known.filter(|_| !path.exists()).collect();
+                match known.is_empty() {
+                    true => Failure::input(format!("cannot read {}: {reason}", self.scene)),
+                    false => Failure::input(format!(
+                        "cannot read {}: {reason}; built-in scenes: {}",
+                        self.scene,
+                        known.join(", ")
                     )),
                 }
             })?,

@@ -188,6 +188,8 @@ fn wrong_input_is_refused_with_exit_code_two() {
         (&["render", "cache", "--range", "0..1"], "--color"),
         (&["render", "cache", "--compare"], "no grains"),
         (&["render", "cache", "--speed", "0"], "--speed"),
+        (&["render", "cache", "--speed", "1e-9"], "--speed must be from"),
+        (&["render", "cache", "--fps", "0.001"], "--fps must be from 1"),
         (&["render", "cache", "--fps", "0"], "frames a second"),
         (&["render", "cache", "--size", "0x3"], "1280x720"),
         (&["render", "cache", "--engine", "abacus"], "auto, cpu, gpu"),

@@ -238,6 +238,22 @@ fn a_run_that_was_interrupted_tells_how_to_go_on_and_another_scene_does_not() {
 }
 
 #[test]
+fn a_folder_called_like_a_built_in_scene_does_not_hide_it() {
+    let folder = folder_with_scene();
+    let words = ["run", "column", "-o", "column", "--frames", "1"];
+    for words in [&words[..], &[&words[..], &["--resume"]].concat()] {
+        let (code, said) = finish(folder.path(), words);
+        assert_eq!(code, 0, "{said}");
+    }
+    fs::write(folder.path().join("odd.toml"), b"name = \"\xff\"").unwrap();
+    let (code, said) = finish(folder.path(), &["check", "odd.toml"]);
+    assert!(
+        code == 2 && said.contains("UTF-8") && !said.contains("built-in"),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_resumed_run_of_which_no_frame_is_left_keeps_what_lies_behind_its_checkpoint() {
     let folder = folder_with_scene();
     let (code, said) = finish(folder.path(), &["run", "small.toml", "-o", "shot", "--frames", "4"]);
