@@ -326,7 +326,7 @@ impl Candidates {
     /// end of the free motion, or with an impulse to go on from, and not both asleep. Those of the `k`-th guide end at
     /// `ends[k + 1]`.
     #[inline(always)]
-    pub(crate) fn find_active<V: Vectors>(
+    pub(crate) fn find_active<V: Vectors<W>, const W: usize>(
         &self,
         ways: &Ways,
         near: f32,
@@ -336,26 +336,26 @@ impl Candidates {
     ) {
         let len = self.len();
         assert!(ways.at.len() == self.halo.len() && ways.free.len() == self.halo.len());
-        if active.len() < len + LANES {
-            active.resize(len + LANES, 0);
+        if active.len() < len + W {
+            active.resize(len + W, 0);
         }
         // Of each block, how many were active before it, and which of it are.
         blocks.clear();
         let mut count = 0;
-        for c in (0..len).step_by(LANES) {
+        for c in (0..len).step_by(W) {
             let (own, other) = (block(&self.own, c), block(&self.number, c));
-            let (base, held) = (V::load(block(&self.base, c)), block(&self.held, c));
+            let (base, held) = (V::load(block(&self.base, c)), block::<_, W>(&self.held, c));
             // SAFETY: these are numbers of this chunk, and columns have all of them.
-            let (at, own, other): ([Lane; 3], [Lane; 4], [Lane; 4]) = unsafe {
+            let (at, own, other): ([[f32; W]; 3], _, _) = unsafe {
                 (
                     minus(&V::gather(&ways.at, own), &V::gather(&ways.at, other)),
                     V::gather(&ways.free, own),
                     V::gather(&ways.free, other),
                 )
             };
-            let free: [Lane; 3] = minus(&own, &other);
-            let mut is_active = [0u32; LANES];
-            for l in 0..LANES {
+            let free: [[f32; W]; 3] = minus(&own, &other);
+            let mut is_active = [0u32; W];
+            for l in 0..W {
                 let (x, y, z) = (base[0][l] + at[0][l], base[1][l] + at[1][l], base[2][l] + at[2][l]);
                 let now = x * x + y * y + z * z;
                 let (x, y, z) = (x + free[0][l], y + free[1][l], z + free[2][l]);
@@ -371,8 +371,8 @@ impl Candidates {
         }
         blocks.push((count as u32, 0));
         let before = |&c: &u32| {
-            let (count, lanes) = blocks[c as usize / LANES];
-            count + (lanes & ((1 << (c as usize % LANES)) - 1)).count_ones()
+            let (count, lanes) = blocks[c as usize / W];
+            count + (lanes & ((1 << (c as usize % W)) - 1)).count_ones()
         };
         ends.clear();
         ends.extend(self.first.iter().map(before));

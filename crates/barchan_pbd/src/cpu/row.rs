@@ -6,7 +6,7 @@ use glam::Vec4;
 use super::candidates::Candidates;
 use super::rows::Ways;
 use super::rules::Rules;
-use super::simd::{LANES, Lane, Vectors, minus};
+use super::simd::{LANES, Lane, Vectors, block, block_mut, minus};
 use crate::laws::{contact, friction};
 
 /// One contact of each guide of a slice: planes that they must not cross in this step.
@@ -56,67 +56,87 @@ impl Row {
         candidate: [0; LANES],
     };
 
-    /// Gives `v` to the guides of the slice and takes it from the others.
+    /// Gives `v` to the guides of the slice from lane `first` on, and takes it from the others.
     ///
     /// # Safety
     /// The numbers of the others are places of `sums`.
     #[inline(always)]
-    pub(crate) unsafe fn exchange<V: Vectors>(
+    pub(crate) unsafe fn exchange<V: Vectors<W>, const W: usize>(
         &self,
-        v: [Lane; 3],
-        counts: Lane,
+        first: usize,
+        v: [[f32; W]; 3],
+        counts: [f32; W],
         sum: &mut [Lane; 4],
         sums: &mut [Vec4],
     ) {
         let [x, y, z] = v;
-        let mut taken = [x, y, z, [0.0; LANES]];
-        for l in 0..LANES {
+        let mut taken = [x, y, z, [0.0; W]];
+        for l in 0..W {
             taken[3][l] = -counts[l];
-            sum[0][l] += x[l];
-            sum[1][l] += y[l];
-            sum[2][l] += z[l];
-            sum[3][l] += counts[l];
+        }
+        for (sum, given) in sum.iter_mut().zip([x, y, z, counts]) {
+            let sum: &mut [f32; W] = block_mut(sum, first);
+            for l in 0..W {
+                sum[l] += given[l];
+            }
         }
         // SAFETY: as promised.
-        unsafe { V::take(sums, &self.number, &taken) }
+        unsafe { V::take(sums, block(&self.number, first), &taken) }
     }
 
-    /// What the stabilisation gives the guides of the slice [kg m].
+    /// What the stabilisation gives the guides of the slice from lane `first` on [kg m].
     #[inline(always)]
-    pub(crate) fn pushes(&self) -> [Lane; 3] {
-        let mut v = [[0.0; LANES]; 3];
-        for l in 0..LANES {
-            (v[0][l], v[1][l], v[2][l]) = (
-                self.push[l] * self.x[l],
-                self.push[l] * self.y[l],
-                self.push[l] * self.z[l],
-            );
+    pub(crate) fn pushes<const W: usize>(&self, first: usize) -> [[f32; W]; 3] {
+        let push: &[f32; W] = block(&self.push, first);
+        let [x, y, z]: [&[f32; W]; 3] = [&self.x, &self.y, &self.z].map(|axis| block(axis, first));
+        let mut v = [[0.0; W]; 3];
+        for l in 0..W {
+            (v[0][l], v[1][l], v[2][l]) = (push[l] * x[l], push[l] * y[l], push[l] * z[l]);
         }
         v
     }
 
-    /// Makes the candidates of guides that are and go as `own` says planes. Gives the sums of their radii [m].
+    /// How far `u` goes along the normals of the lanes from `first` on.
     #[inline(always)]
-    pub(crate) fn place<V: Vectors>(
+    pub(crate) fn along<const W: usize>(&self, first: usize, u: &[[f32; W]; 3]) -> [f32; W] {
+        let [x, y, z]: [&[f32; W]; 3] = [&self.x, &self.y, &self.z].map(|axis| block(axis, first));
+        let mut along = [0.0; W];
+        for l in 0..W {
+            along[l] = x[l] * u[0][l] + y[l] * u[1][l] + z[l] * u[2][l];
+        }
+        along
+    }
+
+    /// Makes the candidates of guides that are and go as `own` says planes, for the lanes from `first` on. Gives the sums of their radii [m].
+    #[inline(always)]
+    pub(crate) fn place<V: Vectors<W>, const W: usize>(
         &mut self,
+        first: usize,
         candidates: &Candidates,
-        own: &[[Lane; 4]; 2],
+        own: &[[[f32; W]; 4]; 2],
         ways: &Ways,
         rules: Rules,
-    ) -> Lane {
-        for l in 0..LANES {
-            self.number[l] = candidates.number[self.candidate[l] as usize];
+    ) -> [f32; W] {
+        let candidate: &[u32; W] = block(&self.candidate, first);
+        let number: &mut [u32; W] = block_mut(&mut self.number, first);
+        for l in 0..W {
+            number[l] = candidates.number[candidate[l] as usize];
         }
         // SAFETY: the other columns of candidates are as long as the one above; ways have all numbers of the chunk.
-        let (base, p, at, u): (_, _, [Lane; 3], [Lane; 3]) = unsafe {
+        let (base, p, at, u): (_, _, [[f32; W]; 3], [[f32; W]; 3]) = unsafe {
             (
-                V::gather(&candidates.base, &self.candidate),
-                V::gather(&candidates.impulse, &self.candidate),
-                minus(&own[0], &V::gather(&ways.at, &self.number)),
-                minus(&own[1], &V::gather(&ways.free, &self.number)),
+                V::gather(&candidates.base, candidate),
+                V::gather(&candidates.impulse, candidate),
+                minus(&own[0], &V::gather(&ways.at, number)),
+                minus(&own[1], &V::gather(&ways.free, number)),
             )
         };
-        for l in 0..LANES {
+        let [nx, ny, nz]: [&mut [f32; W]; 3] =
+            [&mut self.x, &mut self.y, &mut self.z].map(|axis| block_mut(axis, first));
+        let (gap, start): (&mut [f32; W], &mut [f32; W]) =
+            (block_mut(&mut self.gap, first), block_mut(&mut self.start, first));
+        let [px, py, pz]: [&mut [f32; W]; 3] = self.p.each_mut().map(|axis| block_mut(axis, first));
+        for l in 0..W {
             let (x, y, z, reach) = (
                 base[0][l] + at[0][l],
                 base[1][l] + at[1][l],
@@ -127,62 +147,81 @@ impl Row {
             let apart = length > 1e-12;
             let inverse = 1.0 / length.max(1e-12);
             // Coincident centres part along z: any direction will do.
-            let (nx, ny, nz) = (x * inverse, y * inverse, if apart { z * inverse } else { 1.0 });
+            (nx[l], ny[l], nz[l]) = (x * inverse, y * inverse, if apart { z * inverse } else { 1.0 });
             let (cx, cy, cz) = (x + u[0][l], y + u[1][l], z + u[2][l]);
-            let start = length - reach;
+            start[l] = length - reach;
             let predicted = (cx * cx + cy * cy + cz * cz).sqrt() - reach;
-            let along = nx * u[0][l] + ny * u[1][l] + nz * u[2][l];
-            let pressed = nx * p[0][l] + ny * p[1][l] + nz * p[2][l];
+            let along = nx[l] * u[0][l] + ny[l] * u[1][l] + nz[l] * u[2][l];
+            let pressed = nx[l] * p[0][l] + ny[l] * p[1][l] + nz[l] * p[2][l];
             let kept = if pressed > 0.0 { rules.memory } else { 0.0 };
-            let inherited = if rules.inherits { start.min(0.0) } else { 0.0 };
-            (self.x[l], self.y[l], self.z[l]) = (nx, ny, nz);
-            self.gap[l] = predicted - along - inherited;
-            self.start[l] = start;
-            for axis in 0..3 {
-                self.p[axis][l] = p[axis][l] * kept;
-            }
+            let inherited = if rules.inherits { start[l].min(0.0) } else { 0.0 };
+            gap[l] = predicted - along - inherited;
+            (px[l], py[l], pz[l]) = (p[0][l] * kept, p[1][l] * kept, p[2][l] * kept);
         }
         base[3]
     }
-}
 
-/// Normal and tangential impulses of the whole step, each within its bound.
-#[inline(always)]
-pub(crate) fn solve_accumulated(row: &mut Row, u: &[Lane; 3], [mu_static, mu_kinetic]: &[Lane; 2]) {
-    let p = &mut row.p;
-    for l in 0..LANES {
-        let (nx, ny, nz, k) = (row.x[l], row.y[l], row.z[l], row.stiffness[l]);
-        let along = nx * u[0][l] + ny * u[1][l] + nz * u[2][l];
-        let before = nx * p[0][l] + ny * p[1][l] + nz * p[2][l];
-        let normal = contact::accumulated(before, k, row.gap[l] + along);
-        // Tangential impulse less its stiffness times the tangential motion: both are what is left without the normal part.
-        let off = before - k * along;
-        let tx = p[0][l] - k * u[0][l] - off * nx;
-        let ty = p[1][l] - k * u[1][l] - off * ny;
-        let tz = p[2][l] - k * u[2][l] - off * nz;
-        let f = friction::coulomb(tx * tx + ty * ty + tz * tz, normal, mu_static[l], mu_kinetic[l]);
-        p[0][l] = normal * nx + f * tx;
-        p[1][l] = normal * ny + f * ty;
-        p[2][l] = normal * nz + f * tz;
+    /// Normal and tangential impulses of the whole step, each within its bound, for the lanes from `first` on. Gives them [kg m].
+    #[inline(always)]
+    pub(crate) fn solve_accumulated<const W: usize>(
+        &mut self,
+        first: usize,
+        u: &[[f32; W]; 3],
+        mu: &[Lane; 2],
+    ) -> [[f32; W]; 3] {
+        let [x, y, z]: [&[f32; W]; 3] = [&self.x, &self.y, &self.z].map(|axis| block(axis, first));
+        let (stiffness, gap): (&[f32; W], &[f32; W]) = (block(&self.stiffness, first), block(&self.gap, first));
+        let [mu_static, mu_kinetic]: [&[f32; W]; 2] = mu.each_ref().map(|mu| block(mu, first));
+        let p: [&mut [f32; W]; 3] = self.p.each_mut().map(|axis| block_mut(axis, first));
+        let mut given = [[0.0; W]; 3];
+        for l in 0..W {
+            let (nx, ny, nz, k) = (x[l], y[l], z[l], stiffness[l]);
+            let along = nx * u[0][l] + ny * u[1][l] + nz * u[2][l];
+            let before = nx * p[0][l] + ny * p[1][l] + nz * p[2][l];
+            let normal = contact::accumulated(before, k, gap[l] + along);
+            // Tangential impulse less its stiffness times the tangential motion: both are what is left without the normal part.
+            let off = before - k * along;
+            let tx = p[0][l] - k * u[0][l] - off * nx;
+            let ty = p[1][l] - k * u[1][l] - off * ny;
+            let tz = p[2][l] - k * u[2][l] - off * nz;
+            let f = friction::coulomb(tx * tx + ty * ty + tz * tz, normal, mu_static[l], mu_kinetic[l]);
+            given[0][l] = normal * nx + f * tx;
+            given[1][l] = normal * ny + f * ty;
+            given[2][l] = normal * nz + f * tz;
+        }
+        for axis in 0..3 {
+            *p[axis] = given[axis];
+        }
+        given
     }
-}
 
-/// Corrections of this pass alone, as [Sommer22] and [Macklin14] print them, added to those before. `length` [m]
-/// bounds friction.
-#[inline(always)]
-pub(crate) fn solve_printed(row: &mut Row, u: &[Lane; 3], length: &Lane, [mu_static, mu_kinetic]: &[Lane; 2]) {
-    let p = &mut row.p;
-    for l in 0..LANES {
-        let (nx, ny, nz, k) = (row.x[l], row.y[l], row.z[l], row.stiffness[l]);
-        let along = nx * u[0][l] + ny * u[1][l] + nz * u[2][l];
-        let gap = row.gap[l] + along;
-        let normal = contact::printed(0.0, k, gap);
-        let (tx, ty, tz) = (u[0][l] - along * nx, u[1][l] - along * ny, u[2][l] - along * nz);
-        let squared = tx * tx + ty * ty + tz * tz;
-        let f = friction::of_length(squared, length[l], mu_static[l], mu_kinetic[l]);
-        let rub = if gap < 0.0 { -k * f } else { 0.0 };
-        p[0][l] += normal * nx + rub * tx;
-        p[1][l] += normal * ny + rub * ty;
-        p[2][l] += normal * nz + rub * tz;
+    /// Corrections of this pass alone, as [Sommer22] and [Macklin14] print them, added to those before. `length` [m]
+    /// bounds friction. Gives all of them [kg m].
+    #[inline(always)]
+    pub(crate) fn solve_printed<const W: usize>(
+        &mut self,
+        first: usize,
+        u: &[[f32; W]; 3],
+        length: &[f32; W],
+        mu: &[Lane; 2],
+    ) -> [[f32; W]; 3] {
+        let [x, y, z]: [&[f32; W]; 3] = [&self.x, &self.y, &self.z].map(|axis| block(axis, first));
+        let (stiffness, gaps): (&[f32; W], &[f32; W]) = (block(&self.stiffness, first), block(&self.gap, first));
+        let [mu_static, mu_kinetic]: [&[f32; W]; 2] = mu.each_ref().map(|mu| block(mu, first));
+        let p: [&mut [f32; W]; 3] = self.p.each_mut().map(|axis| block_mut(axis, first));
+        for l in 0..W {
+            let (nx, ny, nz, k) = (x[l], y[l], z[l], stiffness[l]);
+            let along = nx * u[0][l] + ny * u[1][l] + nz * u[2][l];
+            let gap = gaps[l] + along;
+            let normal = contact::printed(0.0, k, gap);
+            let (tx, ty, tz) = (u[0][l] - along * nx, u[1][l] - along * ny, u[2][l] - along * nz);
+            let squared = tx * tx + ty * ty + tz * tz;
+            let f = friction::of_length(squared, length[l], mu_static[l], mu_kinetic[l]);
+            let rub = if gap < 0.0 { -k * f } else { 0.0 };
+            p[0][l] += normal * nx + rub * tx;
+            p[1][l] += normal * ny + rub * ty;
+            p[2][l] += normal * nz + rub * tz;
+        }
+        [*p[0], *p[1], *p[2]]
     }
 }

@@ -6,9 +6,9 @@ use glam::Vec4;
 
 use super::candidates::{Candidates, PairFriction};
 use super::halo::Halo;
-use super::row::{Extra, Row, solve_accumulated, solve_printed};
+use super::row::{Extra, Row};
 use super::rules::{Rules, SLACK};
-use super::simd::{LANES, Lane, Vectors, block, minus, vectorised};
+use super::simd::{LANES, Lane, NARROWEST, Vectors, block, block_mut, minus, vectorised};
 use super::{CHUNK, make_room};
 use crate::FrictionMode;
 use crate::laws::contact;
@@ -126,7 +126,7 @@ impl Rows {
         self.first.reserve(CHUNK / LANES + 1);
         self.guides.reserve(CHUNK + LANES);
         self.ends.reserve(CHUNK + 1);
-        make_room(&mut self.blocks, candidates.len() / LANES + 2);
+        make_room(&mut self.blocks, candidates.len() / NARROWEST + 2);
         let guides = candidates.halo.len();
         for column in [&mut self.sums, &mut self.reads, &mut self.ways.at, &mut self.ways.free] {
             make_room(column, guides);
@@ -163,7 +163,7 @@ impl Rows {
     /// Makes each contact of chunk `c` a plane for the step. The normal is that of the start, which keeps angular momentum; the
     /// gap is exact for the free motion. Sums the remembered impulses and the contacts of guides.
     #[inline(always)]
-    fn place<V: Vectors>(&mut self, c: usize, candidates: &Candidates, placing: Placing<'_>) {
+    fn place<V: Vectors<W>, const W: usize>(&mut self, c: usize, candidates: &Candidates, placing: Placing<'_>) {
         let Placing {
             at,
             free,
@@ -185,13 +185,17 @@ impl Rows {
             candidates.halo.copy(c, friction.of, &mut self.materials);
         }
         let (active, ends, blocks) = (&mut self.active, &mut self.ends, &mut self.blocks);
-        candidates.find_active::<V>(&self.ways, 1.0 + SLACK, active, ends, blocks);
+        candidates.find_active::<V, W>(&self.ways, 1.0 + SLACK, active, ends, blocks);
         self.sort();
         let mut end = 0;
         for s in 0..self.slices() {
             let guides: &[u32; LANES] = block(&self.guides, s * LANES);
-            // SAFETY: these are numbers of the chunk.
-            let own = unsafe { [V::gather(&self.ways.at, guides), V::gather(&self.ways.free, guides)] };
+            let mut own = [[[[0.0; W]; 4]; 2]; LANES / NARROWEST];
+            for part in 0..LANES / W {
+                let guides = block(guides, W * part);
+                // SAFETY: these are numbers of the chunk.
+                own[part] = unsafe { [V::gather(&self.ways.at, guides), V::gather(&self.ways.free, guides)] };
+            }
             let (mut start, mut count) = ([0; LANES], [0; LANES]);
             for (l, &k) in guides[..LANES.min(self.count - s * LANES)].iter().enumerate() {
                 let k = k as usize;
@@ -211,7 +215,18 @@ impl Rows {
                     row.candidate[l] = self.active[(start[l] + k) as usize];
                 }
                 row.candidate[lanes..].fill(self.none);
-                let reach = row.place::<V>(candidates, &own, &self.ways, rules);
+                let mut reach = [0.0; LANES];
+                for part in 0..LANES / W {
+                    let first = W * part;
+                    *block_mut(&mut reach, first) = row.place::<V, W>(first, candidates, &own[part], &self.ways, rules);
+                    let mut counts = [0.0; W];
+                    for l in 0..W {
+                        counts[l] = if first + l < lanes { 1.0 } else { 0.0 };
+                    }
+                    let p = row.p.each_ref().map(|axis| *block(axis, first));
+                    // SAFETY: numbers of the chunk are places of its sums.
+                    unsafe { row.exchange::<V, W>(first, p, counts, &mut sum, &mut self.sums) };
+                }
                 if let Some(mu) = self.mu {
                     if rules.friction == FrictionMode::Sommer {
                         self.extras.push(Extra { mu, reach });
@@ -222,12 +237,6 @@ impl Rows {
                     friction.fill(&of(guides), &of(&row.number), &mut mu);
                     self.extras.push(Extra { mu, reach });
                 }
-                let mut counts = [0.0; LANES];
-                for l in 0..LANES {
-                    counts[l] = if l < lanes { 1.0 } else { 0.0 };
-                }
-                // SAFETY: numbers of the chunk are places of its sums.
-                unsafe { row.exchange::<V>(row.p, counts, &mut sum, &mut self.sums) };
                 end += 1;
             }
             self.first.push(end as u32);
@@ -239,10 +248,13 @@ impl Rows {
         }
     }
 
-    /// Lets `each` change every row and say what its guides are given [kg m], and sums that. It is told the row's number and what `self.reads` has for
-    /// the guides of the slice less what it has for the others.
+    /// Lets `each` change every row part by part and say what its guides are given [kg m], and sums that. It is told the row's number, the part's
+    /// first lane, and what `self.reads` has for the guides of the slice less what it has for the others.
     #[inline(always)]
-    fn pass<V: Vectors>(&mut self, mut each: impl FnMut(&mut Row, usize, [Lane; 3]) -> [Lane; 3]) {
+    fn pass<V: Vectors<W>, const W: usize>(
+        &mut self,
+        mut each: impl FnMut(&mut Row, [usize; 2], [[f32; W]; 3]) -> [[f32; W]; 3],
+    ) {
         if self.count == 0 {
             return;
         }
@@ -251,15 +263,21 @@ impl Rows {
         for s in 0..self.slices() {
             let rows = self.first[s] as usize..self.first[s + 1] as usize;
             let guides: &[u32; LANES] = block(&self.guides, s * LANES);
-            // SAFETY: numbers of the chunk are places of its sums and of what is read, here and below.
-            let own = unsafe { V::gather(&self.reads, guides) };
+            let mut own = [[[0.0; W]; 4]; LANES / NARROWEST];
+            for part in 0..LANES / W {
+                // SAFETY: numbers of the chunk are places of its sums and of what is read, here and below.
+                own[part] = unsafe { V::gather(&self.reads, block(guides, W * part)) };
+            }
             let mut sum = [[0.0; LANES]; 4];
             for (k, row) in rows.clone().zip(&mut self.rows[rows]) {
-                // SAFETY: see above.
-                let u = minus(&own, &unsafe { V::gather(&self.reads, &row.number) });
-                let given = each(row, k, u);
-                // SAFETY: see above.
-                unsafe { row.exchange::<V>(given, [0.0; LANES], &mut sum, &mut self.sums) };
+                for part in 0..LANES / W {
+                    let first = W * part;
+                    // SAFETY: see above.
+                    let other = unsafe { V::gather(&self.reads, block(&row.number, first)) };
+                    let given = each(row, [k, first], minus(&own[part], &other));
+                    // SAFETY: see above.
+                    unsafe { row.exchange::<V, W>(first, given, [0.0; W], &mut sum, &mut self.sums) };
+                }
             }
             add(
                 &mut self.sums,
@@ -271,7 +289,7 @@ impl Rows {
 
     /// Gives contacts their stiffness. Sums what the stabilisation's first pass pushes [kg m].
     #[inline(always)]
-    fn stiffen<V: Vectors>(&mut self, c: usize, halo: &Halo, shares: &[f32]) {
+    fn stiffen<V: Vectors<W>, const W: usize>(&mut self, c: usize, halo: &Halo, shares: &[f32]) {
         if self.count == 0 {
             return;
         }
@@ -280,22 +298,31 @@ impl Rows {
         for s in 0..self.slices() {
             let rows = self.first[s] as usize..self.first[s + 1] as usize;
             let guides: &[u32; LANES] = block(&self.guides, s * LANES);
-            // SAFETY: numbers of the chunk are places of its shares and sums, here and below.
-            let own = unsafe { V::pick(&self.shares, guides) };
+            let mut own = [[0.0; W]; LANES / NARROWEST];
+            for part in 0..LANES / W {
+                // SAFETY: numbers of the chunk are places of its shares and sums, here and below.
+                own[part] = unsafe { V::pick(&self.shares, block(guides, W * part)) };
+            }
             let mut sum = [[0.0; LANES]; 4];
             for row in &mut self.rows[rows] {
-                // SAFETY: see above.
-                let mut shares = unsafe { V::pick(&self.shares, &row.number) };
-                for l in 0..LANES {
-                    shares[l] += own[l];
+                for part in 0..LANES / W {
+                    let first = W * part;
+                    // SAFETY: see above.
+                    let others = unsafe { V::pick(&self.shares, block(&row.number, first)) };
+                    let (candidate, start): (&[u32; W], &[f32; W]) =
+                        (block(&row.candidate, first), block(&row.start, first));
+                    let (mut stiffness, mut push) = ([0.0; W], [0.0; W]);
+                    for l in 0..W {
+                        let shares = others[l] + own[part][l];
+                        let is_contact = (candidate[l] != self.none) & (shares > 0.0);
+                        stiffness[l] = if is_contact { 1.0 / shares } else { 0.0 };
+                        push[l] = contact::accumulated(0.0, stiffness[l], start[l]);
+                    }
+                    *block_mut(&mut row.stiffness, first) = stiffness;
+                    *block_mut(&mut row.push, first) = push;
+                    // SAFETY: see above.
+                    unsafe { row.exchange::<V, W>(first, row.pushes(first), [0.0; W], &mut sum, &mut self.sums) };
                 }
-                for l in 0..LANES {
-                    let is_contact = (row.candidate[l] != self.none) & (shares[l] > 0.0);
-                    row.stiffness[l] = if is_contact { 1.0 / shares[l] } else { 0.0 };
-                    row.push[l] = contact::accumulated(0.0, row.stiffness[l], row.start[l]);
-                }
-                // SAFETY: see above.
-                unsafe { row.exchange::<V>(row.pushes(), [0.0; LANES], &mut sum, &mut self.sums) };
             }
             add(
                 &mut self.sums,
@@ -307,57 +334,60 @@ impl Rows {
 
     /// A further pass of the stabilisation, with guides pushed by `pushed` [m] so far.
     #[inline(always)]
-    fn push_again<V: Vectors>(&mut self, c: usize, halo: &Halo, pushed: &[Vec4]) {
+    fn push_again<V: Vectors<W>, const W: usize>(&mut self, c: usize, halo: &Halo, pushed: &[Vec4]) {
         halo.copy(c, pushed, &mut self.reads);
-        self.pass::<V>(|row, _, [x, y, z]| {
-            for l in 0..LANES {
-                let gap = row.start[l] + (row.x[l] * x[l] + row.y[l] * y[l] + row.z[l] * z[l]);
-                row.push[l] = contact::accumulated(row.push[l], row.stiffness[l], gap);
+        self.pass::<V, W>(|row, [_, first], u| {
+            let along = row.along(first, &u);
+            let (start, stiffness): (&[f32; W], &[f32; W]) = (block(&row.start, first), block(&row.stiffness, first));
+            let push: &mut [f32; W] = block_mut(&mut row.push, first);
+            for l in 0..W {
+                push[l] = contact::accumulated(push[l], stiffness[l], start[l] + along[l]);
             }
-            row.pushes()
+            row.pushes(first)
         });
     }
 
     /// Lets the gaps know how the stabilisation moved guides, where inherited overlaps are solved for.
     #[inline(always)]
-    fn shift_gaps<V: Vectors>(&mut self, c: usize, halo: &Halo, pushed: &[Vec4]) {
+    fn shift_gaps<V: Vectors<W>, const W: usize>(&mut self, c: usize, halo: &Halo, pushed: &[Vec4]) {
         halo.copy(c, pushed, &mut self.reads);
-        self.pass::<V>(|row, _, [x, y, z]| {
-            for l in 0..LANES {
-                row.gap[l] += row.x[l] * x[l] + row.y[l] * y[l] + row.z[l] * z[l];
+        self.pass::<V, W>(|row, [_, first], u| {
+            let along = row.along(first, &u);
+            let gap: &mut [f32; W] = block_mut(&mut row.gap, first);
+            for l in 0..W {
+                gap[l] += along[l];
             }
-            [[0.0; LANES]; 3]
+            [[0.0; W]; 3]
         });
     }
 
     /// One pass over contacts and friction, with guides moved by `moved` [m] in this step so far. Sums the impulses [kg m].
     #[inline(always)]
-    fn solve<V: Vectors>(&mut self, c: usize, halo: &Halo, moved: &[Vec4], mode: FrictionMode) {
+    fn solve<V: Vectors<W>, const W: usize>(&mut self, c: usize, halo: &Halo, moved: &[Vec4], mode: FrictionMode) {
         halo.copy(c, moved, &mut self.reads);
         let uniform = self.mu;
         let extras = std::mem::take(&mut self.extras);
-        self.pass::<V>(|row, k, u| {
-            let mu = uniform.unwrap_or_else(|| extras[k].mu);
+        self.pass::<V, W>(|row, [k, first], u| {
+            let mu = uniform.as_ref().unwrap_or_else(|| &extras[k].mu);
             match mode {
-                FrictionMode::Accumulated => solve_accumulated(row, &u, &mu),
-                FrictionMode::Sommer => solve_printed(row, &u, &extras[k].reach, &mu),
+                FrictionMode::Accumulated => row.solve_accumulated(first, &u, mu),
+                FrictionMode::Sommer => row.solve_printed(first, &u, block(&extras[k].reach, first), mu),
                 FrictionMode::Macklin => {
-                    let mut depth = [0.0; LANES];
-                    for l in 0..LANES {
-                        let along = row.x[l] * u[0][l] + row.y[l] * u[1][l] + row.z[l] * u[2][l];
-                        depth[l] = (-(row.gap[l] + along)).max(0.0);
+                    let (along, gap): (_, &[f32; W]) = (row.along(first, &u), block(&row.gap, first));
+                    let mut depth = [0.0; W];
+                    for l in 0..W {
+                        depth[l] = (-(gap[l] + along[l])).max(0.0);
                     }
-                    solve_printed(row, &u, &depth, &mu);
+                    row.solve_printed(first, &u, &depth, mu)
                 }
             }
-            row.p
         });
         self.extras = extras;
     }
 
     /// Leaves the impulses with their candidates, for the next step.
     #[inline(always)]
-    fn keep<V: Vectors>(&self, candidates: &mut Candidates) {
+    fn keep<V: Vectors<W>, const W: usize>(&self, candidates: &mut Candidates) {
         let end = self.first.last().map_or(0, |&end| end as usize);
         assert!(candidates.impulse.len() == candidates.held.len());
         for row in &self.rows[..end] {
@@ -374,8 +404,12 @@ impl Rows {
             for l in 0..LANES {
                 candidates.held[row.candidate[l] as usize] = held[l];
             }
-            // SAFETY: rows are made of these candidates, whose columns are of one length: the loop above checks its places.
-            unsafe { V::put(&mut candidates.impulse, &row.candidate, &[x, y, z, [0.0; LANES]]) };
+            for first in (0..LANES).step_by(W) {
+                let part = |axis: &Lane| *block(axis, first);
+                let columns = [part(&x), part(&y), part(&z), [0.0; W]];
+                // SAFETY: rows are made of these candidates, whose columns are of one length: the loop above checks its places.
+                unsafe { V::put(&mut candidates.impulse, block(&row.candidate, first), &columns) };
+            }
         }
     }
 }
@@ -394,8 +428,8 @@ vectorised! {
 }
 
 #[inline(always)]
-fn place_with<V: Vectors>(rows: &mut Rows, c: usize, candidates: &Candidates, placing: Placing<'_>) {
-    rows.place::<V>(c, candidates, placing);
+fn place_with<V: Vectors<W>, const W: usize>(rows: &mut Rows, c: usize, candidates: &Candidates, placing: Placing<'_>) {
+    rows.place::<V, W>(c, candidates, placing);
 }
 
 vectorised! {
@@ -404,8 +438,8 @@ vectorised! {
 }
 
 #[inline(always)]
-fn keep_with<V: Vectors>(rows: &Rows, candidates: &mut Candidates) {
-    rows.keep::<V>(candidates);
+fn keep_with<V: Vectors<W>, const W: usize>(rows: &Rows, candidates: &mut Candidates) {
+    rows.keep::<V, W>(candidates);
 }
 
 /// A pass over the contacts of a chunk.
@@ -427,11 +461,11 @@ vectorised! {
 }
 
 #[inline(always)]
-fn run_with<V: Vectors>(rows: &mut Rows, c: usize, halo: &Halo, pass: Pass<'_>) {
+fn run_with<V: Vectors<W>, const W: usize>(rows: &mut Rows, c: usize, halo: &Halo, pass: Pass<'_>) {
     match pass {
-        Pass::Stiffen(shares) => rows.stiffen::<V>(c, halo, shares),
-        Pass::Push(pushed) => rows.push_again::<V>(c, halo, pushed),
-        Pass::Shift(pushed) => rows.shift_gaps::<V>(c, halo, pushed),
-        Pass::Solve(moved, mode) => rows.solve::<V>(c, halo, moved, mode),
+        Pass::Stiffen(shares) => rows.stiffen::<V, W>(c, halo, shares),
+        Pass::Push(pushed) => rows.push_again::<V, W>(c, halo, pushed),
+        Pass::Shift(pushed) => rows.shift_gaps::<V, W>(c, halo, pushed),
+        Pass::Solve(moved, mode) => rows.solve::<V, W>(c, halo, moved, mode),
     }
 }

@@ -78,7 +78,7 @@ unsafe fn each_lane(column: &mut [Vec4], index: &[u32; LANES], vectors: &[Lane; 
     }
 }
 
-impl Vectors for Avx512 {
+impl Vectors<LANES> for Avx512 {
     #[inline(always)]
     unsafe fn gather(column: &[Vec4], index: &[u32; LANES]) -> [Lane; 4] {
         // SAFETY: the type is only used where AVX-512 is; every place is inside the column, as promised.
