@@ -58,13 +58,13 @@ pub struct Simulation {
 impl Simulation {
     /// Builds the scene's world, solver and grains; fills that settle do so now.
     pub fn new(scene: &Scene) -> Result<Self, SimulationError> {
-        let world = scene.build()?;
+        let world = built(scene)?;
         Self::settled(scene, world)
     }
 
     /// The same, but `prepare` may change the world that was built, and say so in the scene, before anything else sees it.
     pub fn prepared(scene: &mut Scene, prepare: impl FnOnce(&mut Scene, &mut World)) -> Result<Self, SimulationError> {
-        let mut world = scene.build()?;
+        let mut world = built(scene)?;
         prepare(scene, &mut world);
         Self::settled(scene, world)
     }
@@ -72,13 +72,13 @@ impl Simulation {
     fn settled(scene: &Scene, mut world: World) -> Result<Self, SimulationError> {
         let solver = settle(scene, &mut world)?;
         world.place_scripted_bodies(0.0);
-        let refiner = registry::refiner(scene, &world).map_err(Box::new)?;
+        let refiner = rayon::scope(|_| registry::refiner(scene, &world)).map_err(Box::new)?;
         Self::of_world(scene, world, refiner, solver)
     }
 
     /// The scene's simulation as `archive` holds it. The world is built from the scene, but nothing settles again.
     pub fn resume(scene: &Scene, archive: &Archive) -> Result<Self, SimulationError> {
-        let mut world = scene.build()?;
+        let mut world = built(scene)?;
         world.load(archive)?;
         let empty = |refine| GrainRefiner::empty(registry::refine_settings(refine, scene.seed), &world);
         let mut refiner = scene.refine.as_ref().map(empty);
@@ -278,6 +278,11 @@ impl Simulation {
 
 /// Guides that a thread deals with at a time, at least [-].
 const PART: usize = 1024;
+
+/// The world of `scene` at its start. Within the pool, as what follows: packings are made in many short loops.
+fn built(scene: &Scene) -> Result<World, SceneError> {
+    rayon::scope(|_| scene.build())
+}
 
 fn remember_starts(world: &World, starts: &mut Vec<DVec3>) {
     starts.resize(world.next_id as usize, DVec3::ZERO);
