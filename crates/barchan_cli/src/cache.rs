@@ -99,7 +99,7 @@ pub fn info(arguments: &InfoArguments) -> Result<(), Failure> {
     let of_all = stats.iter().map(|line| line.stats.max_overlap).fold(0.0, f32::max);
     say!(
         "fastest guide {} m/s, largest overlap {:.4} radii, {of_all:.4} in all frames",
-        told(s.max_speed.into()),
+        told(s.max_speed),
         s.max_overlap
     );
     let mean = |value: &dyn Fn(&barchan::world::Stats) -> f64| {
