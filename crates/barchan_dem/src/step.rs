@@ -159,7 +159,7 @@ impl DemSolver {
         self.clock.enter("forces");
         self.push(world, Moment::Start, step);
         self.sum_loads();
-        self.load_bodies(0.5 * step);
+        self.load_bodies(Moment::Start.time(step));
         for k in 1..=steps {
             world.time = start + step * f64::from(k - 1);
             let moment = if k == steps { Moment::End } else { Moment::Middle };

@@ -166,21 +166,7 @@ impl Scene {
     /// settings against, however large the scene is.
     pub fn sample(&self) -> World {
         let mut world = self.empty_world();
-        let fills = self.fills.iter().map(|fill| {
-            let [least, most] = match &fill.source {
-                FillSource::Shape { radii, .. } => [radii.min(), radii.max()],
-                FillSource::Points(particles) => {
-                    let radii = || particles.radii.iter().copied();
-                    [radii().fold(f64::INFINITY, f64::min), radii().fold(0.0, f64::max)]
-                }
-            };
-            ([least, most], fill.material)
-        });
-        let emitters = self.emitters.iter().map(|emitter| {
-            let radii = &emitter.radii;
-            ([radii.min(), radii.max()], emitter.material)
-        });
-        for (radii, material) in fills.chain(emitters) {
+        for (radii, material) in self.radii() {
             for radius in radii.into_iter().filter(|radius| radius.is_finite()) {
                 let mass = world.settled_mass(material, radius);
                 world.add_guide(DVec3::ZERO, DVec3::ZERO, radius, mass, material);

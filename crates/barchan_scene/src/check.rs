@@ -28,6 +28,11 @@ const FRICTION: Friction = Friction {
 /// Most materials there can be: their numbers are bytes.
 const MATERIALS: usize = MaterialId::MAX as usize + 1;
 
+/// Shortest periodic range, of the largest guide's radius [-]: twice what solvers search at most. That of sph is for each of its supports.
+const PBD_PERIOD: f64 = 5.2;
+const SPH_PERIOD: f64 = 4.5;
+const DEM_PERIOD: f64 = 6.2;
+
 /// Properties of a material that only sph has.
 const WET: &[&str] = &["wetness", "viscosity", "wet_viscosity"];
 
@@ -234,9 +239,9 @@ impl Check<'_, '_> {
         };
         let Some(largest) = scene.largest_radius() else { return };
         let radii = match scene.solver.as_str() {
-            "sph" => 4.5 * scene.solver_settings.number("support").unwrap_or(2.0),
-            "dem" => 6.2,
-            _ => 5.2,
+            "sph" => SPH_PERIOD * scene.solver_settings.number("support").unwrap_or(2.0),
+            "dem" => DEM_PERIOD,
+            _ => PBD_PERIOD,
         };
         for (axis, range) in ["x", "y", "z"].iter().zip(scene.periodic) {
             let Some([low, high]) = range.filter(|[low, high]| high - low < radii * largest) else {

@@ -358,24 +358,37 @@ impl Scene {
         (self.duration * self.frame_rate - 1e-6).ceil().max(1.0) as u64
     }
 
+    /// The smallest and the largest radius [m] of each fill and emitter, and its material.
+    pub(crate) fn radii(&self) -> impl Iterator<Item = ([f64; 2], MaterialId)> {
+        let fills = self.fills.iter().map(|fill| (fill.source.radii(), fill.material));
+        let emitters = self.emitters.iter().map(|emitter| {
+            let radii = &emitter.radii;
+            ([radii.min(), radii.max()], emitter.material)
+        });
+        fills.chain(emitters)
+    }
+
     /// Radius of the smallest guide there can be [m]; none without guides.
     pub fn smallest_radius(&self) -> Option<f64> {
-        let fills = self.fills.iter().map(|fill| match &fill.source {
-            FillSource::Shape { radii, .. } => radii.min(),
-            FillSource::Points(particles) => particles.radii.iter().copied().fold(f64::INFINITY, f64::min),
-        });
-        let emitters = self.emitters.iter().map(|emitter| emitter.radii.min());
-        fills.chain(emitters).reduce(f64::min)
+        self.radii().map(|(radii, _)| radii[0]).reduce(f64::min)
     }
 
     /// Radius of the largest guide there can be [m]; none without guides.
     pub fn largest_radius(&self) -> Option<f64> {
-        let fills = self.fills.iter().map(|fill| match &fill.source {
-            FillSource::Shape { radii, .. } => radii.max(),
-            FillSource::Points(particles) => particles.radii.iter().copied().fold(0.0, f64::max),
-        });
-        let emitters = self.emitters.iter().map(|emitter| emitter.radii.max());
-        fills.chain(emitters).reduce(f64::max)
+        self.radii().map(|(radii, _)| radii[1]).reduce(f64::max)
+    }
+}
+
+impl FillSource {
+    /// The smallest and the largest radius [m].
+    fn radii(&self) -> [f64; 2] {
+        match self {
+            Self::Shape { radii, .. } => [radii.min(), radii.max()],
+            Self::Points(particles) => {
+                let radii = || particles.radii.iter().copied();
+                [radii().fold(f64::INFINITY, f64::min), radii().fold(0.0, f64::max)]
+            }
+        }
     }
 }
 
