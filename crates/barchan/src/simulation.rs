@@ -58,13 +58,13 @@ pub struct Simulation {
 impl Simulation {
     /// Builds the scene's world, solver and grains; fills that settle do so now.
     pub fn new(scene: &Scene) -> Result<Self, SimulationError> {
-        let world = built(scene)?;
+        let world = in_pool(|| scene.build())?;
         Self::settled(scene, world)
     }
 
     /// The same, but `prepare` may change the world that was built, and say so in the scene, before anything else sees it.
     pub fn prepared(scene: &mut Scene, prepare: impl FnOnce(&mut Scene, &mut World)) -> Result<Self, SimulationError> {
-        let mut world = built(scene)?;
+        let mut world = in_pool(|| scene.build())?;
         prepare(scene, &mut world);
         Self::settled(scene, world)
     }
@@ -76,9 +76,9 @@ impl Simulation {
         Self::of_world(scene, world, refiner, solver)
     }
 
-    /// The scene's simulation as `archive` holds it. The world is built from the scene, but nothing settles again.
+    /// The scene's simulation as `archive` holds it. The world is built from the scene, but nothing is filled or settles again.
     pub fn resume(scene: &Scene, archive: &Archive) -> Result<Self, SimulationError> {
-        let mut world = built(scene)?;
+        let mut world = in_pool(|| scene.build_unfilled())?;
         world.load(archive)?;
         let empty = |refine| GrainRefiner::empty(registry::refine_settings(refine, scene.seed), &world);
         let mut refiner = scene.refine.as_ref().map(empty);
@@ -279,9 +279,9 @@ impl Simulation {
 /// Guides that a thread deals with at a time, at least [-].
 const PART: usize = 1024;
 
-/// The world of `scene` at its start. Within the pool, as what follows: packings are made in many short loops.
-fn built(scene: &Scene) -> Result<World, SceneError> {
-    rayon::scope(|_| scene.build())
+/// Makes a world on a thread of the pool: packings are made in many short loops.
+fn in_pool(make: impl FnOnce() -> Result<World, SceneError> + Send) -> Result<World, SceneError> {
+    rayon::scope(|_| make())
 }
 
 fn remember_starts(world: &World, starts: &mut Vec<DVec3>) {
@@ -293,15 +293,7 @@ fn remember_starts(world: &World, starts: &mut Vec<DVec3>) {
 
 /// Displacement over the frame divided by its time: what a position-based solver stores as velocity is not its motion.
 fn measure_velocities(world: &World, starts: &[DVec3], duration: f64, velocities: &mut Vec<Vec3>) {
-    let displacement = |i: usize| {
-        let mut moved = world.place(i) - starts[world.guides.id[i] as usize];
-        for (axis, range) in world.periodic.iter().enumerate() {
-            if let Some([low, high]) = range {
-                moved[axis] -= (high - low) * (moved[axis] / (high - low)).round();
-            }
-        }
-        moved
-    };
+    let displacement = |i: usize| world.shortest_way(world.place(i) - starts[world.guides.id[i] as usize]);
     let velocity = |i: usize| (displacement(i) / duration).as_vec3();
     let guides = (0..world.guides.len()).into_par_iter();
     guides.with_min_len(PART).map(velocity).collect_into_vec(velocities);

@@ -321,7 +321,7 @@ impl DemSolver {
         parts.each(&|parts| {
             let chunk = &mut parts.chunks[0];
             chunk.touch(rows, parts.ways, &solids, rules.is_trial);
-            chunk.share_pairs(rows, grain_of, &rules.periods);
+            chunk.share_pairs(rows, &rules.periods);
             parts.pushes.fill(Push::default());
             forces::push_chunk(chunk, rows, parts.pushes, rules, &solids);
             grains::finish(parts, rows, clumps, world.gravity, time);

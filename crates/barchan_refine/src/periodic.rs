@@ -39,16 +39,6 @@ pub(crate) fn wrap(world: &World, grains: &mut Grains) {
     }
 }
 
-/// The shortest of the ways that lead to the images of a point.
-pub(crate) fn nearest(world: &World, mut way: DVec3) -> DVec3 {
-    for (axis, range) in world.periodic.iter().enumerate() {
-        if let Some([low, high]) = range {
-            way[axis] -= (high - low) * (way[axis] / (high - low)).round();
-        }
-    }
-    way
-}
-
 /// `place` [m], relative to the world's origin, brought back into periodic ranges.
 pub(crate) fn wrapped(world: &World, mut place: DVec3) -> DVec3 {
     for (axis, range) in world.periodic.iter().enumerate() {

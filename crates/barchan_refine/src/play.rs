@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::domain::Domain;
 use crate::field::Mover;
-use crate::periodic::{nearest, wrapped};
+use crate::periodic::wrapped;
 
 /// A guide is slow up to this speed, in its radii a second [1/s].
 const SLOW: f32 = 0.5;
@@ -93,7 +93,7 @@ impl Play {
                 } else {
                     anchor
                 };
-                let way = nearest(world, now - from).as_vec3();
+                let way = world.shortest_way(now - from).as_vec3();
                 pull(from, way, moved.length(), duration as f32, world.guides.radius[i])
             })
             .collect_into_vec(&mut self.pulls);

@@ -101,6 +101,19 @@ impl Scene {
     /// say, and the shape's own `at` stays inside.
     pub fn build(&self) -> Result<World, SceneError> {
         let mut world = self.empty_world();
+        self.add_fills(&mut world)?;
+        self.furnish(&mut world)?;
+        Ok(world)
+    }
+
+    /// The same without guides, for those of a checkpoint: fills can take long to pack.
+    pub fn build_unfilled(&self) -> Result<World, SceneError> {
+        let mut world = self.empty_world();
+        self.furnish(&mut world)?;
+        Ok(world)
+    }
+
+    fn add_fills(&self, world: &mut World) -> Result<(), SceneError> {
         for (k, fill) in self.fills.iter().enumerate() {
             let particles = match &fill.source {
                 FillSource::Points(particles) => particles.clone(),
@@ -125,7 +138,7 @@ impl Scene {
                         // As the solver turns them.
                         let turn = |i: usize| Stream::new(self.seed, first + i as u64).rotation();
                         let packed = fill_clumps(&**shape, clump, &settings, &turn).map_err(fail)?;
-                        add_fill(&mut world, fill, &packed, true)?;
+                        add_fill(world, fill, &packed, true)?;
                         world.fill_ends.push(world.next_id);
                         continue;
                     }
@@ -138,14 +151,18 @@ impl Scene {
                     sampled
                 }
             };
-            add_fill(&mut world, fill, &particles, self.has_real_grains())?;
+            add_fill(world, fill, &particles, self.has_real_grains())?;
             world.fill_ends.push(world.next_id);
         }
         world.ledger.filled = Mass::sum(world.guides.mass.iter().copied());
+        Ok(())
+    }
+
+    /// Adds what guides come from, go to and meet.
+    fn furnish(&self, world: &mut World) -> Result<(), SceneError> {
         world.emitters.clone_from(&self.emitters);
         world.sinks.clone_from(&self.sinks);
-        self.add_bodies(&mut world)?;
-        Ok(world)
+        self.add_bodies(world)
     }
 
     /// The world at the start without guides and bodies.

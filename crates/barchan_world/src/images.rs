@@ -77,6 +77,16 @@ impl World {
         place
     }
 
+    /// The shortest of the ways that lead to the images of a point, where one of them is `way` [m].
+    pub fn shortest_way(&self, mut way: DVec3) -> DVec3 {
+        for (axis, range) in self.periodic.iter().enumerate() {
+            if let Some([low, high]) = range {
+                way[axis] -= (high - low) * (way[axis] / (high - low)).round();
+            }
+        }
+        way
+    }
+
     /// The image of `place` [m] nearest to `other` [m].
     pub fn nearest_image(&self, mut place: DVec3, other: DVec3) -> DVec3 {
         for (axis, range) in self.periodic.iter().enumerate() {

@@ -252,6 +252,7 @@ impl World {
         archive.put("world.owed", &owed);
         let bodies: Vec<[f64; 19]> = self.bodies.iter().map(body_numbers).collect();
         archive.put("world.bodies", &bodies);
+        archive.put("world.fill_ends", &self.fill_ends);
     }
 
     /// Takes back what [`save`](Self::save) stored, into a world built from the same scene.
@@ -262,6 +263,7 @@ impl World {
         let ledger: [[u64; 2]; 3] = archive.get_one("world.ledger")?;
         let owed: Vec<f64> = archive.get("world.owed")?;
         let bodies: Vec<[f64; 19]> = archive.get("world.bodies")?;
+        let fill_ends = archive.get("world.fill_ends")?;
         let fits = |name: &str, found: usize, here: usize| match found == here {
             true => Ok(()),
             false => Err(ArchiveError::Unfit {
@@ -272,6 +274,7 @@ impl World {
         fits("world.owed", owed.len(), self.emitters.len())?;
         fits("world.bodies", bodies.len(), self.bodies.len())?;
         self.guides = guides;
+        self.fill_ends = fill_ends;
         self.time = time;
         (self.next_id, self.draws) = (counters[0] as u32, counters[1]);
         let [filled, emitted, removed] = ledger.map(Mass::from_words);

@@ -250,7 +250,7 @@ impl Cells {
                             let far = own + spheres.reach(j as usize);
                             let mut way = rows[j as usize].place() - place;
                             if is_periodic {
-                                way = self.short(way);
+                                way = nearest(way, &self.periods);
                             }
                             if way.length_squared() < far * far {
                                 visit(j);
@@ -261,16 +261,14 @@ impl Cells {
             }
         }
     }
+}
 
-    /// A way [m] the short way round.
-    fn short(&self, mut way: DVec3) -> DVec3 {
-        for axis in 0..3 {
-            if self.periods[axis] > 0.0 {
-                way[axis] -= self.periods[axis] * (way[axis] / self.periods[axis]).round();
-            }
-        }
-        way
+/// The nearest image of a way [m].
+pub(crate) fn nearest(mut way: DVec3, periods: &[f64; 3]) -> DVec3 {
+    for (axis, &period) in periods.iter().enumerate().filter(|p| *p.1 > 0.0) {
+        way[axis] -= period * (way[axis] / period).round();
     }
+    way
 }
 
 #[cfg(test)]

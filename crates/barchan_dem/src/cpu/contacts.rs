@@ -11,7 +11,7 @@ use super::motion::Moved;
 use super::near::Near;
 use super::past::{NEW, Past};
 use super::rules::Rules;
-use super::share::Meeting;
+use super::share::{Groups, Meeting};
 use super::simd::LANES;
 use super::walls::Touch;
 
@@ -31,6 +31,7 @@ pub(crate) struct Pairs {
     pub speeds: Vec<[History; 2]>,
     /// Share of both masses that each pair stops [-], where grains have several spheres.
     pub shares: Vec<f64>,
+    pub groups: Groups,
     /// The row with which pairs are padded: the last there is.
     pub nobody: u32,
 }
@@ -110,8 +111,10 @@ impl Pairs {
         pairs.other.resize(padded, pairs.nobody);
         pairs.history.resize(padded, [0.0; 4]);
         pairs.rolled.resize(rolled, [0.0; 4]);
-        let shared = if known.grain_of.is_empty() { 0 } else { padded };
-        pairs.shares.resize(shared, 1.0);
+        if !known.grain_of.is_empty() {
+            pairs.shares.resize(padded, 1.0);
+            pairs.groups = Groups::of(&pairs, known.grain_of);
+        }
         let speeds = if known.rules.is_adaptive { padded } else { 0 };
         pairs.speeds.resize(speeds, [[0.0; 4]; 2]);
         pairs
@@ -157,7 +160,7 @@ pub(crate) struct Chunk {
     pub old_touches: Vec<Touch>,
     /// Contacts with bodies in a try.
     pub tries: Vec<Touch>,
-    /// Contacts of one grain with others.
+    /// Contacts of two grains with each other.
     pub meetings: Vec<Meeting>,
     /// For each body, what it is touched by of one grain: Σ n nᵀ.
     pub crowds: Vec<DMat3>,

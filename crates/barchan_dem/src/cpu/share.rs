@@ -2,18 +2,51 @@
 
 use glam::DVec3;
 
-use super::contacts::Chunk;
+use super::cells::nearest;
+use super::contacts::{Chunk, Pairs};
 use super::rows::Row;
 
-/// A contact of two grains.
+/// Pairs that join the same two grains, where several do.
+#[derive(Debug, Default)]
+pub(crate) struct Groups {
+    /// Numbers of the pairs, group by group, by the spheres in them: an order in which both grains sum to the same bits.
+    pairs: Vec<u32>,
+    /// Where each group ends.
+    ends: Vec<u32>,
+}
+
+impl Groups {
+    /// Groups the `pairs` of a chunk, whose spheres are of the grains `grain_of`.
+    pub(crate) fn of(pairs: &Pairs, grain_of: &[u32]) -> Self {
+        let grains = |c: u32| [&pairs.own, &pairs.other].map(|side| grain_of[side[c as usize] as usize]);
+        let spheres = |c: u32| {
+            let (i, j) = (pairs.own[c as usize], pairs.other[c as usize]);
+            [i.min(j), i.max(j)]
+        };
+        let count = pairs.first.last().copied().unwrap_or_default();
+        let mut all: Vec<u32> = (0..count).collect();
+        all.sort_unstable_by_key(|&c| (grains(c), spheres(c)));
+        let mut groups = Self::default();
+        for group in all.chunk_by(|&a, &b| grains(a) == grains(b)).filter(|group| group.len() > 1) {
+            groups.pairs.extend_from_slice(group);
+            groups.ends.push(groups.pairs.len() as u32);
+        }
+        groups
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        let starts = std::iter::once(&0).chain(&self.ends);
+        starts
+            .zip(&self.ends)
+            .map(|(&start, &end)| &self.pairs[start as usize..end as usize])
+    }
+}
+
+/// A contact of two grains that may have others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Meeting {
-    /// The other grain.
-    grain: u32,
-    /// Both spheres, the lower number first: an order in which both grains sum to the same bits.
-    spheres: [u32; 2],
     /// Number of the pair.
-    pair: usize,
+    pair: u32,
     normal: DVec3,
 }
 
@@ -24,49 +57,31 @@ pub(crate) fn share(normal: DVec3, all: impl Iterator<Item = DVec3>) -> f64 {
 
 impl Chunk {
     /// Finds the shares of all pairs; `periods` [m] are those of axes that close upon themselves.
-    pub(crate) fn share_pairs(&mut self, rows: &[Row], grain_of: &[u32], periods: &[f64; 3]) {
-        let pairs = &mut self.pairs;
-        pairs.shares.fill(1.0);
-        let own = &grain_of[self.start..self.start + self.len];
-        let mut k = 0;
-        for grain in own.chunk_by(|a, b| a == b) {
-            let range = pairs.first[k] as usize..pairs.first[k + grain.len()] as usize;
-            k += grain.len();
-            self.meetings.clear();
-            for c in range {
-                let (i, j) = (pairs.own[c], pairs.other[c]);
-                let (a, b) = (&rows[i as usize], &rows[j as usize]);
+    pub(crate) fn share_pairs(&mut self, rows: &[Row], periods: &[f64; 3]) {
+        let Self { pairs, meetings, .. } = self;
+        for group in pairs.groups.iter() {
+            meetings.clear();
+            for &pair in group {
+                let c = pair as usize;
+                pairs.shares[c] = 1.0;
+                let (a, b) = (&rows[pairs.own[c] as usize], &rows[pairs.other[c] as usize]);
                 let way = nearest(b.place() - a.place(), periods);
                 let reach = a.radius() + b.radius();
                 if way.length_squared() < reach * reach {
-                    self.meetings.push(Meeting {
-                        grain: grain_of[j as usize],
-                        spheres: [i.min(j), i.max(j)],
-                        pair: c,
-                        normal: way.normalize_or_zero(),
-                    });
+                    meetings.push(Meeting { pair, normal: way });
                 }
             }
-            if self.meetings.len() < 2 {
+            if meetings.len() < 2 {
                 continue;
             }
-            self.meetings.sort_unstable_by_key(|m| (m.grain, m.spheres));
-            let groups = self.meetings.chunk_by(|a, b| a.grain == b.grain);
-            for group in groups.filter(|group| group.len() > 1) {
-                for meeting in group {
-                    pairs.shares[meeting.pair] = share(meeting.normal, group.iter().map(|other| other.normal));
-                }
+            for meeting in &mut *meetings {
+                meeting.normal = meeting.normal.normalize_or_zero();
+            }
+            for meeting in &*meetings {
+                pairs.shares[meeting.pair as usize] = share(meeting.normal, meetings.iter().map(|other| other.normal));
             }
         }
     }
-}
-
-/// The nearest image of a way [m].
-fn nearest(mut way: DVec3, periods: &[f64; 3]) -> DVec3 {
-    for (axis, &period) in periods.iter().enumerate().filter(|p| *p.1 > 0.0) {
-        way[axis] -= period * (way[axis] / period).round();
-    }
-    way
 }
 
 #[cfg(test)]
