@@ -27,7 +27,8 @@ impl Groups {
         let mut all: Vec<u32> = (0..count).collect();
         all.sort_unstable_by_key(|&c| (grains(c), spheres(c)));
         let mut groups = Self::default();
-        for group in all.chunk_by(|&a, &b| grains(a) == grains(b)).filter(|group| group.len() > 1) {
+        let same = all.chunk_by(|&a, &b| grains(a) == grains(b));
+        for group in same.filter(|group| group.len() > 1) {
             groups.pairs.extend_from_slice(group);
             groups.ends.push(groups.pairs.len() as u32);
         }
@@ -87,6 +88,28 @@ impl Chunk {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pairs_of_the_same_grains_are_grouped_in_one_order_from_both_sides() {
+        let grain_of = [0, 0, 1, 1, 2];
+        // Padded by a pair with nobody.
+        let groups = |all: &[[u32; 2]]| {
+            let pairs = Pairs {
+                first: vec![0, all.len() as u32],
+                own: all.iter().map(|pair| pair[0]).chain([0]).collect(),
+                other: all.iter().map(|pair| pair[1]).chain([5]).collect(),
+                ..Pairs::default()
+            };
+            let groups = Groups::of(&pairs, &grain_of);
+            let spheres = |&c: &u32| all[c as usize];
+            let found: Vec<Vec<[u32; 2]>> = groups.iter().map(|group| group.iter().map(spheres).collect()).collect();
+            found
+        };
+        let here = groups(&[[0, 2], [0, 4], [1, 3], [1, 2]]);
+        assert_eq!(here, [[[0, 2], [1, 2], [1, 3]]]);
+        let there = groups(&[[3, 1], [2, 1], [2, 0], [3, 4], [2, 4]]);
+        assert_eq!(there, [vec![[2, 0], [2, 1], [3, 1]], vec![[2, 4], [3, 4]]]);
+    }
 
     #[test]
     fn contacts_that_push_the_same_way_share_and_those_across_do_not() {
