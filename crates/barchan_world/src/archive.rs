@@ -17,7 +17,7 @@ pub struct Archive {
 #[non_exhaustive]
 pub enum ArchiveError {
     /// No entry of that name.
-    #[error("the checkpoint has no entry `{name}`")]
+    #[error("the checkpoint has no entry `{name}`: it was made by another version of barchan, or for another solver")]
     Missing {
         /// What was asked for.
         name: String,
