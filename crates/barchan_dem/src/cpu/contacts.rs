@@ -31,6 +31,7 @@ pub(crate) struct Pairs {
     pub speeds: Vec<[History; 2]>,
     /// Share of both masses that each pair stops [-], where grains have several spheres.
     pub shares: Vec<f64>,
+    /// Those among which a share is to be found: they join the same two grains. The share of the others is 1.
     pub groups: Groups,
     /// The row with which pairs are padded: the last there is.
     pub nobody: u32,

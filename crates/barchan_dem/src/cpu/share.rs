@@ -43,7 +43,7 @@ impl Groups {
     }
 }
 
-/// A contact of two grains that may have others.
+/// A contact of two grains that may meet elsewhere, too.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Meeting {
     /// Number of the pair.
