@@ -198,7 +198,6 @@ impl DemSolver {
             chunks: &mut self.chunks,
             grains: &mut self.state.grains,
             rows: &mut self.state.rows[..count],
-            pushes: &mut self.state.pushes,
             left: &mut [],
             ways: &mut self.state.ways,
         };

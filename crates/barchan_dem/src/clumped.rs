@@ -8,7 +8,7 @@ use glam::{DQuat, DVec3, Vec3};
 use crate::DemSettings;
 use crate::cpu::grains::{Grain, SPHERE};
 use crate::cpu::past::NEW;
-use crate::cpu::rows::{Push, Row};
+use crate::cpu::rows::Row;
 use crate::state::{State, is_published, permute};
 
 impl DemSettings {
@@ -77,7 +77,6 @@ impl State {
             self.grain_of.extend((0..count).map(|_| g as u32));
             self.first.push(self.rows.len() as u32);
         }
-        self.pushes.resize(self.rows.len(), Push::default());
         self.left.resize(self.rows.len(), 0.0);
         self.rows.push(Row::FAR);
     }

@@ -8,7 +8,7 @@ use crate::DemSettings;
 use crate::cpu::grains::Grain;
 use crate::cpu::motion::{Motion, Pull};
 use crate::cpu::past::NEW;
-use crate::cpu::rows::{Push, Row};
+use crate::cpu::rows::Row;
 
 /// All spheres. `rows` has one more than there are, which pads blocks of contacts.
 #[derive(Debug, Default)]
@@ -25,11 +25,10 @@ pub(crate) struct State {
     /// Number that each sphere had before the last sort; empty where all have kept theirs.
     pub old: Vec<u32>,
     /// Where some grains have several spheres: the grains, in the world's order, the first sphere of each and their number, and the grain
-    /// of each sphere, and what acts on each. Then `motions` and `pulls` are empty.
+    /// of each sphere. Then `motions` and `pulls` are empty.
     pub grains: Vec<Grain>,
     pub first: Vec<u32>,
     pub grain_of: Vec<u32>,
-    pub pushes: Vec<Push>,
     /// Angular velocities [rad/s] to be given to guides, by id, in the next frame.
     pub asked: Vec<(u32, DVec3)>,
 }

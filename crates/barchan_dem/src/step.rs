@@ -1,5 +1,7 @@
 //! A step, stage by stage.
 
+use std::cell::RefCell;
+
 use barchan_bodies::Dynamics;
 use barchan_world::{
     AdvanceError, AdvanceReport, Archive, ArchiveError, Body, ColumnRef, Solver, Stopwatch, World, Wrench,
@@ -56,6 +58,11 @@ pub struct DemSolver {
     pub(crate) turns: Vec<Vec3>,
     pub(crate) adaptive: Adaptive,
     pub(crate) clock: Stopwatch,
+}
+
+thread_local! {
+    /// What acts on the spheres of a chunk: forgotten once it has acted. A grain may have more spheres than a chunk should, so it has no size of its own.
+    static PUSHES: RefCell<Vec<Push>> = RefCell::default();
 }
 
 /// Where in a frame forces are found.
@@ -222,7 +229,6 @@ impl DemSolver {
             chunks: &mut self.chunks,
             grains: &mut self.state.grains,
             rows: &mut self.state.rows[..count],
-            pushes: &mut self.state.pushes,
             left: &mut self.state.left,
             ways: &mut self.state.ways,
         };
@@ -296,7 +302,6 @@ impl DemSolver {
     pub(crate) fn push_grains(&mut self, world: &World, time: f64) {
         let State {
             rows,
-            pushes,
             ways,
             grains,
             grain_of,
@@ -314,7 +319,6 @@ impl DemSolver {
             chunks: &mut self.chunks,
             grains,
             rows: &mut [],
-            pushes,
             left: &mut [],
             ways,
         };
@@ -322,9 +326,13 @@ impl DemSolver {
             let chunk = &mut parts.chunks[0];
             chunk.touch(rows, parts.ways, &solids, rules.is_trial);
             chunk.share_pairs(rows, &rules.periods);
-            parts.pushes.fill(Push::default());
-            forces::push_chunk(chunk, rows, parts.pushes, rules, &solids);
-            grains::finish(parts, rows, clumps, world.gravity, time);
+            PUSHES.with_borrow_mut(|pushes| {
+                let chunk = &mut parts.chunks[0];
+                pushes.clear();
+                pushes.resize(chunk.len, Push::default());
+                forces::push_chunk(chunk, rows, pushes, rules, &solids);
+                grains::finish(parts, pushes, rows, clumps, world.gravity, time);
+            });
         });
     }
 

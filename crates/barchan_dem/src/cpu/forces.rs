@@ -5,7 +5,7 @@ use super::block::Block;
 use super::contacts::Chunk;
 use super::rows::{Push, Row};
 use super::rules::Rules;
-use super::simd::{Columns, LANES, MASS, MATERIAL, RADIUS, SPIN, VELOCITY, Vectors, vectorised};
+use super::simd::{Columns, LANES, Lane, MASS, MATERIAL, RADIUS, SPIN, VELOCITY, Vectors, vectorised};
 use super::walls::Solids;
 use crate::laws::effective;
 
@@ -30,7 +30,6 @@ fn push_pairs<V: Vectors>(chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], 
     if let [only] = rules.pairs.as_slice() {
         (0..LANES).for_each(|l| block.pair(l, only));
     }
-    let is_periodic = rules.periods.iter().any(|&period| period > 0.0);
     let mut deepest = [0.0f64; LANES];
     let pairs = chunk_pairs
         .own
@@ -48,7 +47,7 @@ fn push_pairs<V: Vectors>(chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], 
             &b,
             &mut arms,
             &mut deepest,
-            is_periodic.then_some(&rules.periods),
+            &rules.periods,
             rules.bridge,
         ) {
             if !rules.is_trial {
@@ -124,6 +123,30 @@ fn push_pairs<V: Vectors>(chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], 
     chunk.deepest = deepest.iter().copied().fold(0.0, f64::max);
 }
 
+/// Ways from eight spheres to eight others [m], the nearest along axes that close upon themselves after `periods` [m].
+#[inline(always)]
+pub(crate) fn ways(a: &Columns, b: &Columns, periods: &[f64; 3]) -> [Lane; 3] {
+    let mut way = [[0.0; LANES]; 3];
+    for axis in 0..3 {
+        for l in 0..LANES {
+            way[axis][l] = b[axis][l] - a[axis][l];
+        }
+        let period = periods[axis];
+        if period > 0.0 {
+            for l in 0..LANES {
+                let nearest = way[axis][l] - period * (way[axis][l] / period).round();
+                // Nobody is far away, and stays there.
+                way[axis][l] = if way[axis][l].abs() < 1e20 {
+                    nearest
+                } else {
+                    way[axis][l]
+                };
+            }
+        }
+    }
+    way
+}
+
 /// How eight pairs meet, [Bell05] section 3 (methods 6.1): normal, overlap, velocity at the common point, reduced mass and radius. False if
 /// none touches, or could be bridged by `bridge` of the reduced radius [-]. `arms` are the distances of the common point from both centres [m].
 #[inline(always)]
@@ -133,25 +156,10 @@ fn meet(
     b: &Columns,
     arms: &mut [[f64; LANES]; 2],
     deepest: &mut [f64; LANES],
-    periods: Option<&[f64; 3]>,
+    periods: &[f64; 3],
     bridge: f64,
 ) -> bool {
-    let mut way = [[0.0; LANES]; 3];
-    for axis in 0..3 {
-        for l in 0..LANES {
-            way[axis][l] = b[axis][l] - a[axis][l];
-        }
-        if let Some(period) = periods.map(|p| p[axis]).filter(|&p| p > 0.0) {
-            for l in 0..LANES {
-                let nearest = way[axis][l] - period * (way[axis][l] / period).round();
-                way[axis][l] = if way[axis][l].abs() < 1e20 {
-                    nearest
-                } else {
-                    way[axis][l]
-                };
-            }
-        }
-    }
+    let way = ways(a, b, periods);
     let mut touches = false;
     for l in 0..LANES {
         let length = (way[0][l] * way[0][l] + way[1][l] * way[1][l] + way[2][l] * way[2][l]).sqrt();

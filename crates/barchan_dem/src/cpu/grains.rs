@@ -129,7 +129,6 @@ pub(crate) struct Parts<'a> {
     pub chunks: &'a mut [Chunk],
     pub grains: &'a mut [Grain],
     pub rows: &'a mut [Row],
-    pub pushes: &'a mut [Push],
     pub left: &'a mut [f32],
     pub ways: &'a mut [f32],
 }
@@ -149,14 +148,12 @@ impl Parts<'_> {
         let (chunks_a, chunks_b) = self.chunks.split_at_mut(count / 2);
         let (grains_a, grains_b) = self.grains.split_at_mut(grains);
         let (rows_a, rows_b) = self.rows.split_at_mut(spheres.min(self.rows.len()));
-        let (pushes_a, pushes_b) = self.pushes.split_at_mut(spheres);
         let (left_a, left_b) = self.left.split_at_mut(spheres.min(self.left.len()));
         let (ways_a, ways_b) = self.ways.split_at_mut(spheres);
         let a = Parts {
             chunks: chunks_a,
             grains: grains_a,
             rows: rows_a,
-            pushes: pushes_a,
             left: left_a,
             ways: ways_a,
         };
@@ -164,7 +161,6 @@ impl Parts<'_> {
             chunks: chunks_b,
             grains: grains_b,
             rows: rows_b,
-            pushes: pushes_b,
             left: left_b,
             ways: ways_b,
         };
@@ -196,14 +192,14 @@ pub(crate) fn advance(parts: Parts<'_>, clumps: &[Clump], step: f64) {
     parts.chunks[0].moved = moved;
 }
 
-/// Sums what acts on the spheres of each grain of a chunk, and changes velocities and momenta by it for `time` [s]. `rows` are all.
-pub(crate) fn finish(parts: Parts<'_>, rows: &[Row], clumps: &[Clump], gravity: DVec3, time: f64) {
+/// Sums the `pushes` on the spheres of each grain of a chunk, and changes velocities and momenta by it for `time` [s]. `rows` are all.
+pub(crate) fn finish(parts: Parts<'_>, pushes: &[Push], rows: &[Row], clumps: &[Clump], gravity: DVec3, time: f64) {
     let start = parts.chunks[0].start;
     let mut first = 0;
     for grain in parts.grains {
         let (mut force, mut torque) = (DVec3::ZERO, DVec3::ZERO);
         for k in first..first + grain.count(clumps) {
-            let push = &parts.pushes[k];
+            let push = &pushes[k];
             let own = DVec3::from_slice(&push.force);
             force += own;
             torque += DVec3::from_slice(&push.torque) + (rows[start + k].place() - grain.position).cross(own);

@@ -1,45 +1,90 @@
 //! Grains that meet with several spheres at once rebound as those that meet with one: each contact stops a share of the masses (methods F-B4).
+#![allow(clippy::needless_range_loop, reason = "lanes of several arrays at once")]
 
 use glam::DVec3;
 
 use super::cells::nearest;
 use super::contacts::{Chunk, Pairs};
+use super::forces::ways;
 use super::rows::Row;
+use super::simd::{LANES, RADIUS, Vectors, vectorised};
 
 /// Pairs that join the same two grains, where several do.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
     /// Numbers of the pairs, group by group, by the spheres in them: an order in which both grains sum to the same bits.
     pairs: Vec<u32>,
+    /// Their spheres, padded to whole blocks by nobody, the last there is.
+    spheres: [Vec<u32>; 2],
+    nobody: u32,
+    /// Which of them touch now.
+    touch: Vec<bool>,
     /// Where each group ends.
     ends: Vec<u32>,
 }
 
 impl Groups {
-    /// Groups the `pairs` of a chunk, whose spheres are of the grains `grain_of`.
+    /// Groups the `pairs` of a chunk, whose spheres are of the grains `grain_of`. Pairs come grain by grain: the few of each are sorted.
     pub(crate) fn of(pairs: &Pairs, grain_of: &[u32]) -> Self {
-        let grains = |c: u32| [&pairs.own, &pairs.other].map(|side| grain_of[side[c as usize] as usize]);
+        let grain = |side: &[u32], c: u32| grain_of[side[c as usize] as usize];
         let spheres = |c: u32| {
             let (i, j) = (pairs.own[c as usize], pairs.other[c as usize]);
             [i.min(j), i.max(j)]
         };
         let count = pairs.first.last().copied().unwrap_or_default();
         let mut all: Vec<u32> = (0..count).collect();
-        all.sort_unstable_by_key(|&c| (grains(c), spheres(c)));
-        let mut groups = Self::default();
-        let same = all.chunk_by(|&a, &b| grains(a) == grains(b));
-        for group in same.filter(|group| group.len() > 1) {
-            groups.pairs.extend_from_slice(group);
-            groups.ends.push(groups.pairs.len() as u32);
+        let mut groups = Self {
+            nobody: pairs.nobody,
+            ..Self::default()
+        };
+        for own in all.chunk_by_mut(|&a, &b| grain(&pairs.own, a) == grain(&pairs.own, b)) {
+            own.sort_unstable_by_key(|&c| (grain(&pairs.other, c), spheres(c)));
+            let same = own.chunk_by(|&a, &b| grain(&pairs.other, a) == grain(&pairs.other, b));
+            for group in same.filter(|group| group.len() > 1) {
+                groups.pairs.extend_from_slice(group);
+                groups.ends.push(groups.pairs.len() as u32);
+            }
         }
+        let padded = groups.pairs.len().next_multiple_of(LANES);
+        groups.spheres = [&pairs.own, &pairs.other].map(|side| {
+            let mut spheres: Vec<u32> = groups.pairs.iter().map(|&c| side[c as usize]).collect();
+            spheres.resize(padded, pairs.nobody);
+            spheres
+        });
+        groups.touch.resize(padded, false);
         groups
     }
 
-    fn iter(&self) -> impl Iterator<Item = &[u32]> {
+    /// The pairs of each group, and which of them touch.
+    fn iter(&self) -> impl Iterator<Item = (&[u32], &[bool])> {
         let starts = std::iter::once(&0).chain(&self.ends);
-        starts
+        let groups = starts
             .zip(&self.ends)
-            .map(|(&start, &end)| &self.pairs[start as usize..end as usize])
+            .map(|(&start, &end)| start as usize..end as usize);
+        groups.map(|group| (&self.pairs[group.clone()], &self.touch[group]))
+    }
+}
+
+vectorised! {
+    /// Finds which pairs of groups touch; `periods` [m] are those of axes that close upon themselves.
+    fn find_touching(groups: &mut Groups, rows: &[Row], periods: &[f64; 3]) = find_all
+}
+
+#[inline(always)]
+fn find_all<V: Vectors>(groups: &mut Groups, rows: &[Row], periods: &[f64; 3]) {
+    assert!(groups.touch.is_empty() || rows.len() == groups.nobody as usize + 1);
+    let [own, other] = &groups.spheres;
+    let spheres = own.chunks_exact(LANES).zip(other.chunks_exact(LANES));
+    for ((own, other), touch) in spheres.zip(groups.touch.chunks_exact_mut(LANES)) {
+        let own: &[u32; LANES] = own.try_into().expect("a whole block");
+        let other: &[u32; LANES] = other.try_into().expect("a whole block");
+        // SAFETY: pairs name no sphere beyond `nobody`, which is the last row.
+        let (a, b) = unsafe { (V::gather(rows, own), V::gather(rows, other)) };
+        let [x, y, z] = ways(&a, &b, periods);
+        for l in 0..LANES {
+            let reach = a[RADIUS][l] + b[RADIUS][l];
+            touch[l] = x[l] * x[l] + y[l] * y[l] + z[l] * z[l] < reach * reach;
+        }
     }
 }
 
@@ -60,24 +105,17 @@ impl Chunk {
     /// Finds the shares of all pairs; `periods` [m] are those of axes that close upon themselves.
     pub(crate) fn share_pairs(&mut self, rows: &[Row], periods: &[f64; 3]) {
         let Self { pairs, meetings, .. } = self;
-        for group in pairs.groups.iter() {
+        find_touching(&mut pairs.groups, rows, periods);
+        pairs.shares.fill(1.0);
+        let groups = pairs.groups.iter();
+        for (group, touch) in groups.filter(|(_, touch)| touch.iter().filter(|&&it| it).count() > 1) {
             meetings.clear();
-            for &pair in group {
-                let c = pair as usize;
-                pairs.shares[c] = 1.0;
-                let (a, b) = (&rows[pairs.own[c] as usize], &rows[pairs.other[c] as usize]);
-                let way = nearest(b.place() - a.place(), periods);
-                let reach = a.radius() + b.radius();
-                if way.length_squared() < reach * reach {
-                    meetings.push(Meeting { pair, normal: way });
-                }
-            }
-            if meetings.len() < 2 {
-                continue;
-            }
-            for meeting in &mut *meetings {
-                meeting.normal = meeting.normal.normalize_or_zero();
-            }
+            let touching = group.iter().zip(touch).filter(|(_, touches)| **touches);
+            meetings.extend(touching.map(|(&pair, _)| {
+                let [a, b] = [&pairs.own, &pairs.other].map(|side| rows[side[pair as usize] as usize].place());
+                let normal = nearest(b - a, periods).normalize_or_zero();
+                Meeting { pair, normal }
+            }));
             for meeting in &*meetings {
                 pairs.shares[meeting.pair as usize] = share(meeting.normal, meetings.iter().map(|other| other.normal));
             }
@@ -102,7 +140,10 @@ mod tests {
             };
             let groups = Groups::of(&pairs, &grain_of);
             let spheres = |&c: &u32| all[c as usize];
-            let found: Vec<Vec<[u32; 2]>> = groups.iter().map(|group| group.iter().map(spheres).collect()).collect();
+            let found: Vec<Vec<[u32; 2]>> = groups
+                .iter()
+                .map(|(group, _)| group.iter().map(spheres).collect())
+                .collect();
             found
         };
         let here = groups(&[[0, 2], [0, 4], [1, 3], [1, 2]]);
