@@ -9,7 +9,7 @@ use super::halo::Halo;
 use super::memory::NEW;
 use super::nearby::Nearby;
 use super::rows::Ways;
-use super::simd::{LANES, Lane, Vectors, block, minus};
+use super::simd::{LANES, Lane, Vectors, block};
 use super::{CHUNK, make_room};
 
 /// The candidates of a chunk of guides: pairs of them with guides of higher numbers.
@@ -346,14 +346,14 @@ impl Candidates {
             let (own, other) = (block(&self.own, c), block(&self.number, c));
             let (base, held) = (V::load(block(&self.base, c)), block::<_, W>(&self.held, c));
             // SAFETY: these are numbers of this chunk, and columns have all of them.
-            let (at, own, other): ([[f32; W]; 3], _, _) = unsafe {
+            let (at, own, other) = unsafe {
                 (
-                    minus(&V::gather(&ways.at, own), &V::gather(&ways.at, other)),
+                    V::minus(&V::gather(&ways.at, own), &V::gather(&ways.at, other)),
                     V::gather(&ways.free, own),
                     V::gather(&ways.free, other),
                 )
             };
-            let free: [[f32; W]; 3] = minus(&own, &other);
+            let free = V::minus(&own, &other);
             let mut is_active = [0u32; W];
             for l in 0..W {
                 let (x, y, z) = (base[0][l] + at[0][l], base[1][l] + at[1][l], base[2][l] + at[2][l]);

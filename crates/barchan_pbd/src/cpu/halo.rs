@@ -141,36 +141,21 @@ impl Imports {
         }
     }
 
-    /// What all chunks have for the guides of chunk `c`: its own sums, and those of others, in the order of chunks.
+    /// Makes `sums` what all chunks have for the guides of chunk `c`: its own sums, and those of others, in the order of chunks.
     #[inline]
-    pub(crate) fn total<'a>(&self, c: usize, rows: &'a [Rows]) -> Total<'a> {
-        let mut others = [Vec4::ZERO; CHUNK];
+    pub(crate) fn total(&self, c: usize, rows: &[Rows], sums: &mut [Vec4]) {
+        sums.fill(Vec4::ZERO);
         for imports in self.of[c].chunk_by(|a, b| a.chunk == b.chunk) {
-            let sums = rows[imports[0].chunk as usize].sums();
+            let given = rows[imports[0].chunk as usize].sums();
             for import in imports {
-                if let Some(sum) = sums.get(import.number as usize) {
-                    others[import.to as usize % CHUNK] += *sum;
+                if let Some(given) = given.get(import.number as usize) {
+                    sums[import.to as usize] += *given;
                 }
             }
         }
-        Total {
-            own: rows[c].sums(),
-            others,
+        for (sum, own) in sums.iter_mut().zip(rows[c].sums()) {
+            *sum += *own;
         }
-    }
-}
-
-/// Sums for the guides of a chunk.
-pub(crate) struct Total<'a> {
-    own: &'a [Vec4],
-    others: [Vec4; CHUNK],
-}
-
-impl Total<'_> {
-    /// The sum for the chunk's `k`-th guide.
-    #[inline(always)]
-    pub(crate) fn of(&self, k: usize) -> Vec4 {
-        self.own[k] + self.others[k]
     }
 }
 

@@ -6,7 +6,7 @@ use glam::Vec4;
 use super::candidates::Candidates;
 use super::rows::Ways;
 use super::rules::Rules;
-use super::simd::{LANES, Lane, Vectors, block, block_mut, minus};
+use super::simd::{LANES, Lane, Vectors, block, block_mut};
 use crate::laws::{contact, friction};
 
 /// One contact of each guide of a slice: planes that they must not cross in this step.
@@ -123,12 +123,12 @@ impl Row {
             number[l] = candidates.number[candidate[l] as usize];
         }
         // SAFETY: the other columns of candidates are as long as the one above; ways have all numbers of the chunk.
-        let (base, p, at, u): (_, _, [[f32; W]; 3], [[f32; W]; 3]) = unsafe {
+        let (base, p, at, u) = unsafe {
             (
                 V::gather(&candidates.base, candidate),
                 V::gather(&candidates.impulse, candidate),
-                minus(&own[0], &V::gather(&ways.at, number)),
-                minus(&own[1], &V::gather(&ways.free, number)),
+                V::minus(&own[0], &V::gather(&ways.at, number)),
+                V::minus(&own[1], &V::gather(&ways.free, number)),
             )
         };
         let [nx, ny, nz]: [&mut [f32; W]; 3] =

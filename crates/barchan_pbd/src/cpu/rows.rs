@@ -8,7 +8,7 @@ use super::candidates::{Candidates, PairFriction};
 use super::halo::Halo;
 use super::row::{Extra, Row};
 use super::rules::{Rules, SLACK};
-use super::simd::{LANES, Lane, NARROWEST, Vectors, block, block_mut, minus, vectorised};
+use super::simd::{LANES, Lane, NARROWEST, Vectors, block, block_mut, vectorised};
 use super::{CHUNK, make_room};
 use crate::FrictionMode;
 use crate::laws::contact;
@@ -274,7 +274,7 @@ impl Rows {
                     let first = W * part;
                     // SAFETY: see above.
                     let other = unsafe { V::gather(&self.reads, block(&row.number, first)) };
-                    let given = each(row, [k, first], minus(&own[part], &other));
+                    let given = each(row, [k, first], V::minus(&own[part], &other));
                     // SAFETY: see above.
                     unsafe { row.exchange::<V, W>(first, given, [0.0; W], &mut sum, &mut self.sums) };
                 }

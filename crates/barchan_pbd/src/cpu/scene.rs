@@ -144,7 +144,7 @@ impl Scene<'_> {
             .zip(contacts.loads.par_iter_mut())
             .enumerate()
             .for_each(|(c, ((moved, (weight, share)), loads))| {
-                let total = chunks.imports.total(c, rows);
+                chunks.imports.total(c, rows, moved);
                 for (k, moved) in moved.iter_mut().enumerate() {
                     let i = c * CHUNK + k;
                     if asleep[i] {
@@ -152,7 +152,7 @@ impl Scene<'_> {
                         continue;
                     }
                     let own = walls[c].of(k);
-                    let given = total.of(k);
+                    let given = *moved;
                     let number = given.w + own.len() as f32;
                     weight[k] = self.splitting.weight(inverse_mass[i], number, self.rules.relaxation);
                     share[k] = weight[k].share;
@@ -280,19 +280,20 @@ impl Scene<'_> {
         let rows = &contacts.rows;
         let walls = next.par_chunks_mut(CHUNK).zip(contacts.walls.par_iter_mut());
         walls.enumerate().for_each(|(c, (next, walls))| {
-            let total = chunks.imports.total(c, rows);
-            for (k, next) in next.iter_mut().enumerate() {
-                let i = c * CHUNK + k;
-                if weight[i].response == 0.0 {
-                    *next = Vec4::ZERO;
-                    continue;
-                }
-                let mut sum = total.of(k).truncate();
-                for wall in walls.of_mut(k) {
+            chunks.imports.total(c, rows, next);
+            // Wall after wall, then all guides: whether a guide has walls is a branch that nobody can foresee.
+            for wall in &mut walls.all {
+                let i = wall.guide as usize;
+                if weight[i].response > 0.0 {
                     wall.stabilise(before[i].truncate(), weight[i]);
-                    sum += wall.normal * wall.push;
+                    next[i - c * CHUNK] += (wall.normal * wall.push).extend(0.0);
                 }
-                *next = (sum * weight[i].response).extend(0.0);
+            }
+            for (next, weight) in next.iter_mut().zip(&weight[c * CHUNK..]) {
+                *next = match weight.response > 0.0 {
+                    true => *next * weight.response,
+                    false => Vec4::ZERO,
+                };
             }
         });
         std::mem::swap(pushed, next);
@@ -324,23 +325,24 @@ impl Scene<'_> {
             .zip(bodies)
             .enumerate()
             .for_each(|(c, (next, (walls, of_bodies)))| {
-                let total = chunks.imports.total(c, rows);
-                for (k, next) in next.iter_mut().enumerate() {
-                    let i = c * CHUNK + k;
-                    if weight[i].response == 0.0 {
-                        *next = Vec4::ZERO;
-                        continue;
-                    }
-                    let mut sum = total.of(k).truncate();
-                    for wall in walls.of_mut(k) {
+                chunks.imports.total(c, rows, next);
+                for wall in &mut walls.all {
+                    let i = wall.guide as usize;
+                    if weight[i].response > 0.0 {
                         let body = &self.bodies[wall.body as usize];
                         wall.solve(before[i].truncate(), weight[i], body, self.rules);
-                        sum += wall.impulse;
+                        next[i - c * CHUNK] += wall.impulse.extend(0.0);
                     }
-                    *next = free[i] + (sum * weight[i].response).extend(0.0);
+                }
+                let (free, weight) = (&free[c * CHUNK..], &weight[c * CHUNK..]);
+                for ((next, free), weight) in next.iter_mut().zip(free).zip(weight) {
+                    *next = match weight.response > 0.0 {
+                        true => *free + *next * weight.response,
+                        false => Vec4::ZERO,
+                    };
                 }
                 if loads {
-                    self.sum_loads(c, walls, &weight[c * CHUNK..], of_bodies);
+                    self.sum_loads(c, walls, weight, of_bodies);
                 }
             });
         std::mem::swap(moved, next);

@@ -77,11 +77,6 @@ impl Walls {
             _ => &[],
         }
     }
-
-    /// The same, to be changed.
-    pub(crate) fn of_mut(&mut self, k: usize) -> &mut [Wall] {
-        &mut self.all[self.first[k] as usize..self.first[k + 1] as usize]
-    }
 }
 
 /// The walls that guide number `i` of `chunks` has.

@@ -104,6 +104,16 @@ impl Vectors<W> for Avx2 {
     }
 
     #[inline(always)]
+    fn minus(a: &[[f32; W]; 4], b: &[[f32; W]; 4]) -> [[f32; W]; 3] {
+        // SAFETY: the type is only used where AVX2 is.
+        unsafe {
+            let minus =
+                |axis: usize| _mm256_sub_ps(_mm256_loadu_ps(a[axis].as_ptr()), _mm256_loadu_ps(b[axis].as_ptr()));
+            std::mem::transmute::<[__m256; 3], [[f32; W]; 3]>([minus(0), minus(1), minus(2)])
+        }
+    }
+
+    #[inline(always)]
     unsafe fn take(sums: &mut [Vec4], index: &[u32; W], vectors: &[[f32; W]; 4]) {
         debug_assert!(index.iter().all(|&k| (k as usize) < sums.len()));
         // SAFETY: the type is only used where AVX2 is; every place is inside the column, as promised.

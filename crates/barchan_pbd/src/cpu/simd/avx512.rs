@@ -114,6 +114,16 @@ impl Vectors<LANES> for Avx512 {
     }
 
     #[inline(always)]
+    fn minus(a: &[Lane; 4], b: &[Lane; 4]) -> [Lane; 3] {
+        // SAFETY: the type is only used where AVX-512 is.
+        unsafe {
+            let minus =
+                |axis: usize| _mm512_sub_ps(_mm512_loadu_ps(a[axis].as_ptr()), _mm512_loadu_ps(b[axis].as_ptr()));
+            std::mem::transmute::<[__m512; 3], [Lane; 3]>([minus(0), minus(1), minus(2)])
+        }
+    }
+
+    #[inline(always)]
     unsafe fn take(sums: &mut [Vec4], index: &[u32; LANES], vectors: &[Lane; 4]) {
         // SAFETY: the type is only used where AVX-512 is; every place is inside the column, as promised.
         unsafe {

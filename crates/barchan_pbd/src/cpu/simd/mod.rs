@@ -32,6 +32,9 @@ pub(crate) trait Vectors<const W: usize> {
     /// The same for vectors side by side.
     fn load(vectors: &[Vec4; W]) -> [[f32; W]; 4];
 
+    /// Differences of two blocks in x, y and z. Left to the compiler, this loop undoes the turning of its rows.
+    fn minus(a: &[[f32; W]; 4], b: &[[f32; W]; 4]) -> [[f32; W]; 3];
+
     /// Takes a vector a lane, given as columns, from those of `sums` at the places `index`, lane after lane: places may be the same.
     ///
     /// # Safety
@@ -80,6 +83,17 @@ impl<const W: usize> Vectors<W> for Portable {
     }
 
     #[inline(always)]
+    fn minus(a: &[[f32; W]; 4], b: &[[f32; W]; 4]) -> [[f32; W]; 3] {
+        let mut d = [[0.0; W]; 3];
+        for axis in 0..3 {
+            for l in 0..W {
+                d[axis][l] = a[axis][l] - b[axis][l];
+            }
+        }
+        d
+    }
+
+    #[inline(always)]
     unsafe fn take(sums: &mut [Vec4], index: &[u32; W], [x, y, z, w]: &[[f32; W]; 4]) {
         for l in 0..W {
             sums[index[l] as usize] -= Vec4::new(x[l], y[l], z[l], w[l]);
@@ -123,18 +137,6 @@ pub(crate) fn block<T, const W: usize>(column: &[T], first: usize) -> &[T; W] {
 #[inline(always)]
 pub(crate) fn block_mut<T, const W: usize>(column: &mut [T], first: usize) -> &mut [T; W] {
     column[first..].first_chunk_mut().expect("padded")
-}
-
-/// Differences of two blocks, axis by axis.
-#[inline(always)]
-pub(crate) fn minus<const W: usize, const N: usize>(a: &[[f32; W]; 4], b: &[[f32; W]; 4]) -> [[f32; W]; N] {
-    let mut d = [[0.0; W]; N];
-    for axis in 0..N {
-        for l in 0..W {
-            d[axis][l] = a[axis][l] - b[axis][l];
-        }
-    }
-    d
 }
 
 /// [`barchan_neighbors::vectorised`] with the types above.
