@@ -366,6 +366,8 @@ unsafe fn move_group<I: Isa>(group: Group, field: &Field, rule: &Rule, scratch: 
         let middle = terms.take(field, all.indices(), bounds);
         all.renumber();
         *looked = 0;
+        // Those after grains that follow mostly do, too.
+        let mut are_dense = true;
         for (chunk, boxes) in boxes.chunks(CHUNK / LANES).enumerate().take(fastest.len()) {
             let around = boxes.iter().copied().fold(Bounds::EMPTY, Bounds::and);
             all.find::<I, true>(&around, some);
@@ -385,11 +387,16 @@ unsafe fn move_group<I: Isa>(group: Group, field: &Field, rule: &Rule, scratch: 
                         move_lanes::<I>(&mut places, &mut rates, &sums, rule)
                     }
                     Mode::Gated => {
-                        let sums = Sums::<I>::over::<true, false, false>(terms, list, &places, middle);
-                        match follow::<I>(&mut places, &mut rates, &sums, rule) {
+                        let mut followed = None;
+                        if are_dense {
+                            let sums = Sums::<I>::over::<true, false, false>(terms, list, &places, middle);
+                            followed = follow::<I>(&mut places, &mut rates, &sums, rule);
+                        }
+                        match followed {
                             Some(speed) => speed,
                             None => {
                                 let sums = Sums::<I>::over::<true, false, true>(terms, list, &places, middle);
+                                are_dense = is_shut::<I>(&sums, rule);
                                 move_lanes::<I>(&mut places, &mut rates, &sums, rule)
                             }
                         }
@@ -464,6 +471,20 @@ unsafe fn store<I: Isa>(lanes: I::Lanes, to: &mut [f32]) {
     }
 }
 
+/// Whether guides are so many for each of sixteen grains that the blend is shut, and move it.
+#[inline(always)]
+unsafe fn is_shut<I: Isa>(sums: &Sums<I>, rule: &Rule) -> bool {
+    // SAFETY: the caller says that the machine has the instructions.
+    unsafe {
+        let mut pulled = I::splat(0.0);
+        for pull in sums.velocity {
+            pulled = I::add(pulled, I::mul(pull, pull));
+        }
+        let least = I::min(I::sub(sums.share, I::splat(rule.dense)), pulled);
+        I::at_most_zero(least) == 0
+    }
+}
+
 /// Moves sixteen grains among so many guides that the blend is shut, and gives their squared speeds [m²/s²]. Does nothing if that is not
 /// so, or if no guide moves one of them.
 #[inline(always)]
@@ -475,14 +496,10 @@ unsafe fn follow<I: Isa>(
 ) -> Option<I::Lanes> {
     // SAFETY: the caller says that the machine has the instructions.
     unsafe {
-        let (mut speed, mut pulled) = (I::splat(0.0), I::splat(0.0));
-        for pull in sums.velocity {
-            pulled = I::add(pulled, I::mul(pull, pull));
-        }
-        let least = I::min(I::sub(sums.share, I::splat(rule.dense)), pulled);
-        if I::at_most_zero(least) != 0 {
+        if !is_shut::<I>(sums, rule) {
             return None;
         }
+        let mut speed = I::splat(0.0);
         let share = I::div(I::splat(1.0), sums.share);
         for axis in 0..3 {
             let new = I::mul(share, sums.velocity[axis]);
