@@ -45,6 +45,8 @@ pub(crate) struct Rule {
     pub stop: f32,
     /// Share of what pulls at it up to which guides that move leave a resting grain where it is [-].
     pub loose: f32,
+    /// Sum of squared weights above which the filling shuts the blend [-].
+    pub dense: f32,
 }
 
 /// What a thread works with.
@@ -178,12 +180,12 @@ struct Sums<I: Isa> {
 
 impl<I: Isa> Sums<I> {
     /// Sums over the guides `list` of `terms`, seen from the `middle`, for grains at `place`. Without `RESTING`, all guides are taken to
-    /// move.
+    /// move; without `WEIGHTS`, weights are not added up, and the largest is not looked for.
     ///
     /// # Safety
     /// The machine must have the instructions of `I`, and there must be the guides.
     #[inline(always)]
-    unsafe fn over<const SHARP: bool, const RESTING: bool>(
+    unsafe fn over<const SHARP: bool, const RESTING: bool, const WEIGHTS: bool>(
         terms: &[Term],
         list: &[u32],
         places: &[I::Lanes; 3],
@@ -192,15 +194,15 @@ impl<I: Isa> Sums<I> {
         // SAFETY: the caller says so.
         unsafe {
             match middle {
-                Some(middle) => Self::of::<SHARP, RESTING, FromMiddle<I::Part>>(terms, list, places, middle),
-                None => Self::of::<SHARP, RESTING, AsTheyStand<I::Part>>(terms, list, places, ()),
+                Some(middle) => Self::of::<SHARP, RESTING, WEIGHTS, FromMiddle<I::Part>>(terms, list, places, middle),
+                None => Self::of::<SHARP, RESTING, WEIGHTS, AsTheyStand<I::Part>>(terms, list, places, ()),
             }
         }
     }
 
     /// The same, register by register: the sums of sixteen grains do not fit into those of AVX2.
     #[inline(always)]
-    unsafe fn of<const SHARP: bool, const RESTING: bool, V: View<I::Part>>(
+    unsafe fn of<const SHARP: bool, const RESTING: bool, const WEIGHTS: bool, V: View<I::Part>>(
         terms: &[Term],
         list: &[u32],
         [x, y, z]: &[I::Lanes; 3],
@@ -219,7 +221,7 @@ impl<I: Isa> Sums<I> {
             // SAFETY: the caller says so.
             let part = unsafe {
                 let view = V::new([I::parts(x)[k], I::parts(y)[k], I::parts(z)[k]], from);
-                sum::<I::Part, SHARP, RESTING, V>(terms, list, &view)
+                sum::<I::Part, SHARP, RESTING, WEIGHTS, V>(terms, list, &view)
             };
             I::parts_mut(&mut sums.weight)[k] = part[0];
             I::parts_mut(&mut sums.largest)[k] = part[1];
@@ -303,7 +305,7 @@ impl<P: Part> View<P> for AsTheyStand<P> {
 /// # Safety
 /// The machine must have the instructions, and there must be the guides.
 #[inline(always)]
-unsafe fn sum<P: Part, const SHARP: bool, const RESTING: bool, V: View<P>>(
+unsafe fn sum<P: Part, const SHARP: bool, const RESTING: bool, const WEIGHTS: bool, V: View<P>>(
     terms: &[Term],
     list: &[u32],
     view: &V,
@@ -318,8 +320,10 @@ unsafe fn sum<P: Part, const SHARP: bool, const RESTING: bool, V: View<P>>(
             let guide = terms.get_unchecked(k as usize);
             let rest = view.rest(guide).max(zero);
             let weight = rest.mul(rest).mul(rest);
-            sum = sum.add(weight);
-            largest = largest.max(weight);
+            if WEIGHTS {
+                sum = sum.add(weight);
+                largest = largest.max(weight);
+            }
             let share = if SHARP { weight.mul(weight) } else { weight };
             shares = shares.add(share);
             u = share.mul_add(P::splat(guide.velocity[0]), u);
@@ -362,6 +366,8 @@ unsafe fn move_group<I: Isa>(group: Group, field: &Field, rule: &Rule, scratch: 
         let middle = terms.take(field, all.indices(), bounds);
         all.renumber();
         *looked = 0;
+        // Those after grains that follow mostly do, too.
+        let mut are_dense = true;
         for (chunk, boxes) in boxes.chunks(CHUNK / LANES).enumerate().take(fastest.len()) {
             let around = boxes.iter().copied().fold(Bounds::EMPTY, Bounds::and);
             all.find::<I, true>(&around, some);
@@ -375,12 +381,32 @@ unsafe fn move_group<I: Isa>(group: Group, field: &Field, rule: &Rule, scratch: 
                 let mut places = load3::<I>([x, y, z], &lanes);
                 let mut rates = load3::<I>([u, v, w], &lanes);
                 let (terms, list) = (terms.all(), few.indices());
-                let sums = match rule.mode {
-                    Mode::Gated if rests::<I>(&rates) => Sums::<I>::over::<true, true>(terms, list, &places, middle),
-                    Mode::Gated => Sums::<I>::over::<true, false>(terms, list, &places, middle),
-                    _ => Sums::<I>::over::<false, false>(terms, list, &places, middle),
+                let own = match rule.mode {
+                    Mode::Gated if rests::<I>(&rates) => {
+                        let sums = Sums::<I>::over::<true, true, true>(terms, list, &places, middle);
+                        move_lanes::<I>(&mut places, &mut rates, &sums, rule)
+                    }
+                    Mode::Gated => {
+                        let mut followed = None;
+                        if are_dense {
+                            let sums = Sums::<I>::over::<true, false, false>(terms, list, &places, middle);
+                            followed = follow::<I>(&mut places, &mut rates, &sums, rule);
+                        }
+                        match followed {
+                            Some(speed) => speed,
+                            None => {
+                                let sums = Sums::<I>::over::<true, false, true>(terms, list, &places, middle);
+                                are_dense = is_shut::<I>(&sums, rule);
+                                move_lanes::<I>(&mut places, &mut rates, &sums, rule)
+                            }
+                        }
+                    }
+                    _ => {
+                        let sums = Sums::<I>::over::<false, false, true>(terms, list, &places, middle);
+                        move_lanes::<I>(&mut places, &mut rates, &sums, rule)
+                    }
                 };
-                speed = I::max(speed, move_lanes::<I>(&mut places, &mut rates, &sums, rule));
+                speed = I::max(speed, own);
                 store3::<I>(places, [x, y, z], &lanes);
                 store3::<I>(rates, [u, v, w], &lanes);
             }
@@ -442,6 +468,46 @@ unsafe fn store<I: Isa>(lanes: I::Lanes, to: &mut [f32]) {
         let mut padded = [0.0; LANES];
         I::store(lanes, &mut padded);
         to.copy_from_slice(&padded[..to.len()]);
+    }
+}
+
+/// Whether guides are so many for each of sixteen grains that the blend is shut, and move it.
+#[inline(always)]
+unsafe fn is_shut<I: Isa>(sums: &Sums<I>, rule: &Rule) -> bool {
+    // SAFETY: the caller says that the machine has the instructions.
+    unsafe {
+        let mut pulled = I::splat(0.0);
+        for pull in sums.velocity {
+            pulled = I::add(pulled, I::mul(pull, pull));
+        }
+        let least = I::min(I::sub(sums.share, I::splat(rule.dense)), pulled);
+        I::at_most_zero(least) == 0
+    }
+}
+
+/// Moves sixteen grains among so many guides that the blend is shut, and gives their squared speeds [m²/s²]. Does nothing if that is not
+/// so, or if no guide moves one of them.
+#[inline(always)]
+unsafe fn follow<I: Isa>(
+    places: &mut [I::Lanes; 3],
+    rates: &mut [I::Lanes; 3],
+    sums: &Sums<I>,
+    rule: &Rule,
+) -> Option<I::Lanes> {
+    // SAFETY: the caller says that the machine has the instructions.
+    unsafe {
+        if !is_shut::<I>(sums, rule) {
+            return None;
+        }
+        let mut speed = I::splat(0.0);
+        let share = I::div(I::splat(1.0), sums.share);
+        for axis in 0..3 {
+            let new = I::mul(share, sums.velocity[axis]);
+            speed = I::add(speed, I::mul(new, new));
+            rates[axis] = new;
+            places[axis] = I::add(places[axis], I::mul(I::splat(rule.step), new));
+        }
+        Some(speed)
     }
 }
 

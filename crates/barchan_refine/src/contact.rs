@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use barchan_geometry::Shape;
 use barchan_geometry::sdf_grid::{LANES, Lane, SdfGrid};
+use barchan_neighbors::vectorised;
 use barchan_world::{Body, Boundary, Friction, Pose, World, geometric_mean};
 use glam::{DMat3, DVec3, Mat3, Vec3};
 use rayon::prelude::*;
@@ -124,6 +125,7 @@ impl Obstacle {
     }
 
     /// Places relative to the world's origin, from the field's corner on.
+    #[inline(always)]
     fn in_field(&self, [x, y, z]: &[Lane; 3]) -> [Lane; 3] {
         let mut local = [[0.0; LANES]; 3];
         for (axis, local) in local.iter_mut().enumerate() {
@@ -136,6 +138,7 @@ impl Obstacle {
     }
 
     /// Directions of the body's frame, as columns, in the world.
+    #[inline(always)]
     fn out_of_field(&self, [x, y, z]: &[Lane; 3]) -> [Lane; 3] {
         let mut world = [[0.0; LANES]; 3];
         for (axis, world) in world.iter_mut().enumerate() {
@@ -278,6 +281,9 @@ pub(crate) struct Contacts {
 /// What a gap counts for [-]: distances interpolated on a grid may change by more than the way moved.
 const CAUTION: f64 = 0.7;
 
+/// What a distance in single precision counts for [-].
+const NEARLY: f32 = 1.0 - 1e-5;
+
 /// Unit of a grain's gap, of the largest radius [-].
 const UNIT: f64 = 1.0 / 32.0;
 
@@ -337,26 +343,46 @@ impl Contacts {
             .with_min_len(2)
             .for_each(
                 |((((((((x, y), z), u), v), w), (id, material)), (clear, gaps)), fastest)| {
-                    for (k, (clear, fastest)) in clear.chunks_mut(count).zip(fastest).enumerate() {
-                        let part = k * CHUNK..((k + 1) * CHUNK).min(id.len());
-                        let chunk = Chunk {
-                            position: [&mut x[part.clone()], &mut y[part.clone()], &mut z[part.clone()]],
-                            velocity: [&mut u[part.clone()], &mut v[part.clone()], &mut w[part.clone()]],
-                            id: &id[part.clone()],
-                            material: &material[part.clone()],
-                            gaps: &mut gaps[part],
-                        };
-                        let nudge = if *fastest > 0.0 { pushing.nudge } else { 0.0 };
-                        let farthest = f64::from(fastest.sqrt()) * pushing.step + nudge;
-                        if chunk.push_out(pushing, clear, farthest) {
-                            *fastest = UNKNOWN;
-                        }
-                    }
+                    let group = Chunk {
+                        position: [x, y, z],
+                        velocity: [u, v, w],
+                        id,
+                        material,
+                        gaps,
+                    };
+                    push_group_out(group, clear, fastest, pushing);
                 },
             );
     }
 }
 
+vectorised! {
+    /// Pushes the chunks of a group out of bodies, of which `clear` and `fastest` tell what those of [`Contacts::resolve`] do.
+    fn push_group_out(group: Chunk<'_>, clear: &mut [f32], fastest: &mut [f32], pushing: &Pushing<'_>) = push_chunks_out
+}
+
+#[inline(always)]
+fn push_chunks_out(group: Chunk, clear: &mut [f32], fastest: &mut [f32], pushing: &Pushing) {
+    let ([x, y, z], [u, v, w]) = (group.position, group.velocity);
+    let chunks = clear.chunks_mut(pushing.obstacles.len()).zip(fastest);
+    for (k, (clear, fastest)) in chunks.enumerate() {
+        let part = k * CHUNK..((k + 1) * CHUNK).min(group.id.len());
+        let chunk = Chunk {
+            position: [&mut x[part.clone()], &mut y[part.clone()], &mut z[part.clone()]],
+            velocity: [&mut u[part.clone()], &mut v[part.clone()], &mut w[part.clone()]],
+            id: &group.id[part.clone()],
+            material: &group.material[part.clone()],
+            gaps: &mut group.gaps[part],
+        };
+        let nudge = if *fastest > 0.0 { pushing.nudge } else { 0.0 };
+        let farthest = f64::from(fastest.sqrt()) * pushing.step + nudge;
+        if chunk.push_out(pushing, clear, farthest) {
+            *fastest = UNKNOWN;
+        }
+    }
+}
+
+/// Grains that are looked at together.
 struct Chunk<'a> {
     position: [&'a mut [f32]; 3],
     velocity: [&'a mut [f32]; 3],
@@ -404,6 +430,7 @@ impl Motion {
 impl Chunk<'_> {
     /// Pushes its grains, the fastest of which went `farthest` [m], out of bodies, and tells whether one was inside. `clear` is how
     /// far they may go before they can touch each body [m].
+    #[inline(always)]
     fn push_out(mut self, pushing: &Pushing, clear: &mut [f32], farthest: f64) -> bool {
         let is_known = clear[0] > f32::NEG_INFINITY;
         let (mut about, mut motion) = (None, None);
@@ -450,7 +477,10 @@ impl Chunk<'_> {
             return false;
         }
         // Bodies that it has left are told from others only where grains are looked at anyway.
-        let about = about.unwrap_or_else(|| self.about(pushing));
+        let about = match about {
+            Some(about) => about,
+            None => self.about(pushing),
+        };
         let mut left = 0;
         for n in 0..count {
             let k = near[n];
@@ -465,6 +495,7 @@ impl Chunk<'_> {
     }
 
     /// Pushes the grains `due`, which went no farther than `travel` [m], out of the bodies `near`, and tells whether one was inside.
+    #[inline(always)]
     fn push_grains_out(&mut self, near: &[usize], due: &[u8], travel: f64, pushing: &Pushing) -> bool {
         let unit = UNIT * pushing.largest_radius;
         let bodies_stay = near.iter().all(|&k| pushing.obstacles[k].travel == 0.0);
@@ -493,24 +524,29 @@ impl Chunk<'_> {
                     way[l] = speed * pushing.step as f32 + pushing.nudge as f32;
                 }
             }
-            // In single precision, nearly there is there.
-            let gap = |l: usize| f64::from(distance[l]) * (1.0 - 1e-5);
-            let mut is_at = [false; LANES];
-            for l in 0..part.len() {
-                is_at[l] = gap(l) <= pushing.largest_radius.max(f64::from(way[l]));
+            let (is_at, units) = judged(&distance, &way, pushing);
+            for (&i, units) in part.iter().zip(units) {
+                self.gaps[usize::from(i)] = units;
+            }
+            if !is_at[..part.len()].contains(&true) {
+                continue;
             }
             let mut is_out = [false; LANES];
-            if let Some((obstacle, _)) = lone.filter(|_| is_at.contains(&true)) {
+            if let Some((obstacle, _)) = lone {
                 let grains = self.touching(part, obstacle, pushing, [place, velocity, normal], distance);
                 is_out = self.push_touching_out(part, grains, &is_at, pushing);
             }
-            for (l, i) in part.iter().map(|&i| usize::from(i)).enumerate() {
-                let gap = match (is_at[l], is_out[l]) {
-                    (false, _) => gap(l) - pushing.largest_radius,
-                    (true, true) => 0.0,
-                    (true, false) => self.push_grain_out(i, near, pushing),
+            for (l, i) in part
+                .iter()
+                .map(|&i| usize::from(i))
+                .enumerate()
+                .filter(|(l, _)| is_at[*l])
+            {
+                let gap = match is_out[l] {
+                    true => 0.0,
+                    false => self.push_grain_out(i, near, pushing),
                 };
-                pushed |= is_at[l] && gap <= 0.0;
+                pushed |= gap <= 0.0;
                 self.gaps[i] = (CAUTION * gap / unit) as u8;
             }
         }
@@ -518,6 +554,7 @@ impl Chunk<'_> {
     }
 
     /// The grains `part`, `distance` [m] from `obstacle`, with places, velocities and gradients in the body's frame.
+    #[inline(always)]
     fn touching(
         &self,
         part: &[u8],
@@ -543,6 +580,7 @@ impl Chunk<'_> {
     }
 
     /// Pushes those out that touch a body that stays and are not deep in it, and tells which.
+    #[inline(always)]
     fn push_touching_out(
         &mut self,
         part: &[u8],
@@ -566,12 +604,11 @@ impl Chunk<'_> {
     }
 
     /// Where it is.
+    #[inline(always)]
     fn about(&self, pushing: &Pushing) -> About {
-        let ranges = [0, 1, 2].map(|axis| range(self.position[axis]));
-        let (low, high) = (
-            Vec3::from_array(ranges.map(|r| r.0)),
-            Vec3::from_array(ranges.map(|r| r.1)),
-        );
+        let [x, y, z] = &self.position;
+        let (x, y, z) = (range(x), range(y), range(z));
+        let (low, high) = (Vec3::new(x.0, y.0, z.0), Vec3::new(x.1, y.1, z.1));
         About {
             center: pushing.origin + (0.5 * (low + high)).as_dvec3(),
             half: 0.5 * f64::from((high - low).length()),
@@ -625,13 +662,14 @@ impl Chunk<'_> {
 }
 
 /// Uses up `gone` of each of the `gaps`, and lists the grains that have none left, with their number.
+#[inline(always)]
 fn used_up(gaps: &mut [u8], gone: u8) -> ([u8; CHUNK], usize) {
     let (mut due, mut count) = ([0; CHUNK], 0);
     for gap in gaps.iter_mut() {
         *gap = gap.saturating_sub(gone);
     }
     for (k, eight) in (0..).step_by(8).zip(gaps.chunks(8)) {
-        if !eight.contains(&0) {
+        if eight.first_chunk().is_some_and(|eight| !has_zero(*eight)) {
             continue;
         }
         for (i, gap) in (k..).zip(eight) {
@@ -642,16 +680,40 @@ fn used_up(gaps: &mut [u8], gone: u8) -> ([u8; CHUNK], usize) {
     (due, count)
 }
 
+/// Whether one of eight bytes is 0: taking 1 from each sets the highest bit only of a 0 and of what had it before.
+#[inline(always)]
+fn has_zero(bytes: [u8; 8]) -> bool {
+    let bytes = u64::from_le_bytes(bytes);
+    bytes.wrapping_sub(u64::from_le_bytes([1; 8])) & !bytes & u64::from_le_bytes([0x80; 8]) != 0
+}
+
 /// What `columns` have for up to sixteen grains, the last again where there are fewer.
+#[inline(always)]
 fn gathered(columns: &[&mut [f32]; 3], grains: &[u8]) -> [Lane; 3] {
+    let mut from = [grains[grains.len() - 1]; LANES];
+    from[..grains.len()].copy_from_slice(grains);
     let mut gathered = [[0.0; LANES]; 3];
-    let [x, y, z] = columns;
-    let mut i = usize::from(grains[0]);
-    for l in 0..LANES {
-        i = grains.get(l).map_or(i, |&i| usize::from(i));
-        (gathered[0][l], gathered[1][l], gathered[2][l]) = (x[i], y[i], z[i]);
+    for (gathered, column) in gathered.iter_mut().zip(columns) {
+        for (to, &i) in gathered.iter_mut().zip(&from) {
+            *to = column[usize::from(i)];
+        }
     }
     gathered
+}
+
+/// Which of sixteen grains may touch a body, `distance` [m] away after a `way` [m]; and how far the others may go, in units of [`UNIT`].
+#[inline(always)]
+fn judged(distance: &Lane, way: &Lane, pushing: &Pushing) -> ([bool; LANES], [u8; LANES]) {
+    let radius = pushing.largest_radius as f32;
+    let per_unit = (CAUTION / (UNIT * pushing.largest_radius)) as f32;
+    let (mut is_at, mut units) = ([false; LANES], [0; LANES]);
+    for l in 0..LANES {
+        // In single precision, nearly there is there.
+        let gap = distance[l] * NEARLY;
+        is_at[l] = gap <= radius.max(way[l]);
+        units[l] = (((gap - radius).max(0.0) * per_unit) as i32).min(255) as u8;
+    }
+    (is_at, units)
 }
 
 /// How far each of sixteen places is from the nearest of the bodies `near` [m].
@@ -667,6 +729,7 @@ fn distances(places: &[Lane; 3], near: &[usize], pushing: &Pushing) -> Lane {
 }
 
 /// The least and the greatest of `values`, sixteen at a time.
+#[inline(always)]
 fn range(values: &[f32]) -> (f32, f32) {
     let (mut low, mut high) = ([f32::INFINITY; LANES], [f32::NEG_INFINITY; LANES]);
     let (full, rest) = values.as_chunks::<LANES>();
@@ -678,6 +741,16 @@ fn range(values: &[f32]) -> (f32, f32) {
             high[l] = if sixteen[l] > high[l] { sixteen[l] } else { high[l] };
         }
     }
-    let least = low.into_iter().fold(f32::INFINITY, f32::min);
-    (least, high.into_iter().fold(f32::NEG_INFINITY, f32::max))
+    // By halves, since one after the other would wait for each other.
+    for half in [8, 4, 2, 1] {
+        for l in 0..half {
+            low[l] = if low[l + half] < low[l] { low[l + half] } else { low[l] };
+            high[l] = if high[l + half] > high[l] {
+                high[l + half]
+            } else {
+                high[l]
+            };
+        }
+    }
+    (low[0], high[0])
 }

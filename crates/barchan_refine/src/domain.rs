@@ -19,21 +19,17 @@ const STEADY: f32 = 8.0;
 const SAMPLES: usize = 512;
 
 impl Domain {
-    /// Cells of at least `side` [m] over most of `points`, at most `most` of them.
-    pub fn over(points: impl ExactSizeIterator<Item = Vec3>, side: f32, most: usize) -> Self {
-        let stride = points.len().div_ceil(SAMPLES).max(1);
-        let sample: Vec<Vec3> = points.step_by(stride).collect();
-        let (low, high) = bulk(&sample, side);
+    /// Cells of at least `side` [m] over most of `count` points, at most `most` of them.
+    pub fn over(count: usize, point: impl Fn(usize) -> Vec3, side: f32, most: usize) -> Self {
+        let (low, high) = bulk(&sampled(count, point), side);
         Self::within(low, high, side, most)
     }
 
     /// The same of cells on a lattice that does not move with the points, for tables that are worth keeping: the box begins and
     /// ends at every eighth cell, and sides come in steps.
-    pub fn steady(points: impl ExactSizeIterator<Item = Vec3>, side: f32, most: usize) -> Self {
-        let stride = points.len().div_ceil(SAMPLES).max(1);
-        let sample: Vec<Vec3> = points.step_by(stride).collect();
+    pub fn steady(count: usize, point: impl Fn(usize) -> Vec3, side: f32, most: usize) -> Self {
         let side = ((side.log2() * 8.0).ceil() / 8.0).exp2();
-        let (low, high) = bulk(&sample, side);
+        let (low, high) = bulk(&sampled(count, point), side);
         let step = STEADY * side;
         Self::within((low / step).floor() * step, (high / step).ceil() * step, side, most)
     }
@@ -80,11 +76,16 @@ impl Domain {
     #[inline(always)]
     pub fn indices(&self, [x, y, z]: [&[f32; LANES]; 3]) -> [u32; LANES] {
         let mut index = [0; LANES];
-        for l in 0..LANES {
-            let cell = self.cell(Vec3::new(x[l], y[l], z[l]));
-            index[l] = self.index(cell) as u32;
+        for (axis, column) in [x, y, z].into_iter().enumerate().rev() {
+            let (low, last, size) = (self.low[axis], self.last[axis], self.size[axis]);
+            for l in 0..LANES {
+                let place = (column[l] - low) * self.per_cell;
+                // SAFETY: no number became 0, and what is outside was clamped: there are no more cells than an i32 counts.
+                let cell = unsafe { place.max(0.0).min(last).to_int_unchecked::<i32>() };
+                index[l] = index[l] * size + cell;
+            }
         }
-        index
+        index.map(i32::cast_unsigned)
     }
 
     /// Number of a cell, x fastest.
@@ -92,6 +93,11 @@ impl Domain {
     pub fn index(&self, cell: IVec3) -> usize {
         ((cell.z * self.size.y + cell.y) * self.size.x + cell.x) as usize
     }
+}
+
+/// Every so many of `count` points.
+fn sampled(count: usize, point: impl Fn(usize) -> Vec3) -> Vec<Vec3> {
+    (0..count).step_by(count.div_ceil(SAMPLES).max(1)).map(point).collect()
 }
 
 /// A box around `points` but for the outermost of them, if those are far.

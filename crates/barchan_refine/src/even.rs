@@ -56,40 +56,33 @@ impl Evener {
         if self.age == 0 {
             self.stir(world, movers, EVERY as f32 * duration as f32);
         }
-        let (agitation, was_calm) = (&self.agitation, &self.was_calm);
-        let guides = movers.par_iter_mut().zip(&world.guides.id).with_min_len(TASK);
-        let is_calm = |(mover, &id): (&mut Mover, &u32)| {
-            let is_calm = agitation[id as usize] == 0.0;
-            if !(is_calm && was_calm[id as usize]) {
-                mover.watch();
-            }
-            is_calm
-        };
-        let rests = guides.map(is_calm).reduce(|| true, |a, b| a && b);
-        for &id in &world.guides.id {
-            self.was_calm[id as usize] = self.agitation[id as usize] == 0.0;
-        }
-        if rests {
-            return;
-        }
-        if self.age == 0 {
+        let is_calm = |id: u32| self.agitation[id as usize] == 0.0;
+        let rests = world.guides.id.iter().all(|&id| is_calm(id));
+        if self.age == 0 && !rests {
             self.count(world, grains, settled);
         }
-        self.age = (self.age + 1) % EVERY;
-        let (agitation, gradients) = (&self.agitation, &self.gradients);
+        let (agitation, was_calm, gradients) = (&self.agitation, &self.was_calm, &self.gradients);
         let guides = movers.par_iter_mut().zip(&world.guides.id).zip(&world.guides.radius);
         guides.with_min_len(TASK).for_each(|((mover, &id), &radius)| {
             let id = id as usize;
             if agitation[id] > 0.0 {
                 mover.push(spreading(gradients[id], radius, agitation[id]));
+            } else if !was_calm[id] {
+                mover.watch();
             }
         });
+        for &id in &world.guides.id {
+            self.was_calm[id as usize] = self.agitation[id as usize] == 0.0;
+        }
+        if !rests {
+            self.age = (self.age + 1) % EVERY;
+        }
     }
 
     /// Measures how differently guides move that are near each other. What moves as one is not stirred, however fast.
     fn stir(&mut self, world: &World, movers: &[Mover], duration: f32) {
         let side = REACH * world.guides.radius.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
-        let domain = Domain::over(movers.iter().map(Mover::place), side, 8 * movers.len() + 4096);
+        let domain = Domain::over(movers.len(), |i| movers[i].place(), side, 8 * movers.len() + 4096);
         self.stirs.clear();
         self.stirs.resize(domain.len(), Default::default());
         for mover in movers {
@@ -128,7 +121,7 @@ impl Evener {
     fn count(&mut self, world: &World, grains: &Grains, settled: f32) {
         let guides = &world.guides;
         let side = SIDE * guides.radius.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
-        let domain = Domain::steady(guides.position.iter().copied(), side, 16 * guides.len() + 4096);
+        let domain = Domain::steady(guides.len(), |i| guides.position[i], side, 16 * guides.len() + 4096);
         let n = grains.len();
         let (slice, cells) = (n.div_ceil(rayon::current_num_threads()), domain.len());
         self.counts.clear();
@@ -164,8 +157,13 @@ impl Evener {
             parts.enumerate().for_each(|(part, (density, own))| {
                 density.copy_from_slice(own);
                 let first = CELLS * part;
-                for k in inner.start.max(first)..inner.end.min(first + own.len()) {
-                    density[k - first] = 0.5 * before[k] + 0.25 * (before[k - stride] + before[k + stride]);
+                let (start, end) = (inner.start.max(first), inner.end.min(first + own.len()));
+                if start >= end {
+                    return;
+                }
+                let sides = before[start - stride..].iter().zip(&before[start + stride..]);
+                for (density, (low, high)) in density[start - first..end - first].iter_mut().zip(sides) {
+                    *density = 0.5 * *density + 0.25 * (low + high);
                 }
             });
         }

@@ -104,12 +104,12 @@ pub(crate) struct Bounds {
 impl Field {
     /// Sorts `movers` into cells of the size of their reach.
     pub fn build(&mut self, movers: &[Mover]) {
-        let largest = movers.iter().min_by(|a, b| a.inverse.total_cmp(&b.inverse));
-        self.reach = largest.map_or(0.0, Mover::reach);
-        self.is_uniform = movers.iter().all(|mover| mover.inverse == movers[0].inverse);
+        let largest = movers.iter().fold(f32::INFINITY, |least, m| least.min(m.inverse));
+        self.reach = largest.sqrt().recip();
+        self.is_uniform = movers.iter().all(|mover| mover.inverse == largest);
         let most = 8 * movers.len() + 4096;
         let side = self.reach.max(f32::MIN_POSITIVE);
-        let domain = Domain::over(movers.iter().map(Mover::place), side, most);
+        let domain = Domain::over(movers.len(), |i| movers[i].place(), side, most);
         // Counts stand two places farther on: their sums, by which guides are dealt out, then end where they belong.
         let cells = domain.len();
         for sums in [&mut self.bounds, &mut self.moving] {
@@ -129,28 +129,26 @@ impl Field {
             moving += *moves;
             (*bound, *moves) = (count, moving);
         }
-        self.movers.resize(movers.len(), Mover::default());
-        for (mover, &key) in movers.iter().zip(&self.keys) {
-            let at = &mut self.bounds[key as usize + 1];
-            self.movers[*at as usize] = *mover;
-            *at += 1;
-        }
-        self.fill_columns();
+        self.deal(movers);
         self.domain = Some(domain);
     }
 
-    fn fill_columns(&mut self) {
+    /// Brings `movers` in the order of their cells.
+    fn deal(&mut self, movers: &[Mover]) {
+        let count = movers.len();
+        self.movers.resize(count, Mover::default());
+        self.columns.resize(count + LANES);
         let Columns { x, y, z, squared_reach } = &mut self.columns;
-        for (axis, column) in [x, y, z].into_iter().enumerate() {
-            column.clear();
-            column.extend(self.movers.iter().map(|m| m.position[axis]));
-            column.extend([0.0; LANES]);
+        for (mover, &key) in movers.iter().zip(&self.keys) {
+            let next = &mut self.bounds[key as usize + 1];
+            let at = *next as usize;
+            *next += 1;
+            self.movers[at] = *mover;
+            [x[at], y[at], z[at]] = mover.position;
+            squared_reach[at] = SLACK / mover.inverse;
         }
-        squared_reach.clear();
-        squared_reach.extend(self.movers.iter().map(|m| SLACK / m.inverse));
-        squared_reach.extend([0.0; LANES]);
-        self.numbers.clear();
-        self.numbers.extend(0..(self.movers.len() + LANES) as u32);
+        let known = self.numbers.len() as u32;
+        self.numbers.extend(known..(count + LANES) as u32);
     }
 
     /// Writes the numbers of the guides that reach into `bounds` to `list`, in their order.
@@ -202,6 +200,15 @@ struct Columns {
     y: Vec<f32>,
     z: Vec<f32>,
     squared_reach: Vec<f32>,
+}
+
+impl Columns {
+    fn resize(&mut self, count: usize) {
+        let Self { x, y, z, squared_reach } = self;
+        for column in [x, y, z, squared_reach] {
+            column.resize(count, 0.0);
+        }
+    }
 }
 
 /// Guides that were found, with columns for further tests.
@@ -293,10 +300,7 @@ impl List {
         if self.index.len() < wanted + LANES {
             let wanted = (wanted + LANES).next_power_of_two();
             self.index.resize(wanted, 0);
-            let Columns { x, y, z, squared_reach } = &mut self.columns;
-            for column in [x, y, z, squared_reach] {
-                column.resize(wanted, 0.0);
-            }
+            self.columns.resize(wanted);
         }
     }
 }
@@ -371,8 +375,8 @@ impl Bounds {
 unsafe fn squared_gap<I: Isa>(c: I::Lanes, low: f32, high: f32) -> I::Lanes {
     // SAFETY: the caller says that the machine has the instructions.
     unsafe {
-        let away = I::max(I::sub(I::splat(low), c), I::sub(c, I::splat(high)));
-        let away = I::max(away, I::splat(0.0));
+        let nearest = I::min(I::max(c, I::splat(low)), I::splat(high));
+        let away = I::sub(c, nearest);
         I::mul(away, away)
     }
 }

@@ -9,7 +9,7 @@ use crate::grains::Grains;
 
 /// Grains of a slice that is counted on its own [-], at least.
 const SLICE: usize = 1 << 15;
-/// Most slices [-].
+/// Most slices [-]: the sums over their counts are not shared among threads.
 const SLICES: usize = 8;
 /// Grains of a cell [-], wanted on average.
 const PER_CELL: f32 = 8.0;
@@ -34,8 +34,7 @@ impl Sorter {
             return;
         }
         let side = (PER_CELL / density).cbrt();
-        let place = |i: usize| grains.place(i);
-        let domain = Domain::steady((0..n).map(place), side, n + 4096);
+        let domain = Domain::steady(n, |i| grains.place(i), side, n + 4096);
         if self.domain.map(|d| d.size()) != Some(domain.size()) {
             self.rank = ranks(domain.size());
         }
@@ -48,8 +47,7 @@ impl Sorter {
     /// Keys of all grains, and how many of each key there are in each slice.
     fn count(&mut self, grains: &Grains, domain: &Domain) {
         let n = grains.len();
-        let slice = n.div_ceil(SLICES).max(SLICE);
-        let cells = self.rank.len();
+        let (slice, cells) = (slice(n), self.rank.len());
         self.keys.resize(n, 0);
         self.counts.clear();
         self.counts.resize(n.div_ceil(slice) * cells, 0);
@@ -75,8 +73,7 @@ impl Sorter {
 
     /// Finds who goes where. Equal keys keep their order.
     fn deal(&mut self, n: usize) {
-        let slice = n.div_ceil(SLICES).max(SLICE);
-        let cells = self.rank.len();
+        let (slice, cells) = (slice(n), self.rank.len());
         if self.order.len() < n {
             self.order.resize_with(n, AtomicU32::default);
         }
@@ -107,6 +104,11 @@ impl Sorter {
             permute(&mut grains.material, &mut Vec::new(), order);
         }
     }
+}
+
+/// Grains of a slice of `n`; the order does not depend on it.
+fn slice(n: usize) -> usize {
+    n.div_ceil(rayon::current_num_threads().min(SLICES)).max(SLICE)
 }
 
 fn permute<T: Copy + Default + Send + Sync>(column: &mut Vec<T>, spare: &mut Vec<T>, order: &[AtomicU32]) {

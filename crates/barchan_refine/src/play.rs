@@ -40,7 +40,7 @@ pub(crate) struct Play {
     /// By the guides' ids: whether the anchor did not move in the last frame. Only tells what need not be done again.
     stayed: Vec<bool>,
     pulls: Vec<Pull>,
-    /// Of each cell: [`ONE`] for each guide, and one more for each whose anchor is to go.
+    /// Of each cell and its neighbours along x: [`ONE`] for each guide, and one more for each whose anchor is to go.
     counts: Vec<u64>,
 }
 
@@ -59,11 +59,30 @@ struct Pull {
     wanted: f32,
     /// Whether it goes whatever the others do.
     alone: bool,
-    /// Whether the others hold it.
-    held: bool,
 }
 
 impl Pull {
+    fn needs_company(&self) -> bool {
+        self.wanted > 0.0 && !self.alone
+    }
+
+    /// Whether the guides around it stay, by the `counts` of `cells`, so that the anchor does, too.
+    fn is_lonely(&self, cells: &Domain, counts: &[u64]) -> bool {
+        if !self.needs_company() {
+            return false;
+        }
+        let cell = cells.cell(self.from.as_vec3());
+        let (first, last) = ((cell - 1).max(IVec3::ZERO), (cell + 1).min(cells.size() - 1));
+        let mut found = 0;
+        for z in first.z..=last.z {
+            for y in first.y..=last.y {
+                found += counts[cells.index(IVec3::new(cell.x, y, z))];
+            }
+        }
+        let (all, going) = (found / ONE, found % ONE);
+        (going as f32) < COMPANY * all as f32
+    }
+
     /// What the anchor goes [m].
     fn moved(&self) -> Vec3 {
         match self.wanted > 0.0 {
@@ -97,13 +116,16 @@ impl Play {
                 pull(from, way, moved.length(), duration as f32, world.guides.radius[i])
             })
             .collect_into_vec(&mut self.pulls);
-        self.hold_the_lonely(world);
-        let stayed = &self.stayed;
+        let cells = self.count(world);
+        let (stayed, counts) = (&self.stayed, &self.counts);
         self.pulls
             .par_iter_mut()
             .enumerate()
             .with_min_len(TASK)
             .map(|(i, pull)| {
+                if cells.is_some_and(|cells| pull.is_lonely(&cells, counts)) {
+                    pull.wanted = 0.0;
+                }
                 let stays = pull.wanted == 0.0 && stayed[world.guides.id[i] as usize];
                 let (from, moved) = (pull.from, pull.moved());
                 pull.from = wrapped(world, from + moved.as_dvec3());
@@ -117,42 +139,22 @@ impl Play {
         }
     }
 
-    /// Guides whose neighbours stay do not move their anchors.
-    fn hold_the_lonely(&mut self, world: &World) {
-        if !self.pulls.iter().any(|pull| pull.wanted > 0.0 && !pull.alone) {
-            return;
+    /// Counts guides in cells if there are any whose neighbours must go, too.
+    fn count(&mut self, world: &World) -> Option<Domain> {
+        if !self.pulls.iter().any(Pull::needs_company) {
+            return None;
         }
         let side = 2.0 * world.guides.radius.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
-        let places = self.pulls.iter().map(|pull| pull.from.as_vec3());
-        let domain = Domain::over(places, side, 8 * self.pulls.len() + 4096);
+        let place = |i: usize| self.pulls[i].from.as_vec3();
+        let cells = Domain::over(self.pulls.len(), place, side, 8 * self.pulls.len() + 4096);
         self.counts.clear();
-        self.counts.resize(domain.len(), 0);
+        self.counts.resize(cells.len(), 0);
         for pull in &self.pulls {
-            self.counts[domain.index(domain.cell(pull.from.as_vec3()))] += ONE + u64::from(pull.wanted > 0.0);
+            self.counts[cells.index(cells.cell(pull.from.as_vec3()))] += ONE + u64::from(pull.wanted > 0.0);
         }
-        let counts = &self.counts;
-        self.pulls.par_iter_mut().with_min_len(256).for_each(|pull| {
-            if pull.wanted > 0.0 && !pull.alone {
-                let cell = domain.cell(pull.from.as_vec3());
-                let (mut all, mut going) = (0, 0);
-                let (first, last) = ((cell - 1).max(IVec3::ZERO), (cell + 1).min(domain.size() - 1));
-                for z in first.z..=last.z {
-                    for y in first.y..=last.y {
-                        let start = domain.index(IVec3::new(first.x, y, z));
-                        for found in &counts[start..=start + (last.x - first.x) as usize] {
-                            all += found / ONE;
-                            going += found % ONE;
-                        }
-                    }
-                }
-                if (going as f32) < COMPANY * all as f32 {
-                    pull.held = true;
-                }
-            }
-        });
-        for pull in self.pulls.iter_mut().filter(|pull| pull.held) {
-            pull.wanted = 0.0;
-        }
+        let rows = self.counts.chunks_mut(cells.size().x as usize);
+        rows.for_each(add_neighbours);
+        Some(cells)
     }
 
     pub fn save(&self, archive: &mut Archive) {
@@ -163,6 +165,16 @@ impl Play {
         self.anchors = archive.get("grains.anchors")?;
         self.stayed.clear();
         Ok(())
+    }
+}
+
+/// Adds to each number of a row what its neighbours were.
+fn add_neighbours(row: &mut [u64]) {
+    let mut before = 0;
+    for k in 0..row.len() {
+        let (own, after) = (row[k], row.get(k + 1).copied().unwrap_or(0));
+        row[k] = before + own + after;
+        before = own;
     }
 }
 
@@ -182,6 +194,5 @@ fn pull(from: DVec3, way: Vec3, moved: f32, duration: f32, radius: f32) -> Pull 
         length,
         wanted: wanted.max(0.0),
         alone: length > LAST * radius || (fast > 0.0 && length > CAGE * radius),
-        held: false,
     }
 }

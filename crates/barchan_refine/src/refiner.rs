@@ -201,6 +201,8 @@ impl GrainRefiner {
             hold: HOLD,
             stop: STOP * STOP,
             loose: LOOSE,
+            // No weight is above 1, so their squares add up to no more than they do; what rounding may add is far less.
+            dense: 1.001 * GATE.high * bulk_weight(FRACTION),
         }
     }
 
@@ -295,9 +297,13 @@ impl GrainRefiner {
         self.contacts
             .resolve(&mut self.grains, &mut self.known.fastest, &pushing);
         wrap(world, &mut self.grains);
+    }
+
+    /// Guides go on by a step.
+    fn move_guides(&mut self, step: f32) {
         for mover in &mut self.movers {
             for axis in 0..3 {
-                mover.position[axis] += rule.step * mover.velocity[axis];
+                mover.position[axis] += step * mover.velocity[axis];
             }
         }
     }
@@ -399,6 +405,9 @@ impl Refiner for GrainRefiner {
         self.survey(world);
         for k in 0..steps as u32 {
             let share = |k: u32| f64::from(k) / steps;
+            if k > 0 {
+                self.move_guides(rule.step);
+            }
             let obstacles = self.obstacles(world, share(k), share(k + 1));
             self.step(world, &rule, &obstacles, &mut clock);
         }
