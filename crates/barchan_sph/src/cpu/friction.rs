@@ -13,6 +13,9 @@ use crate::laws::cohesion;
 use crate::laws::shear::{self, Motion};
 use crate::laws::stress::Sym;
 
+/// Groups of eight guides whose sums are found before any of them is answered [-]: one by one, sums would wait for answers.
+const GROUPS: usize = 4;
+
 /// Loads the guides with `stress` [Pa], and with `pressure` [Pa] where it is given: T = s L - p I, and what walls push back.
 pub(crate) fn load(stress: &[Sym], pressure: Option<&[f32]>, columns: &mut Columns) {
     let Columns {
@@ -257,25 +260,17 @@ fn update_in<V: Vectors>(
         velocity,
         compression,
         exact,
-        response,
         lean,
         wall,
-        half_support,
         ..
     } = columns;
     let squared = pass.goal.step * pass.goal.step;
-    let turn = pass.is_first.then_some(pass.goal.step);
     let count = chunk.stress.len();
-    for start in (0..count).step_by(LANES) {
-        let group = start..count.min(start + LANES);
-        let mut motion = Motion::default();
-        for (l, k) in group.clone().enumerate() {
+    let mut motions = [Motion::default(); GROUPS];
+    for start in (0..count).step_by(GROUPS * LANES) {
+        let batch = start..count.min(start + GROUPS * LANES);
+        for (n, k) in batch.clone().enumerate() {
             let i = chunk.first + k;
-            let bound = bounds[usize::from(material[i])];
-            let intercept = match bound.intercept {
-                0.0 => 0.0,
-                most => most * lump[i].w * cohesion::intact(compression[i]),
-            };
             let (own, columns_of) = ([place[i], velocity[i]], [&**place, &**velocity]);
             let (a, spread) = match (space.is_open(), pass.is_first) {
                 (true, true) => rows.gradient::<V, true, true>(k, space, own, columns_of),
@@ -287,15 +282,7 @@ fn update_in<V: Vectors>(
                 let own = velocity[i].w * (lean[i] + MIRROR * wall[i]);
                 chunk.shift[k] = -columns.inverse_density[i] * squared * (own + spread);
             }
-            let rate = velocity[i].dot(wall[i]) - (a[0][0] + a[1][1] + a[2][2]) - columns.inflow[i];
-            let (pressure, left) =
-                pressure::corrected(chunk.pressure[k], compression[i], rate, columns.diagonal[i], pass.goal);
-            // No branch: who is under pressure cannot be foreseen.
-            let counts = f64::from(u8::from(pressure > 0.0));
-            chunk.errors[0] += counts * f64::from((-left).max(0.0));
-            chunk.errors[1] += counts;
-            chunk.pressure[k] = pressure;
-            chunk.push[k] = -columns.inverse_density[i] * MIRROR * pressure * wall[i];
+            let (motion, l) = (&mut motions[n / LANES], n % LANES);
             for (b, column) in a.iter().enumerate() {
                 for (row, value) in motion.strain.iter_mut().zip(column) {
                     row[b][l] = *value;
@@ -303,20 +290,94 @@ fn update_in<V: Vectors>(
             }
             motion.exact.set(l, exact[i]);
             motion.stress.set(l, chunk.stress[k]);
-            motion.response[l] = TOGETHER * response[i];
-            motion.friction[l] = bound.slope * pressure;
-            motion.intercept[l] = intercept;
+            let bound = bounds[usize::from(material[i])];
+            motion.slope[l] = bound.slope;
             motion.gain[l] = bound.gain;
-            let wave = (pressure * columns.inverse_density[i]).max(f32::MIN_POSITIVE).sqrt();
-            motion.inertia[l] = pass.spacing * half_support[i] / wave;
+            motion.intercept[l] = match bound.intercept {
+                0.0 => 0.0,
+                most => most * lump[i].w * cohesion::intact(compression[i]),
+            };
         }
-        let (stress, loaded) = shear::answered::<V>(&motion, turn);
-        for (l, k) in group.enumerate() {
-            chunk.stress[k] = stress.get(l);
-            let column = |b: usize| Vec3A::new(loaded[0][b][l], loaded[1][b][l], loaded[2][b][l]);
-            let m = Mat3A::from_cols(column(0), column(1), column(2));
-            chunk.traction[k] = tensor(m, chunk.pressure[k], place[chunk.first + k]);
+        for (motion, start) in motions.iter_mut().zip(batch.step_by(LANES)) {
+            answer::<V>(chunk, start, columns, motion, pass);
         }
+    }
+}
+
+/// The pressure and the stress of eight guides from number `start` of the chunk on that answer their `motion`.
+#[inline(always)]
+fn answer<V: Vectors>(chunk: &mut Chunk<'_>, start: usize, columns: &Columns, motion: &mut Motion, pass: Pass) {
+    let Columns {
+        place,
+        velocity,
+        wall,
+        inverse_density,
+        ..
+    } = columns;
+    let i = chunk.first + start;
+    let count = LANES.min(chunk.pressure.len() - start);
+    assert!(i < place.len() && velocity.len() == place.len() && wall.len() == place.len());
+    let guides = std::array::from_fn(|l| (i + l).min(place.len() - 1) as u32);
+    // SAFETY: columns are of one length, and no number is beyond it.
+    let ([x, y, z, _], [u, v, w, _], [wall_x, wall_y, wall_z, _]) = unsafe {
+        (
+            V::gather(place.as_chunks::<1>().0, 0, &guides),
+            V::gather(velocity.as_chunks::<1>().0, 0, &guides),
+            V::gather(wall.as_chunks::<1>().0, 0, &guides),
+        )
+    };
+    let [[xx, _, _], [_, yy, _], [_, _, zz]] = &motion.strain;
+    let apart = V::add(V::add(V::load(xx), V::load(yy)), V::load(zz));
+    // In the order of a scalar product of four.
+    let against_wall = V::add(V::add(V::mul(u, wall_x), V::mul(w, wall_z)), V::mul(v, wall_y));
+    let rate = V::sub(V::sub(against_wall, apart), eight::<V>(&columns.inflow, i));
+    let (pressure, left) = pressure::corrected::<V>(
+        eight::<V>(chunk.pressure, start),
+        eight::<V>(&columns.compression, i),
+        rate,
+        eight::<V>(&columns.diagonal, i),
+        pass.goal,
+    );
+    let inverse_density = eight::<V>(inverse_density, i);
+    let wave = V::sqrt(V::max(V::mul(pressure, inverse_density), V::splat(f32::MIN_POSITIVE)));
+    let spacing = V::mul(V::splat(pass.spacing), eight::<V>(&columns.half_support, i));
+    motion.inertia = V::store(V::div(spacing, wave));
+    motion.response = V::store(V::mul(V::splat(TOGETHER), eight::<V>(&columns.response, i)));
+    motion.pressure = V::store(pressure);
+    let turn = pass.is_first.then_some(pass.goal.step);
+    let (stress, loaded) = shear::answered::<V>(motion, turn);
+    let mut traction = [[Vec4::ZERO; 3]; LANES];
+    for (b, place) in [x, y, z].into_iter().enumerate() {
+        let mut column = [
+            V::load(&loaded[0][b]),
+            V::load(&loaded[1][b]),
+            V::load(&loaded[2][b]),
+            place,
+        ];
+        column[b] = V::sub(column[b], pressure);
+        V::scatter(column, b, &mut traction);
+    }
+    let pushed = V::mul(V::mul(V::splat(-MIRROR), inverse_density), pressure);
+    let (pushed, left) = (V::store(pushed), V::store(left));
+    for l in 0..count {
+        let k = start + l;
+        // No branch: who is under pressure cannot be foreseen.
+        let counts = f64::from(u8::from(motion.pressure[l] > 0.0));
+        chunk.errors[0] += counts * f64::from((-left[l]).max(0.0));
+        chunk.errors[1] += counts;
+        chunk.pressure[k] = motion.pressure[l];
+        chunk.push[k] = pushed[l] * wall[i + l];
+        chunk.stress[k] = stress.get(l);
+        chunk.traction[k] = traction[l];
+    }
+}
+
+/// Eight numbers of `column` from `start` on, the last one again where it ends.
+#[inline(always)]
+fn eight<V: Vectors>(column: &[f32], start: usize) -> V::Eight {
+    match column[start..].first_chunk() {
+        Some(lane) => V::load(lane),
+        None => V::load(&std::array::from_fn(|l| column[(start + l).min(column.len() - 1)])),
     }
 }
 

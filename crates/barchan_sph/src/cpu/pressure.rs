@@ -73,25 +73,29 @@ pub(crate) fn solve(
     outcome
 }
 
-/// What a step may add to the compression of a guide [-]: all that is left; where it is too dense already, nothing, or less.
+/// Least that a step may add to the compression of a guide [-]: nothing, or less where it is too dense already. Else it may add all that is left.
 #[inline(always)]
-fn allowed(compression: f32, goal: Goal) -> f32 {
-    let least = if goal.is_undone { -goal.gentle } else { 0.0 };
-    (1.0 - compression).max(least)
+fn least_allowed(goal: Goal) -> f32 {
+    if goal.is_undone { -goal.gentle } else { 0.0 }
 }
 
-/// The pressure [Pa] after one pass of [Ihmsen13], predictive-corrective: p + ω (1 - δ*)/(Δt² a_ii), and `left`, the compression that guides may
+/// The pressures [Pa] of eight guides after one pass of [Ihmsen13], predictive-corrective: p + ω (1 - δ*)/(Δt² a_ii), and `left`, the compression that guides may
 /// still gain. δ* is the compression with guides where their velocities take them, to first order in the step: `rate` [1/s] is its rate.
 #[inline(always)]
-pub(crate) fn corrected(pressure: f32, compression: f32, rate: f32, diagonal: f32, goal: Goal) -> (f32, f32) {
-    let left = allowed(compression, goal) - goal.step * rate;
-    let a = goal.step * goal.step * diagonal;
+pub(crate) fn corrected<V: Vectors>(
+    pressure: V::Eight,
+    compression: V::Eight,
+    rate: V::Eight,
+    diagonal: V::Eight,
+    goal: Goal,
+) -> (V::Eight, V::Eight) {
+    let zero = V::splat(0.0);
+    let allowed = V::max(V::sub(V::splat(1.0), compression), V::splat(least_allowed(goal)));
+    let left = V::sub(allowed, V::mul(V::splat(goal.step), rate));
+    let a = V::mul(V::splat(goal.step * goal.step), diagonal);
+    let next = V::add(pressure, V::div(V::mul(V::splat(TOGETHER), left), a));
     // A guide that nothing presses has nothing to press against.
-    let next = if a < -f32::MIN_POSITIVE {
-        (pressure + TOGETHER * left / a).max(0.0)
-    } else {
-        0.0
-    };
+    let next = V::kept_below(V::max(next, zero), a, V::splat(-f32::MIN_POSITIVE));
     (next, left)
 }
 
@@ -160,7 +164,7 @@ fn prepare(columns: &mut Columns, rows: &[Rows], space: &Space, goal: Goal) {
         for (k, room) in room.iter_mut().enumerate() {
             let i = c * CHUNK + k;
             let rate = velocity[i].dot(lean[i] + wall[i]) - *room - inflow[i];
-            *room = allowed(compression[i], goal) - goal.step * rate;
+            *room = (1.0 - compression[i]).max(least_allowed(goal)) - goal.step * rate;
         }
     });
 }

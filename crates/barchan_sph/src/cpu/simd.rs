@@ -28,6 +28,8 @@ pub(crate) trait Vectors {
 
     /// A bit for each lane in which a is below b.
     fn below(a: Self::Eight, b: Self::Eight) -> usize;
+    /// `value` in lanes in which a is below b, 0 in others.
+    fn kept_below(value: Self::Eight, a: Self::Eight, b: Self::Eight) -> Self::Eight;
     /// The lanes whose bit is set, side by side from the first on; the others are of no meaning.
     fn packed(a: Self::Eight, bits: usize) -> Self::Eight;
     /// The same of whole numbers.
@@ -41,6 +43,9 @@ pub(crate) trait Vectors {
     /// # Safety
     /// Every place is inside the column.
     unsafe fn gather<const N: usize>(column: &[[Vec4; N]], part: usize, index: &[u32; LANES]) -> [Self::Eight; 4];
+
+    /// Writes x, y, z, w as vector `part` of eight rows.
+    fn scatter<const N: usize>(columns: [Self::Eight; 4], part: usize, rows: &mut [[Vec4; N]; LANES]);
 
     /// The sum of all lanes, in a fixed order.
     #[inline(always)]
@@ -132,6 +137,11 @@ impl Vectors for Portable {
     }
 
     #[inline(always)]
+    fn kept_below(value: Lane, a: Lane, b: Lane) -> Lane {
+        std::array::from_fn(|l| if a[l] < b[l] { value[l] } else { 0.0 })
+    }
+
+    #[inline(always)]
     fn packed(a: Lane, bits: usize) -> Lane {
         PACKING[bits].to_le_bytes().map(|l| a[usize::from(l)])
     }
@@ -150,6 +160,13 @@ impl Vectors for Portable {
     unsafe fn gather<const N: usize>(column: &[[Vec4; N]], part: usize, index: &[u32; LANES]) -> [Lane; 4] {
         let vectors = index.map(|j| column[j as usize][part].to_array());
         std::array::from_fn(|axis| vectors.map(|v| v[axis]))
+    }
+
+    #[inline(always)]
+    fn scatter<const N: usize>(columns: [Lane; 4], part: usize, rows: &mut [[Vec4; N]; LANES]) {
+        for (l, row) in rows.iter_mut().enumerate() {
+            row[part] = Vec4::from_array(columns.map(|column| column[l]));
+        }
     }
 }
 
@@ -249,6 +266,12 @@ mod avx2 {
         }
 
         #[inline(always)]
+        fn kept_below(value: __m256, a: __m256, b: __m256) -> __m256 {
+            // SAFETY: the type is only used where AVX2 is.
+            unsafe { _mm256_and_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(a, b), value) }
+        }
+
+        #[inline(always)]
         fn packed(a: __m256, bits: usize) -> __m256 {
             // SAFETY: as above.
             unsafe { _mm256_permutevar8x32_ps(a, order(bits)) }
@@ -306,6 +329,25 @@ mod avx2 {
                 ]
             }
         }
+
+        #[inline(always)]
+        fn scatter<const N: usize>([x, y, z, w]: [__m256; 4], part: usize, rows: &mut [[Vec4; N]; LANES]) {
+            // SAFETY: the type is only used where AVX2 is; halves and vectors are four numbers each.
+            unsafe {
+                let (xy, zw) = (_mm256_unpacklo_ps(x, y), _mm256_unpacklo_ps(z, w));
+                let (high_xy, high_zw) = (_mm256_unpackhi_ps(x, y), _mm256_unpackhi_ps(z, w));
+                let halves = [
+                    _mm256_shuffle_ps::<0b01_00_01_00>(xy, zw),
+                    _mm256_shuffle_ps::<0b11_10_11_10>(xy, zw),
+                    _mm256_shuffle_ps::<0b01_00_01_00>(high_xy, high_zw),
+                    _mm256_shuffle_ps::<0b11_10_11_10>(high_xy, high_zw),
+                ];
+                for (l, both) in halves.into_iter().enumerate() {
+                    _mm_storeu_ps((&raw mut rows[l][part]).cast(), _mm256_castps256_ps128(both));
+                    _mm_storeu_ps((&raw mut rows[l + 4][part]).cast(), _mm256_extractf128_ps::<1>(both));
+                }
+            }
+        }
     }
 }
 
@@ -334,7 +376,13 @@ mod tests {
     }
     vectorised! { fn on_this_machine(column: &[[Vec4; 3]], index: &[u32; LANES], out: &mut [[Lane; 4]; 3]) = gathered }
 
-    fn reckoned<V: Vectors>(values: &[Lane; 2], out: &mut [Lane; 9], sums: &mut [f32; 4]) {
+    fn scattered<V: Vectors>(columns: &[Lane; 4], part: usize, rows: &mut [[Vec4; 3]; LANES]) {
+        let [x, y, z, w] = columns;
+        V::scatter([V::load(x), V::load(y), V::load(z), V::load(w)], part, rows);
+    }
+    vectorised! { fn scattered_here(columns: &[Lane; 4], part: usize, rows: &mut [[Vec4; 3]; LANES]) = scattered }
+
+    fn reckoned<V: Vectors>(values: &[Lane; 2], out: &mut [Lane; 10], sums: &mut [f32; 4]) {
         let [a, b] = [V::load(&values[0]), V::load(&values[1])];
         let results = [
             V::add(a, b),
@@ -346,12 +394,13 @@ mod tests {
             V::round(V::mul(a, V::splat(0.5))),
             V::min(a, b),
             V::packed(a, V::below(b, a)),
+            V::kept_below(a, b, a),
         ];
         *out = results.map(V::store);
         let [x, y, z] = V::totals([a, b, V::mul(a, b)]);
         *sums = [x, y, z, V::total(b)];
     }
-    vectorised! { fn reckoned_here(values: &[Lane; 2], out: &mut [Lane; 9], sums: &mut [f32; 4]) = reckoned }
+    vectorised! { fn reckoned_here(values: &[Lane; 2], out: &mut [Lane; 10], sums: &mut [f32; 4]) = reckoned }
 
     #[test]
     fn every_machine_reckons_the_same_bits() {
@@ -359,7 +408,7 @@ mod tests {
             [0.0, 1.0, 3.0, 0.1, 7.7, 5.0, 1e-20, 1e20],
             [2.0, 0.3, 3.0, -0.1, 1e-9, -5.5, 4.0, 0.7],
         ];
-        let (mut here, mut portable) = ([[0.0; LANES]; 9], [[0.0; LANES]; 9]);
+        let (mut here, mut portable) = ([[0.0; LANES]; 10], [[0.0; LANES]; 10]);
         let (mut sums_here, mut sums) = ([0.0; 4], [0.0; 4]);
         reckoned_here(&values, &mut here, &mut sums_here);
         reckoned::<Portable>(&values, &mut portable, &mut sums);
@@ -383,12 +432,15 @@ mod tests {
         let index = std::array::from_fn(|l| (7 * l as u32 + 3) % 20);
         let mut out = [[[0.0; LANES]; 4]; 3];
         on_this_machine(&column, &index, &mut out);
+        let mut rows = [[Vec4::ZERO; 3]; LANES];
         for (part, columns) in out.iter().enumerate() {
+            scattered_here(columns, part, &mut rows);
             for (axis, lane) in columns.iter().enumerate() {
                 for l in 0..LANES {
                     assert_eq!(lane[l], value(index[l] as usize, part, axis));
                 }
             }
         }
+        assert_eq!(rows, index.map(|j| column[j as usize]));
     }
 }

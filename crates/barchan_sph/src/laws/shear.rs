@@ -70,8 +70,9 @@ pub(crate) struct Motion {
     pub stress: Syms,
     /// Stress for a strain rate, ω D⁻¹ [Pa s].
     pub response: Lane,
-    /// Greatest norm of the stress [Pa] of slow flow, Y p, and what holds without pressure [Pa].
-    pub friction: Lane,
+    /// Greatest norm of the stress [Pa] of slow flow, Y p: Y [-] and p [Pa]; and what holds without pressure [Pa].
+    pub slope: Lane,
+    pub pressure: Lane,
     pub intercept: Lane,
     /// Inertial number of a shear rate, d √(ρ/p) [s].
     pub inertia: Lane,
@@ -95,7 +96,7 @@ pub(crate) fn answered<V: Vectors>(motion: &Motion, turn: Option<f32>) -> (Syms,
     let trial = plus::<V>(stress, V::load(&motion.response), rate);
     let number = V::mul(V::load(&motion.inertia), norm::<V>(deviator::<V>(rate)));
     let friction = V::mul(
-        V::load(&motion.friction),
+        V::mul(V::load(&motion.slope), V::load(&motion.pressure)),
         strengthened::<V>(number, V::load(&motion.gain)),
     );
     let limit = V::add(friction, V::load(&motion.intercept));
@@ -291,7 +292,8 @@ mod tests {
         let strain = Mat3A::from_cols_array(&[0.3, -0.1, 0.2, 0.5, 0.1, -0.4, 0.0, 0.7, -0.2]);
         let mut motion = Motion {
             response: [2.0; LANES],
-            friction: [1e3; LANES],
+            slope: [1e3; LANES],
+            pressure: [1.0; LANES],
             ..Motion::default()
         };
         for l in 0..LANES {
