@@ -179,17 +179,19 @@ mod tests {
         // SAFETY: these places are inside.
         let (gathered, picked) = unsafe { (V::gather(&column, &index), V::pick(&numbers, &index)) };
         let loaded = V::load(column.first_chunk().unwrap());
+        let away = V::minus(&gathered, &loaded);
         for l in 0..W {
             assert_eq!(picked[l], 4.0 * index[l] as f32 + 1.0);
             for axis in 0..4 {
                 assert_eq!(gathered[axis][l], 4.0 * index[l] as f32 + axis as f32);
                 assert_eq!(loaded[axis][l], 4.0 * l as f32 + axis as f32);
             }
+            assert_eq!(away.map(|d| d[l]), [4.0 * (index[l] as f32 - l as f32); 3]);
         }
     }
 
     #[test]
-    fn every_machine_reads_the_same_columns() {
+    fn every_machine_reads_the_same_columns_and_finds_their_differences() {
         on_each!(columns_are_read);
     }
 
