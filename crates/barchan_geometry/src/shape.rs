@@ -3,7 +3,7 @@ use std::fmt::Debug;
 use glam::DVec3;
 
 use crate::Aabb;
-use crate::mesh::TriMesh;
+use crate::mesh::{Face, TriMesh};
 
 /// A solid given by its signed distance.
 ///
@@ -42,6 +42,11 @@ pub trait Shape: Debug + Send + Sync {
 
     /// Its surface, if triangles can be exactly that.
     fn triangles(&self) -> Option<TriMesh> {
+        None
+    }
+
+    /// The planes that it lies behind, if they are all that bounds it.
+    fn faces(&self) -> Option<Vec<Face>> {
         None
     }
 }

@@ -2,6 +2,7 @@
 
 mod bvh;
 mod clean;
+mod convex;
 mod edges;
 mod error;
 mod exposed;
@@ -15,6 +16,7 @@ mod winding;
 
 pub use bvh::Closest;
 pub use clean::{LoadedMesh, clean};
+pub use convex::{Face, convex_solid};
 pub use error::{MeshError, Place};
 pub use files::{MeshFormat, load, parse, write_obj, write_ply, write_stl};
 pub use mass::mass_properties;

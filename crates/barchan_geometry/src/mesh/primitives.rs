@@ -7,23 +7,28 @@ use glam::DVec3;
 
 use super::TriMesh;
 
+/// The sides of a [`cuboid`], by its corners.
+pub(super) const CUBOID_QUADS: [[u32; 4]; 6] = [
+    [0, 2, 3, 1],
+    [4, 5, 7, 6],
+    [0, 1, 5, 4],
+    [2, 6, 7, 3],
+    [0, 4, 6, 2],
+    [1, 3, 7, 5],
+];
+
 /// A box of the given side lengths [m]; twelve triangles.
 pub fn cuboid(size: DVec3) -> TriMesh {
     let corner = |k: usize| {
         let sign = |bit: usize| if k & bit == 0 { -0.5 } else { 0.5 };
         size * DVec3::new(sign(1), sign(2), sign(4))
     };
-    let quads = [
-        [0, 2, 3, 1],
-        [4, 5, 7, 6],
-        [0, 1, 5, 4],
-        [2, 6, 7, 3],
-        [0, 4, 6, 2],
-        [1, 3, 7, 5],
-    ];
     TriMesh {
         vertices: (0..8).map(corner).collect(),
-        triangles: quads.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect(),
+        triangles: CUBOID_QUADS
+            .iter()
+            .flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]])
+            .collect(),
     }
 }
 

@@ -18,6 +18,7 @@ use glam::DVec3;
 
 use super::error::not_negative;
 use super::{ShapeError, unit};
+use crate::mesh::{Face, TriMesh, convex_solid};
 use crate::{Aabb, Shape, central_difference_normal};
 
 /// Everything inside any of the shapes.
@@ -163,6 +164,18 @@ impl Shape for Intersect {
         let shared = |b: Aabb, part: &Part| b.intersection(&part.bounds);
         self.parts.iter().fold(Aabb::UNBOUNDED, shared)
     }
+
+    fn triangles(&self) -> Option<TriMesh> {
+        let bounds = self.bounds();
+        let solid = bounds.is_finite() && !bounds.is_empty();
+        Some(convex_solid(&self.faces().filter(|_| solid)?, &bounds))
+    }
+
+    fn faces(&self) -> Option<Vec<Face>> {
+        let sharp = self.smooth == 0.0;
+        let parts: Option<Vec<_>> = self.parts.iter().map(|part| part.shape.faces()).collect();
+        Some(parts.filter(|_| sharp)?.concat())
+    }
 }
 
 /// A shape and its box. Outside the box the distance is at least that to the box: this tightens loose bounds, keeps fillets
@@ -272,7 +285,7 @@ impl Least {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{HalfSpace, Sphere, Transformed};
+    use super::super::{Cuboid, HalfSpace, Sphere, Transformed};
     use super::*;
 
     fn wall(axis: DVec3) -> Arc<dyn Shape> {
@@ -319,6 +332,36 @@ mod tests {
         ] {
             assert_eq!(cut.distance(p), kept.distance(p));
         }
+    }
+
+    #[test]
+    fn the_triangles_of_a_box_cut_by_a_slope_are_its_surface() {
+        let turn = glam::DQuat::from_euler(glam::EulerRot::XYZ, 0.3, -0.5, 1.1);
+        let stretch = DVec3::new(1.0, 2.0, 0.5);
+        let slope = Transformed::new(
+            wall(DVec3::new(1.0, 1.0, 2.0)),
+            DVec3::new(0.1, 0.2, -0.1),
+            turn,
+            stretch,
+        )
+        .unwrap();
+        let cuboid = Arc::new(Cuboid::new(DVec3::new(2.0, 3.0, 1.0)).unwrap());
+        let parts = || vec![Arc::new(slope.clone()) as Arc<dyn Shape>, cuboid.clone()];
+        let cut = Intersect::new(parts(), 0.0).unwrap();
+        let surface = cut.triangles().unwrap();
+        let middle = |t: usize| surface.corners(t).into_iter().sum::<DVec3>() / 3.0;
+        let places = surface
+            .vertices
+            .iter()
+            .copied()
+            .chain((0..surface.triangles.len()).map(middle));
+        for p in places {
+            assert!(cut.distance(p).abs() < 1e-12, "{p}");
+        }
+        let volume = crate::mass::of_shape(&cut, 1e-3).unwrap().volume;
+        let found = crate::mesh::mass_properties(&surface).volume;
+        assert!((found - volume).abs() < 2e-3 * volume, "{found} and {volume} m³");
+        assert!(Intersect::new(parts(), 0.1).unwrap().triangles().is_none());
     }
 
     #[test]

@@ -2,8 +2,8 @@ use glam::DVec3;
 
 use super::error::{all_positive, allow};
 use super::{ShapeError, unit};
-use crate::mesh::TriMesh;
 use crate::mesh::primitives::cuboid;
+use crate::mesh::{Face, TriMesh};
 use crate::{Aabb, Shape};
 
 /// A box with its sides along the axes, centred on the origin; edges and corners may be rounded.
@@ -58,5 +58,15 @@ impl Shape for Cuboid {
 
     fn triangles(&self) -> Option<TriMesh> {
         (self.rounding == 0.0).then(|| cuboid(2.0 * self.half))
+    }
+
+    fn faces(&self) -> Option<Vec<Face>> {
+        let sides = |axis: DVec3| {
+            [axis, -axis].map(|normal| Face {
+                normal,
+                offset: axis.dot(self.half),
+            })
+        };
+        (self.rounding == 0.0).then(|| DVec3::AXES.into_iter().flat_map(sides).collect())
     }
 }

@@ -1,6 +1,7 @@
 use glam::DVec3;
 
 use super::{ShapeError, error::finite, unit};
+use crate::mesh::Face;
 use crate::{Aabb, Shape};
 
 /// Everything on one side of a plane, without end.
@@ -44,5 +45,12 @@ impl Shape for HalfSpace {
             }
         }
         bounds
+    }
+
+    fn faces(&self) -> Option<Vec<Face>> {
+        Some(vec![Face {
+            normal: self.normal,
+            offset: self.offset,
+        }])
     }
 }

@@ -4,7 +4,7 @@ use glam::{DMat3, DQuat, DVec3};
 
 use super::error::{all_positive, finite};
 use super::{ShapeError, unit};
-use crate::mesh::TriMesh;
+use crate::mesh::{Face, TriMesh};
 use crate::{Aabb, Shape};
 
 /// A shape scaled, then rotated, then moved. The distance is as exact as the shape's own if the scale is the same along
@@ -96,6 +96,19 @@ impl Shape for Transformed {
             *p = self.at + self.rotation * (self.scale * *p);
         }
         Some(mesh)
+    }
+
+    fn faces(&self) -> Option<Vec<Face>> {
+        let moved = |face: Face| {
+            // n·x = d for x = S⁻¹ Rᵀ (p - at).
+            let slope = self.rotation * (face.normal / self.scale);
+            let length = slope.length();
+            Face {
+                normal: slope / length,
+                offset: (face.offset + slope.dot(self.at)) / length,
+            }
+        };
+        Some(self.shape.faces()?.into_iter().map(moved).collect())
     }
 }
 

@@ -83,12 +83,14 @@ impl Scene {
             place: plan.place.clone(),
             source,
         };
-        let (surface, mass_properties) = match mesh {
-            Some(mesh) => {
-                let properties = mass_properties(&mesh);
-                (mesh, properties)
-            }
-            None => {
+        let exact = match mesh {
+            Some(mesh) => Some((mass_properties(&mesh), mesh)),
+            None if unbounded => visible.triangles().map(|triangles| (ENDLESS, triangles)),
+            None => None,
+        };
+        let (mass_properties, surface) = match exact {
+            Some((properties, surface)) if !surface.triangles.is_empty() => (properties, surface),
+            _ => {
                 let tolerance = if plan.motion == Motion::Dynamic {
                     DYNAMIC_TOLERANCE
                 } else {
@@ -100,7 +102,7 @@ impl Scene {
                     body: plan.name.clone(),
                     source,
                 })?;
-                (surface, if unbounded { ENDLESS } else { properties })
+                (if unbounded { ENDLESS } else { properties }, surface)
             }
         };
         let boundary = self.boundary(plan, shape, &visible, &surface)?;
