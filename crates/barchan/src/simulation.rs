@@ -5,8 +5,8 @@ use std::time::Instant;
 use barchan_refine::{GrainRefiner, RefineError, Source};
 use barchan_scene::{Refine, Scene, SceneError, Setting};
 use barchan_world::{
-    AdvanceError, AdvanceReport, Archive, ArchiveError, Body, BodyState, Column, ColumnRef, Frame, Motion,
-    RefineReport, Refiner, Solver, Stats, Table, Twist, World, Wrench,
+    AdvanceError, AdvanceReport, Archive, ArchiveError, Body, BodyState, Column, Frame, Motion, RefineReport, Refiner,
+    Solver, Stats, Table, Twist, World, Wrench,
 };
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
@@ -207,7 +207,7 @@ impl Simulation {
         for (name, column) in self.solver.columns() {
             // Between advancing and showing, guides may have been added; columns of the solver then wait for a frame.
             if column.len() == guides.len() {
-                table.push(name, owned(column));
+                table.push(name, column);
             }
         }
         let mut stats = Stats::of_guides(world, &self.velocities);
@@ -297,17 +297,6 @@ fn measure_velocities(world: &World, starts: &[DVec3], duration: f64, velocities
     let velocity = |i: usize| (displacement(i) / duration).as_vec3();
     let guides = (0..world.guides.len()).into_par_iter();
     guides.with_min_len(PART).map(velocity).collect_into_vec(velocities);
-}
-
-fn owned(column: ColumnRef) -> Column {
-    match column {
-        ColumnRef::U8(values) => Column::U8(values.to_vec()),
-        ColumnRef::U32(values) => Column::U32(values.to_vec()),
-        ColumnRef::F32(values) => Column::F32(values.to_vec()),
-        ColumnRef::F64(values) => Column::F32(values.iter().map(|&v| v as f32).collect()),
-        ColumnRef::Vec3(values) => Column::Vec3(values.to_vec()),
-        ColumnRef::DVec3(values) => Column::Vec3(values.iter().map(|v| v.as_vec3()).collect()),
-    }
 }
 
 /// Lets guides come to rest from the negative time of a world just built up to time 0. Forces move no body meanwhile. Gives the solver, which

@@ -38,6 +38,9 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
 
+#[global_allocator]
+static ALLOCATOR: memory::Counted = memory::Counted;
+
 /// Granular material (sand, gravel, grain, snow) in high resolution. Without a command: an hourglass, simulated and drawn.
 #[derive(Parser)]
 #[command(version, max_term_width = 110)]

@@ -104,11 +104,7 @@ impl DemSolver {
     fn reaches(&self, step: f64) -> bool {
         let clumps = &self.settings.clumps;
         let State {
-            grains,
-            rows,
-            left,
-            first,
-            ..
+            grains, rows, first, ..
         } = &self.state;
         let holds = (0..grains.len()).into_par_iter().all(|g| {
             let (grain, rate) = (&grains[g], &self.adaptive.rates[g][0]);
@@ -116,7 +112,7 @@ impl DemSolver {
             own.into_iter().all(|k| {
                 let arm = rows[k].place() - grain.position;
                 let speed = (grain.velocity + spin.cross(arm)).length() + step * rate.acceleration.length();
-                HASTE * speed * step <= f64::from(left[k])
+                HASTE * speed * step <= f64::from(rows[k].left)
             })
         });
         let farthest = (self.bodies.iter().zip(&self.extents))
@@ -161,7 +157,7 @@ impl DemSolver {
         self.place(&|g, grain| rkf45::at_end(grain, &rates[g], step));
         self.adaptive.rates = rates;
         let State {
-            grains, left, first, ..
+            grains, rows, first, ..
         } = &mut self.state;
         for (g, (grain, before)) in grains.iter().zip(&self.adaptive.start).enumerate() {
             let turn = grain.rotation.angle_between(before.rotation);
@@ -169,7 +165,7 @@ impl DemSolver {
             let reach = clump.map_or(0.0, |clump| clump.extent() * grain.size);
             let way = (grain.position.distance(before.position) + turn * reach) * (1.0 + 1e-6);
             let own = first[g] as usize..first[g + 1] as usize;
-            left[own].iter_mut().for_each(|left| *left -= way as f32);
+            rows[own].iter_mut().for_each(|row| row.left -= way as f32);
         }
         self.clock.enter("bodies");
         for (b, load) in self.loads.iter_mut().enumerate() {
@@ -198,7 +194,6 @@ impl DemSolver {
             chunks: &mut self.chunks,
             grains: &mut self.state.grains,
             rows: &mut self.state.rows[..count],
-            left: &mut [],
             ways: &mut self.state.ways,
         };
         parts.each(&|parts| {

@@ -77,7 +77,6 @@ impl State {
             self.grain_of.extend((0..count).map(|_| g as u32));
             self.first.push(self.rows.len() as u32);
         }
-        self.left.resize(self.rows.len(), 0.0);
         self.rows.push(Row::FAR);
     }
 

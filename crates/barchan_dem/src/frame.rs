@@ -23,6 +23,7 @@ impl DemSolver {
     /// Takes over the world, sorts spheres, and prepares what stays the same over a frame.
     pub(crate) fn begin_frame(&mut self, world: &mut World) -> Result<(), AdvanceError> {
         self.clock.enter("sort");
+        self.first_turns = Vec::new();
         match !self.settings.has_grains() {
             true => self.state.follow(world),
             false => self.state.follow_grains(world, &self.settings),
@@ -140,16 +141,6 @@ impl DemSolver {
     ) -> Result<AdvanceReport, AdvanceError> {
         self.clock.enter("report");
         self.state.publish(world);
-        self.spins.clear();
-        let spin = |i: usize| self.state.spin(i, &self.settings.clumps).as_vec3();
-        self.spins.extend((0..world.guides.len()).map(spin));
-        self.turns.clear();
-        self.turns.extend(
-            self.state
-                .grains
-                .iter()
-                .map(|grain| grain.rotation.to_scaled_axis().as_vec3()),
-        );
         if world.guides.velocity.iter().any(|v| !v.is_finite()) {
             return Err(self.not_finite(world));
         }

@@ -25,15 +25,10 @@ impl DemSolver {
         self.searches += 1;
         self.look_ahead(world, step);
         let State {
-            rows,
-            left,
-            old,
-            grain_of,
-            ..
+            rows, old, grain_of, ..
         } = &mut self.state;
         let spheres = Reaching {
-            rows,
-            left,
+            rows: &rows[..rows.len().saturating_sub(1)],
             bridge: self.rules.bridge,
         };
         self.cells.build(spheres, self.rules.periods).map_err(refused)?;
@@ -53,10 +48,10 @@ impl DemSolver {
         self.body_margin = HASTE * HORIZON * farthest;
         self.body_travel = 0.0;
         let (margin, surfaces, bodies) = (self.body_margin, &self.surfaces, &self.bodies);
-        let (rows, left, origin) = (&*rows, &*left, world.origin);
+        let (rows, origin) = (&*rows, world.origin);
         self.chunks
             .par_iter_mut()
-            .for_each(|chunk| near::find(chunk, rows, origin, left, margin, surfaces, bodies));
+            .for_each(|chunk| near::find(chunk, rows, origin, margin, surfaces, bodies));
         self.state.ways.fill(0.0);
         self.travels.fill(0.0);
         Ok(())
@@ -64,13 +59,13 @@ impl DemSolver {
 
     /// How far each sphere may go until the next search.
     fn look_ahead(&mut self, world: &World, step: f64) {
-        let State { rows, left, .. } = &mut self.state;
+        let count = self.state.spheres();
         let fall = 0.5 * world.gravity.length() * (HORIZON * step).powi(2);
-        for (row, left) in rows.iter().zip(left) {
+        for row in &mut self.state.rows[..count] {
             let (way, radius) = (row.velocity().length() * step, row.radius());
             let wanted = HASTE * HORIZON * way + fall.min(0.1 * radius) + LEEWAY * radius;
             let most = (MOST_LEEWAY * radius).max(HASTE * LEAST * way);
-            *left = wanted.min(most) as f32;
+            row.left = wanted.min(most) as f32;
         }
     }
 }

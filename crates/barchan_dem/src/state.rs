@@ -18,8 +18,6 @@ pub(crate) struct State {
     pub rows: Vec<Row>,
     pub motions: Vec<Motion>,
     pub pulls: Vec<Pull>,
-    /// How far each may go before the next search [m].
-    pub left: Vec<f32>,
     /// How far each went in this step [m].
     pub ways: Vec<f32>,
     /// Number that each sphere had before the last sort; empty where all have kept theirs.
@@ -127,7 +125,6 @@ impl State {
         let count = self.motions.len();
         self.pulls.resize(count, Pull::default());
         self.ways.resize(count, 0.0);
-        self.left.resize(count, 0.0);
     }
 
     /// Farthest that a sphere is from `center` [m].
@@ -156,8 +153,7 @@ impl State {
     pub(crate) fn save(&self, archive: &mut Archive) {
         archive.put("dem.ids", &self.ids);
         if !self.grains.is_empty() {
-            let all: Vec<[f64; 13]> = self.grains.iter().map(Grain::numbers).collect();
-            archive.put("dem.grains", &all);
+            archive.put_all("dem.grains", self.grains.iter().map(Grain::numbers));
             return;
         }
         let numbers = |i: usize| {
@@ -168,8 +164,7 @@ impl State {
             numbers[6..].copy_from_slice(&motion.spin.to_array());
             numbers
         };
-        let all: Vec<[f64; 9]> = (0..self.ids.len()).map(numbers).collect();
-        archive.put("dem.spheres", &all);
+        archive.put_all("dem.spheres", (0..self.ids.len()).map(numbers));
     }
 
     pub(crate) fn load(world: &World, settings: &DemSettings, archive: &Archive) -> Result<Self, ArchiveError> {

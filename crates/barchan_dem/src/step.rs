@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use barchan_bodies::Dynamics;
 use barchan_world::{
-    AdvanceError, AdvanceReport, Archive, ArchiveError, Body, ColumnRef, Solver, Stopwatch, World, Wrench,
+    AdvanceError, AdvanceReport, Archive, ArchiveError, Body, Column, Solver, Stopwatch, World, Wrench,
 };
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
@@ -14,7 +14,7 @@ use crate::adaptive::Adaptive;
 use crate::clumped;
 use crate::cpu::cells::Cells;
 use crate::cpu::contacts::Chunk;
-use crate::cpu::grains::{self, Parts};
+use crate::cpu::grains::{self, Grain, Parts};
 use crate::cpu::motion::{self, Moved};
 use crate::cpu::past::Past;
 use crate::cpu::rows::Push;
@@ -53,9 +53,8 @@ pub struct DemSolver {
     pub(crate) body_margin: f64,
     pub(crate) cells: Cells,
     pub(crate) searches: u32,
-    /// What is shown of guides: angular velocities [rad/s], and of clumps rotation vectors [rad].
-    pub(crate) spins: Vec<Vec3>,
-    pub(crate) turns: Vec<Vec3>,
+    /// Rotation vectors of clumps [rad] before the first frame.
+    pub(crate) first_turns: Vec<Vec3>,
     pub(crate) adaptive: Adaptive,
     pub(crate) clock: Stopwatch,
 }
@@ -103,7 +102,7 @@ impl DemSolver {
         let names: Vec<String> = world.materials.all.iter().map(|m| m.name.clone()).collect();
         settings.check(&names)?;
         settings.check_step(world)?;
-        let turns = match settings.clumps.is_empty() {
+        let first_turns = match settings.clumps.is_empty() {
             true => Vec::new(),
             false => clumped::first_turns(world, &settings),
         };
@@ -128,8 +127,7 @@ impl DemSolver {
             body_margin: 0.0,
             cells: Cells::default(),
             searches: 0,
-            spins: Vec::new(),
-            turns,
+            first_turns,
             adaptive: Adaptive::default(),
             clock: Stopwatch::default(),
         })
@@ -206,7 +204,6 @@ impl DemSolver {
             rows,
             motions,
             pulls,
-            left,
             ways,
             ..
         } = &mut self.state;
@@ -215,10 +212,9 @@ impl DemSolver {
             .par_chunks_mut(CHUNK)
             .zip(motions.par_chunks(CHUNK))
             .zip(pulls.par_chunks(CHUNK))
-            .zip(left.par_chunks_mut(CHUNK))
             .zip(ways.par_chunks_mut(CHUNK));
         columns
-            .map(|((((rows, motions), pulls), left), ways)| motion::advance(rows, motions, pulls, left, ways, step))
+            .map(|(((rows, motions), pulls), ways)| motion::advance(rows, motions, pulls, ways, step))
             .reduce(|| Moved::NOT, Moved::with)
     }
 
@@ -229,7 +225,6 @@ impl DemSolver {
             chunks: &mut self.chunks,
             grains: &mut self.state.grains,
             rows: &mut self.state.rows[..count],
-            left: &mut self.state.left,
             ways: &mut self.state.ways,
         };
         let clumps = &self.settings.clumps;
@@ -319,7 +314,6 @@ impl DemSolver {
             chunks: &mut self.chunks,
             grains,
             rows: &mut [],
-            left: &mut [],
             ways,
         };
         parts.each(&|parts| {
@@ -379,10 +373,18 @@ impl Solver for DemSolver {
         true
     }
 
-    fn columns(&self) -> Vec<(&'static str, ColumnRef<'_>)> {
-        let mut columns = vec![("angular_velocity", ColumnRef::Vec3(&self.spins))];
-        if !self.turns.is_empty() {
-            columns.push(("rotation", ColumnRef::Vec3(&self.turns)));
+    /// Made when asked for: they would take as much memory as a place.
+    fn columns(&self) -> Vec<(&'static str, Column)> {
+        let State { ids, grains, .. } = &self.state;
+        let spin = |i: usize| self.state.spin(i, &self.settings.clumps).as_vec3();
+        let mut columns = vec![("angular_velocity", Column::Vec3((0..ids.len()).map(spin).collect()))];
+        let turn = |grain: &Grain| grain.rotation.to_scaled_axis().as_vec3();
+        let turns = match grains.is_empty() {
+            true => self.first_turns.clone(),
+            false => grains.iter().map(turn).collect(),
+        };
+        if !turns.is_empty() {
+            columns.push(("rotation", Column::Vec3(turns)));
         }
         columns
     }

@@ -82,9 +82,9 @@ fn an_asymmetric_clump_flips_about_its_middle_axis_when_it_should() {
     // About the middle axis, a little aside; the clump lies at random.
     run(&mut solver, &mut world, 1e-3, 1);
     let rotation = {
-        let (name, column) = solver.columns()[1];
-        assert_eq!(name, "rotation");
-        let barchan_world::ColumnRef::Vec3(turns) = column else {
+        let (name, column) = &solver.columns()[1];
+        assert_eq!(*name, "rotation");
+        let barchan_world::Column::Vec3(turns) = column else {
             panic!()
         };
         DQuat::from_scaled_axis(turns[0].as_dvec3())
@@ -98,7 +98,7 @@ fn an_asymmetric_clump_flips_about_its_middle_axis_when_it_should() {
     let mut sign = 1.0;
     for k in 1..9000 {
         run(&mut solver, &mut world, 1e-3, 1);
-        let barchan_world::ColumnRef::Vec3(turns) = solver.columns()[1].1 else {
+        let barchan_world::Column::Vec3(turns) = &solver.columns()[1].1 else {
             panic!()
         };
         let turn = DQuat::from_scaled_axis(turns[0].as_dvec3());
@@ -214,7 +214,7 @@ fn rotations() -> [DQuat; 2] {
     add(&mut world, DVec3::X, DVec3::ZERO, 0.01);
     let mut solver = solver(&world, settings(Clump::cube(1.2).unwrap()));
     run(&mut solver, &mut world, 1e-6, 1);
-    let barchan_world::ColumnRef::Vec3(turns) = solver.columns()[1].1 else {
+    let barchan_world::Column::Vec3(turns) = &solver.columns()[1].1 else {
         panic!()
     };
     let turn = |id: u32| {

@@ -11,6 +11,8 @@ const COLUMNS: u32 = 256;
 
 /// Spheres of a clump, at most: those of one grain stay in one chunk of work.
 const MOST_SPHERES: usize = 1000;
+/// Most spheres that a clump may be given as [-].
+const MOST_LISTED: usize = 10_000;
 
 /// Moments of inertia that differ by less, of their mean [-], are the same.
 const ROUND: f64 = 1e-3;
@@ -42,6 +44,12 @@ pub enum ClumpError {
     TooMany {
         /// Radius of the spheres [m].
         radius: f64,
+        /// Number of spheres.
+        spheres: usize,
+    },
+    /// A list that is too long.
+    #[error("a clump may have {MOST_LISTED} spheres, got {spheres}")]
+    TooLong {
         /// Number of spheres.
         spheres: usize,
     },
@@ -122,6 +130,10 @@ impl Clump {
     /// A solid whose surface spheres cover from within, at these places [m] of these radii [m]: it touches as they do and has the mass and
     /// inertia of the solid, for a density of 1.
     pub fn of_solid(whole: &MassProperties, spheres: &[(DVec3, f64)]) -> Result<Self, ClumpError> {
+        if spheres.len() > MOST_LISTED {
+            let spheres = spheres.len();
+            return Err(ClumpError::TooLong { spheres });
+        }
         if spheres.is_empty() || whole.volume.is_nan() || whole.volume <= 0.0 {
             return Err(ClumpError::Empty {
                 spheres: spheres.len(),

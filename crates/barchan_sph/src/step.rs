@@ -2,7 +2,7 @@
 
 use barchan_bodies::Dynamics;
 use barchan_world::{
-    AdvanceError, AdvanceReport, Archive, ArchiveError, ColumnRef, Friction, Guides, Solver, Stopwatch, World, Wrench,
+    AdvanceError, AdvanceReport, Archive, ArchiveError, Column, Friction, Guides, Solver, Stopwatch, World, Wrench,
     displace,
 };
 use glam::{Vec3, Vec4, Vec4Swizzles};
@@ -395,13 +395,13 @@ impl Solver for SphSolver {
         self.end_frame(world, duration, steps)
     }
 
-    fn columns(&self) -> Vec<(&'static str, ColumnRef<'_>)> {
+    fn columns(&self) -> Vec<(&'static str, Column)> {
         let mut columns = vec![
-            ("density", ColumnRef::F32(&self.columns.compression)),
-            ("pressure", ColumnRef::F32(&self.past.pressure)),
+            ("density", Column::F32(self.columns.compression.clone())),
+            ("pressure", Column::F32(self.past.pressure.clone())),
         ];
         if self.settings.is_moist() {
-            columns.push(("wetness", ColumnRef::F32(&self.past.wetness)));
+            columns.push(("wetness", Column::F32(self.past.wetness.clone())));
         }
         columns
     }

@@ -55,6 +55,13 @@ impl Archive {
             .insert(name.to_owned(), bytemuck::cast_slice(values).to_vec());
     }
 
+    /// Stores an array that is nowhere as a whole.
+    pub fn put_all<T: Pod>(&mut self, name: &str, values: impl ExactSizeIterator<Item = T>) {
+        let mut bytes = Vec::with_capacity(values.len() * size_of::<T>());
+        values.for_each(|value| bytes.extend_from_slice(bytemuck::bytes_of(&value)));
+        self.entries.insert(name.to_owned(), bytes);
+    }
+
     /// An array that was stored.
     pub fn get<T: Pod>(&self, name: &str) -> Result<Vec<T>, ArchiveError> {
         let bytes = self

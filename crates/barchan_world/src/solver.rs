@@ -3,7 +3,7 @@
 use glam::Vec3;
 use thiserror::Error;
 
-use crate::{Archive, ArchiveError, ColumnRef, Table, World};
+use crate::{Archive, ArchiveError, Column, Table, World};
 
 /// What a solver did over a frame.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -70,7 +70,7 @@ pub trait Solver: Send {
     }
 
     /// Columns of its own worth showing, a value a guide in the world's order.
-    fn columns(&self) -> Vec<(&'static str, ColumnRef<'_>)> {
+    fn columns(&self) -> Vec<(&'static str, Column)> {
         Vec::new()
     }
 

@@ -71,22 +71,8 @@ const CASES: [Case; 4] = [
 const MEASURED: u32 = 6;
 
 pub fn run(printer: &mut Printer) {
-    warm_up();
     for case in &CASES {
         measure(printer, case);
-    }
-}
-
-/// Brings the program's own pages into memory before it is measured what spheres need.
-fn warm_up() {
-    let few = Case {
-        side: 0.1,
-        height: 0.05,
-        ..CASES[0]
-    };
-    if let Ok(mut simulation) = Simulation::new(&read(&few, 60, "")) {
-        // What goes wrong here goes wrong again where it is told.
-        let _ = simulation.advance();
     }
 }
 
@@ -122,21 +108,17 @@ fn scene(case: &Case, rate: u32, settings: &str) -> String {
 }
 
 fn measure(printer: &mut Printer, case: &Case) {
-    let before = memory::resident();
+    let go_on = |simulation: &mut Simulation| simulation.advance().map_err(|error| tell!("dem: {error}")).is_ok();
     memory::reset_peak();
-    let build = Simulation::new(&read(case, 60, ""));
-    let Ok(mut simulation) = build.map_err(|error| tell!("{}: {error}", case.name)) else {
+    let (settled, most) = memory::most_asked_for(|| {
+        let build = Simulation::new(&read(case, 60, ""));
+        let mut simulation = build.map_err(|error| tell!("{}: {error}", case.name)).ok()?;
+        (0..case.settling).all(|_| go_on(&mut simulation)).then_some(simulation)
+    });
+    let peak = memory::peak();
+    let Some(simulation) = settled else {
         return;
     };
-    let go_on = |simulation: &mut Simulation| simulation.advance().map_err(|error| tell!("dem: {error}")).is_ok();
-    for _ in 0..case.settling {
-        if !go_on(&mut simulation) {
-            return;
-        }
-    }
-    let peak = memory::peak()
-        .zip(before)
-        .map(|(peak, before)| peak.saturating_sub(before));
     let archive = simulation.save();
     drop(simulation);
     let mut simulation = Simulation::resume(&read(case, 500, "step = 1e-5"), &archive).expect("the same spheres");
@@ -168,7 +150,7 @@ fn measure(printer: &mut Printer, case: &Case) {
         "searches": extra("searches"),
         "max_overlap": report.max_overlap,
         "peak_bytes": peak,
-        "bytes_per_sphere": peak.map(|bytes| bytes as f64 / spheres),
+        "bytes_per_sphere": most as f64 / spheres,
         "stages_ms": stages,
         "liggghts_steps_per_s": other(0),
         "lammps_steps_per_s": other(1),

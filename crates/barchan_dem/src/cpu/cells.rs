@@ -22,8 +22,6 @@ const CELLS: usize = 2;
 #[derive(Clone, Copy)]
 pub(crate) struct Reaching<'a> {
     pub rows: &'a [Row],
-    /// How far each may go until the next search [m].
-    pub left: &'a [f32],
     /// Longest bridge, of the reduced radius [-].
     pub bridge: f64,
 }
@@ -32,7 +30,8 @@ impl Reaching<'_> {
     /// How far sphere `k` reaches [m]: half a bridge is at most a quarter of its length times the radius.
     #[inline(always)]
     pub(crate) fn reach(&self, k: usize) -> f64 {
-        ((1.0 + 0.25 * self.bridge) * self.rows[k].radius() + f64::from(self.left[k])) * (1.0 + 1e-6)
+        let row = &self.rows[k];
+        ((1.0 + 0.25 * self.bridge) * row.radius() + f64::from(row.left)) * (1.0 + 1e-6)
     }
 }
 
@@ -133,7 +132,7 @@ impl Cells {
     /// Sorts spheres into cells.
     pub(crate) fn build(&mut self, spheres: Reaching<'_>, periods: [f64; 3]) -> Result<(), TooNarrow> {
         self.periods = periods;
-        let rows = &spheres.rows[..spheres.left.len()];
+        let rows = spheres.rows;
         let reach = |k: usize| spheres.reach(k);
         let extent = (0..rows.len()).into_par_iter().map(|k| Extent {
             low: rows[k].place(),
@@ -286,7 +285,6 @@ mod tests {
         let rows: Vec<Row> = (0..600).map(row).collect();
         let spheres = Reaching {
             rows: &rows,
-            left: &[0.0; 600],
             bridge: 0.0,
         };
         let mut cells = Cells::default();
@@ -327,7 +325,6 @@ mod tests {
         }];
         let spheres = Reaching {
             rows: &rows,
-            left: &[0.0],
             bridge: 0.0,
         };
         let refused = Cells::default().build(spheres, [0.0, 1.0, 0.0]).unwrap_err();

@@ -1,5 +1,7 @@
 //! Pairs of spheres that may touch before the next search, chunk by chunk, with what they remember.
 
+use std::cell::RefCell;
+
 use barchan_world::Wrench;
 use glam::DMat3;
 use rayon::prelude::*;
@@ -20,9 +22,11 @@ use super::walls::Touch;
 pub(crate) struct Pairs {
     /// Pairs of the chunk's `k`-th sphere begin at `first[k]`.
     pub first: Vec<u32>,
-    /// Its sphere of each pair and the other one; the other has the higher number if it is in the chunk, too. Padded by pairs with nobody
-    /// to whole blocks.
-    pub own: Vec<u32>,
+    /// Number of the chunk's first sphere.
+    pub start: u32,
+    /// Its sphere of each pair, counted from the first, and the other one, which has the higher number if it is in the chunk, too. Padded by
+    /// pairs with nobody to whole blocks.
+    pub own: Vec<u16>,
     pub other: Vec<u32>,
     pub history: Vec<History>,
     /// The same for rolling, where anything resists it.
@@ -56,43 +60,54 @@ impl Known<'_> {
     }
 }
 
-impl Pairs {
-    /// The pairs of the spheres of `chunk`, which go on as they are remembered.
-    fn found(chunk: &Chunk, known: &Known<'_>) -> Self {
-        let before = &chunk.pairs;
-        let inside = chunk.start as u32..(chunk.start + chunk.len) as u32;
-        let mut pairs = Self {
-            first: Vec::with_capacity(chunk.len + 1),
-            other: Vec::with_capacity(before.other.len() + before.other.len() / 8 + LANES),
-            nobody: known.spheres.left.len() as u32,
-            ..Self::default()
-        };
-        pairs.first.push(0);
+thread_local! {
+    /// Pairs while they are found: they still need those they replace.
+    static FOUND: RefCell<Found> = RefCell::default();
+}
+
+/// What is found of the pairs of one chunk, as [`Pairs`] keeps it.
+#[derive(Default)]
+struct Found {
+    first: Vec<u32>,
+    other: Vec<u32>,
+    history: Vec<History>,
+    rolled: Vec<History>,
+}
+
+impl Found {
+    /// Finds who may touch the spheres from `start` on, `count` of them.
+    fn meet(&mut self, start: usize, count: usize, known: &Known<'_>) {
+        self.first.clear();
+        self.other.clear();
+        self.first.push(0);
+        let inside = start as u32..(start + count) as u32;
         for i in inside.clone() {
             let grain = |k: u32| known.grain_of.get(k as usize);
             let found = |j: u32| {
                 if grain(i).is_none() || grain(i) != grain(j) {
-                    pairs.other.push(j);
+                    self.other.push(j);
                 }
             };
             // Those before it in the chunk have found it.
             known.cells.near(known.spheres, i as usize, inside.start..=i, found);
-            pairs.first.push(pairs.other.len() as u32);
+            self.first.push(self.other.len() as u32);
         }
-        assert!(
-            pairs.other.iter().all(|&j| j < pairs.nobody),
-            "a sphere that is not there"
-        );
-        let count = pairs.other.len();
-        let padded = count.next_multiple_of(LANES);
-        pairs.own.reserve_exact(padded);
-        pairs.history.reserve_exact(padded);
+        let nobody = known.spheres.rows.len() as u32;
+        assert!(self.other.iter().all(|&j| j < nobody), "a sphere that is not there");
+        self.other.resize(self.other.len().next_multiple_of(LANES), nobody);
+    }
+
+    /// Finds what pairs of the spheres from `start` on remember, in `before` or in what is known of the past.
+    fn remember(&mut self, start: usize, before: &Pairs, known: &Known<'_>) {
+        let padded = self.other.len();
         let rolled = if known.rules.rolls { padded } else { 0 };
-        pairs.rolled.reserve_exact(rolled);
-        for k in 0..chunk.len {
-            let i = inside.start + k as u32;
-            for c in pairs.first[k] as usize..pairs.first[k + 1] as usize {
-                let j = pairs.other[c];
+        self.history.clear();
+        self.history.reserve_exact(padded);
+        self.rolled.clear();
+        self.rolled.reserve_exact(rolled);
+        for (k, row) in self.first.windows(2).enumerate() {
+            let i = (start + k) as u32;
+            for &j in &self.other[row[0] as usize..row[1] as usize] {
                 let (mut history, rolled) = match known.past {
                     Some(past) => past.pair(known.old(i), known.old(j)),
                     None => before.of(k, j),
@@ -101,24 +116,62 @@ impl Pairs {
                 if known.rules.bridge > 0.0 && known.old(i) == NEW && known.old(j) == NEW {
                     history[3] = BRIDGED as f32;
                 }
-                pairs.own.push(i);
-                pairs.history.push(history);
+                self.history.push(history);
                 if known.rules.rolls {
-                    pairs.rolled.push(rolled);
+                    self.rolled.push(rolled);
                 }
             }
         }
-        pairs.own.resize(padded, inside.start);
-        pairs.other.resize(padded, pairs.nobody);
-        pairs.history.resize(padded, [0.0; 4]);
-        pairs.rolled.resize(rolled, [0.0; 4]);
-        if !known.grain_of.is_empty() {
-            pairs.shares.resize(padded, 1.0);
-            pairs.groups = Groups::of(&pairs, known.grain_of);
+        self.history.resize(padded, [0.0; 4]);
+        self.rolled.resize(rolled, [0.0; 4]);
+    }
+}
+
+/// Puts `new` in the place of what there was, in the same memory where that is neither too small nor much too large: lists of a bed at rest
+/// soon stay where they are.
+fn replace<T: Copy>(values: &mut Vec<T>, new: &[T]) {
+    values.clear();
+    if values.capacity() > new.len() + new.len() / 16 {
+        values.shrink_to(new.len());
+    }
+    values.reserve_exact(new.len());
+    values.extend_from_slice(new);
+}
+
+impl Pairs {
+    /// Finds the pairs of the spheres from `start` on, `count` of them; those that there were go on.
+    fn find(&mut self, start: usize, count: usize, known: &Known<'_>) {
+        FOUND.with_borrow_mut(|found| {
+            found.meet(start, count, known);
+            found.remember(start, self, known);
+            self.take_over(start, found, known);
+        });
+    }
+
+    /// Pairs as they were found, padded to whole blocks.
+    fn take_over(&mut self, start: usize, found: &Found, known: &Known<'_>) {
+        self.start = start as u32;
+        self.nobody = known.spheres.rows.len() as u32;
+        replace(&mut self.first, &found.first);
+        replace(&mut self.other, &found.other);
+        replace(&mut self.history, &found.history);
+        replace(&mut self.rolled, &found.rolled);
+        let padded = self.other.len();
+        self.own.clear();
+        self.own.shrink_to(self.other.capacity());
+        self.own.reserve_exact(padded);
+        for (k, row) in (0..).zip(self.first.windows(2)) {
+            self.own.resize(row[1] as usize, k);
         }
+        self.own.resize(padded, 0);
+        if !known.grain_of.is_empty() {
+            self.shares.clear();
+            self.shares.resize(padded, 1.0);
+            self.groups = Groups::of(self, known.grain_of);
+        }
+        self.speeds.clear();
         let speeds = if known.rules.is_adaptive { padded } else { 0 };
-        pairs.speeds.resize(speeds, [[0.0; 4]; 2]);
-        pairs
+        self.speeds.resize(speeds, [[0.0; 4]; 2]);
     }
 
     /// What the `k`-th sphere remembers of sphere `j`, of sliding and of rolling.
@@ -129,6 +182,11 @@ impl Pairs {
             let c = row.start + c;
             (self.history[c], self.rolled.get(c).copied().unwrap_or_default())
         })
+    }
+
+    /// Both spheres of pair `c`.
+    pub(crate) fn spheres(&self, c: usize) -> [u32; 2] {
+        [self.start + u32::from(self.own[c]), self.other[c]]
     }
 
     /// Visits what pairs remember that touch or have touched, each once: the number of its first sphere in the chunk, the other sphere, and
@@ -220,5 +278,5 @@ pub(crate) fn divide(chunks: &mut Vec<Chunk>, count: usize, first: &[u32], bodie
 pub(crate) fn rebuild(chunks: &mut [Chunk], known: &Known<'_>) {
     chunks
         .par_iter_mut()
-        .for_each(|chunk| chunk.pairs = Pairs::found(chunk, known));
+        .for_each(|chunk| chunk.pairs.find(chunk.start, chunk.len, known));
 }

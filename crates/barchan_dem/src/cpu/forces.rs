@@ -36,10 +36,11 @@ fn push_pairs<V: Vectors>(chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], 
         .chunks_exact(LANES)
         .zip(chunk_pairs.other.chunks_exact(LANES));
     for (k, ((own, other), history)) in pairs.zip(chunk_pairs.history.chunks_exact_mut(LANES)).enumerate() {
-        let own: &[u32; LANES] = own.try_into().expect("a whole block");
+        let own: &[u16; LANES] = own.try_into().expect("a whole block");
+        let spheres = own.map(|k| start as u32 + u32::from(k));
         let other: &[u32; LANES] = other.try_into().expect("a whole block");
         // SAFETY: pairs name no sphere beyond `nobody`, which is the last row.
-        let (a, b) = unsafe { (V::gather(rows, own), V::gather(rows, other)) };
+        let (a, b) = unsafe { (V::gather(rows, &spheres), V::gather(rows, other)) };
         let mut arms = [[0.0; LANES]; 2];
         if !meet(
             &mut block,
@@ -114,7 +115,7 @@ fn push_pairs<V: Vectors>(chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], 
             let on = |arm: f64, sign: f64| -> [f64; 3] {
                 std::array::from_fn(|axis| arm * torque[axis][l] + sign * moment[axis])
             };
-            pushes[own[l] as usize - start].add(force, on(arms[0][l], 1.0));
+            pushes[own[l] as usize].add(force, on(arms[0][l], 1.0));
             if let Some(push) = pushes.get_mut((other[l] as usize).wrapping_sub(start)) {
                 push.subtract(force, on(arms[1][l], -1.0));
             }

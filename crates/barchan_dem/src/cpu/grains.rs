@@ -129,7 +129,6 @@ pub(crate) struct Parts<'a> {
     pub chunks: &'a mut [Chunk],
     pub grains: &'a mut [Grain],
     pub rows: &'a mut [Row],
-    pub left: &'a mut [f32],
     pub ways: &'a mut [f32],
 }
 
@@ -148,20 +147,17 @@ impl Parts<'_> {
         let (chunks_a, chunks_b) = self.chunks.split_at_mut(count / 2);
         let (grains_a, grains_b) = self.grains.split_at_mut(grains);
         let (rows_a, rows_b) = self.rows.split_at_mut(spheres.min(self.rows.len()));
-        let (left_a, left_b) = self.left.split_at_mut(spheres.min(self.left.len()));
         let (ways_a, ways_b) = self.ways.split_at_mut(spheres);
         let a = Parts {
             chunks: chunks_a,
             grains: grains_a,
             rows: rows_a,
-            left: left_a,
             ways: ways_a,
         };
         let b = Parts {
             chunks: chunks_b,
             grains: grains_b,
             rows: rows_b,
-            left: left_b,
             ways: ways_b,
         };
         rayon::join(|| a.each(work), || b.each(work));
@@ -181,11 +177,11 @@ pub(crate) fn advance(parts: Parts<'_>, clumps: &[Clump], step: f64) {
         let spin = angular_velocity(grain.rotation, inverse, grain.momentum + half * grain.torque);
         let own = first..first + grain.count(clumps);
         first = own.end;
-        let ways = &mut parts.ways[own.clone()];
-        grain.place(clumps, &mut parts.rows[own.clone()], ways, velocity, spin);
-        for (left, way) in parts.left[own].iter_mut().zip(ways) {
-            *left -= *way;
-            moved.left = moved.left.min(*left);
+        let (rows, ways) = (&mut parts.rows[own.clone()], &mut parts.ways[own]);
+        grain.place(clumps, rows, ways, velocity, spin);
+        for (row, way) in rows.iter_mut().zip(ways) {
+            row.left -= *way;
+            moved.left = moved.left.min(row.left);
             moved.is_finite &= way.is_finite();
         }
     }

@@ -50,19 +50,12 @@ impl Moved {
     }
 }
 
-/// Moves spheres by a step, and expects their velocities at its end. `left` is what each may still go, `ways` how far it went [m].
-pub(crate) fn advance(
-    rows: &mut [Row],
-    motions: &[Motion],
-    pulls: &[Pull],
-    left: &mut [f32],
-    ways: &mut [f32],
-    step: f64,
-) -> Moved {
+/// Moves spheres by a step, and expects their velocities at its end. `ways` is how far each went [m].
+pub(crate) fn advance(rows: &mut [Row], motions: &[Motion], pulls: &[Pull], ways: &mut [f32], step: f64) -> Moved {
     let half = 0.5 * step;
     let mut moved = Moved::NOT;
-    let columns = rows.iter_mut().zip(motions).zip(pulls).zip(left).zip(ways);
-    for ((((row, motion), pull), left), way) in columns {
+    let columns = rows.iter_mut().zip(motions).zip(pulls).zip(ways);
+    for (((row, motion), pull), way) in columns {
         let mut length = 0.0;
         for axis in 0..3 {
             let shift = step * motion.velocity[axis];
@@ -72,8 +65,8 @@ pub(crate) fn advance(
             row.spin[axis] = (motion.spin[axis] + half * f64::from(pull.angular[axis])) as f32;
         }
         *way = (length.sqrt() * (1.0 + 1e-6)) as f32;
-        *left -= *way;
-        moved.left = moved.left.min(*left);
+        row.left -= *way;
+        moved.left = moved.left.min(row.left);
         moved.is_finite &= length.is_finite();
     }
     moved

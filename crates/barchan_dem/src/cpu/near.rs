@@ -16,12 +16,11 @@ pub(crate) struct Near {
     pub clear: f32,
 }
 
-/// Finds the spheres of a chunk that may touch a body: `leeway` is how far each may go, `margin` how far bodies may [m].
+/// Finds the spheres of a chunk that may touch a body, as far as each may go; bodies may go `margin` [m].
 pub(crate) fn find(
     chunk: &mut Chunk,
     rows: &[Row],
     origin: DVec3,
-    leeway: &[f32],
     margin: f64,
     surfaces: &[Surface],
     bodies: &[Placed],
@@ -30,7 +29,7 @@ pub(crate) fn find(
     for k in 0..chunk.len {
         let row = &rows[chunk.start + k];
         let place = origin + row.place();
-        let reach = row.radius() + f64::from(leeway[chunk.start + k]) + margin;
+        let reach = row.radius() + f64::from(row.left) + margin;
         for (b, (surface, body)) in surfaces.iter().zip(bodies).enumerate() {
             if !body.is_present || body.clearance(place) > reach {
                 continue;

@@ -19,7 +19,8 @@ pub(crate) struct Row {
     pub material: f32,
     /// Angular velocity expected at the end of the step [rad/s].
     pub spin: [f32; 3],
-    pub padding: f32,
+    /// How far it may go before the next search [m].
+    pub left: f32,
 }
 
 impl Row {
@@ -31,7 +32,7 @@ impl Row {
         velocity: [0.0; 3],
         material: 0.0,
         spin: [0.0; 3],
-        padding: 0.0,
+        left: 0.0,
     };
 
     /// Centre [m].

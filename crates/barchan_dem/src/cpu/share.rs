@@ -26,9 +26,9 @@ pub(crate) struct Groups {
 impl Groups {
     /// Groups the `pairs` of a chunk, whose spheres are of the grains `grain_of`. Pairs come grain by grain: the few of each are sorted.
     pub(crate) fn of(pairs: &Pairs, grain_of: &[u32]) -> Self {
-        let grain = |side: &[u32], c: u32| grain_of[side[c as usize] as usize];
+        let grains = |c: u32| pairs.spheres(c as usize).map(|k| grain_of[k as usize]);
         let spheres = |c: u32| {
-            let (i, j) = (pairs.own[c as usize], pairs.other[c as usize]);
+            let [i, j] = pairs.spheres(c as usize);
             [i.min(j), i.max(j)]
         };
         let count = pairs.first.last().copied().unwrap_or_default();
@@ -37,17 +37,17 @@ impl Groups {
             nobody: pairs.nobody,
             ..Self::default()
         };
-        for own in all.chunk_by_mut(|&a, &b| grain(&pairs.own, a) == grain(&pairs.own, b)) {
-            own.sort_unstable_by_key(|&c| (grain(&pairs.other, c), spheres(c)));
-            let same = own.chunk_by(|&a, &b| grain(&pairs.other, a) == grain(&pairs.other, b));
+        for own in all.chunk_by_mut(|&a, &b| grains(a)[0] == grains(b)[0]) {
+            own.sort_unstable_by_key(|&c| (grains(c)[1], spheres(c)));
+            let same = own.chunk_by(|&a, &b| grains(a)[1] == grains(b)[1]);
             for group in same.filter(|group| group.len() > 1) {
                 groups.pairs.extend_from_slice(group);
                 groups.ends.push(groups.pairs.len() as u32);
             }
         }
         let padded = groups.pairs.len().next_multiple_of(LANES);
-        groups.spheres = [&pairs.own, &pairs.other].map(|side| {
-            let mut spheres: Vec<u32> = groups.pairs.iter().map(|&c| side[c as usize]).collect();
+        groups.spheres = [0, 1].map(|side| {
+            let mut spheres: Vec<u32> = groups.pairs.iter().map(|&c| pairs.spheres(c as usize)[side]).collect();
             spheres.resize(padded, pairs.nobody);
             spheres
         });
@@ -112,7 +112,7 @@ impl Chunk {
             meetings.clear();
             let touching = group.iter().zip(touch).filter(|(_, touches)| **touches);
             meetings.extend(touching.map(|(&pair, _)| {
-                let [a, b] = [&pairs.own, &pairs.other].map(|side| rows[side[pair as usize] as usize].place());
+                let [a, b] = pairs.spheres(pair as usize).map(|k| rows[k as usize].place());
                 let normal = nearest(b - a, periods).normalize_or_zero();
                 Meeting { pair, normal }
             }));
@@ -134,7 +134,7 @@ mod tests {
         let groups = |all: &[[u32; 2]]| {
             let pairs = Pairs {
                 first: vec![0, all.len() as u32],
-                own: all.iter().map(|pair| pair[0]).chain([0]).collect(),
+                own: all.iter().map(|pair| pair[0] as u16).chain([0]).collect(),
                 other: all.iter().map(|pair| pair[1]).chain([5]).collect(),
                 ..Pairs::default()
             };

@@ -120,7 +120,7 @@ mod tests {
                 velocity: [single(4), single(5), single(6)],
                 material: single(MATERIAL),
                 spin: [single(8), single(9), single(10)],
-                padding: 0.0,
+                left: 0.0,
             }
         };
         let rows: Vec<Row> = (0..20).map(row).collect();

@@ -4,17 +4,16 @@
 use barchan_bodies::Dynamics;
 use barchan_sph::{SphSettings, SphSolver};
 pub use barchan_testing::*;
-use barchan_world::{ColumnRef, Solver, World};
+use barchan_world::{Column, Solver, World};
 
 pub fn solver(settings: SphSettings, world: &World) -> SphSolver {
     SphSolver::new(settings, Dynamics::new(world).expect("good bodies")).expect("good settings")
 }
 
 /// A column of the solver's own.
-pub fn column<'a>(solver: &'a SphSolver, name: &str) -> &'a [f32] {
-    let columns = solver.columns();
-    let found = columns.iter().find(|c| c.0 == name).expect("the solver has it").1;
-    let ColumnRef::F32(values) = found else {
+pub fn column(solver: &SphSolver, name: &str) -> Vec<f32> {
+    let found = solver.columns().into_iter().find(|c| c.0 == name);
+    let Column::F32(values) = found.expect("the solver has it").1 else {
         panic!("{name} is a number each")
     };
     values
