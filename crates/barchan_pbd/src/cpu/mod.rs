@@ -1,5 +1,6 @@
 //! Loops over columns: contiguous chunks of guides for the threads, every sum in a fixed order.
 
+pub(crate) mod blocks;
 pub(crate) mod bodies;
 pub(crate) mod candidates;
 pub(crate) mod guides;
@@ -17,7 +18,7 @@ pub(crate) mod sleep;
 pub(crate) mod surface;
 pub(crate) mod walls;
 
-/// Guides of a chunk [-], the unit of parallel work.
+/// Guides of a chunk [-], the unit of parallel work; a power of two.
 pub(crate) const CHUNK: usize = 256;
 
 /// Room for `len` entries [-] and some more. Where there was less, what the column held is lost: nobody needs it, and to copy it takes time.

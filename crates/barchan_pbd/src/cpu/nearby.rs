@@ -1,21 +1,21 @@
 //! The search: which guides may touch before they leave their leeway.
 
+use std::cell::RefCell;
 use std::ops::Range;
 
 use barchan_neighbors::{ContactRule, Error, Grid, Lists};
 use barchan_world::Guides;
-use glam::Vec3;
+use glam::{Vec3, Vec4};
 use rayon::prelude::*;
 
+use super::blocks::{Blocks, Found, bound, find_near};
 use super::guides::Columns;
 use super::rules::SLACK;
 
 /// Fast guides are searched for on their own if they are no more than one in so many [-].
 const FEW: usize = 8;
-/// The cells of the last search serve while no more than one guide in so many has another way since [-].
-const FRESH: usize = 64;
 /// Fast guides that are looked at by one thread at a time [-].
-const PART: usize = 64;
+const PART: usize = 16;
 /// Spheres are near if they overlap.
 const OVERLAP: ContactRule = ContactRule {
     scale: 1.0,
@@ -33,10 +33,11 @@ pub(crate) struct Nearby {
     fast: Vec<u32>,
     is_fast: Vec<bool>,
     is_periodic: bool,
-    /// Whether the wide cells hold the middles, except for those of the guides whose ways are `newer`.
-    has_wide: bool,
-    newer: Vec<u32>,
-    is_newer: Vec<bool>,
+    /// Where guides stay around, and how far they are felt from there [m], in blocks, from the first time on that few guides are searched for
+    /// after all were; and the same before the last search, not a number where that is not known.
+    spheres: Blocks,
+    before: Vec<Vec4>,
+    has_spheres: bool,
     collector: Collector,
     middles: Vec<Vec3>,
     fast_middles: Vec<Vec3>,
@@ -81,7 +82,7 @@ impl Nearby {
     /// Finds all guides that may touch while each is within its leeway. One that needs more than `slow` [m] is fast.
     pub(crate) fn find(&mut self, guides: &Guides, columns: &Columns, slow: f32) -> Result<(), Error> {
         self.look(guides, columns);
-        self.has_wide = false;
+        self.has_spheres = false;
         let Guides { position, radius, .. } = guides;
         let Columns { leeway, .. } = columns;
         self.fast.clear();
@@ -129,9 +130,9 @@ impl Nearby {
             .find_contacts_for(middles, reaches, &self.wide, &self.reaches, OVERLAP)
     }
 
-    fn mark_fast(&mut self) {
+    fn mark_fast(&mut self, guides: usize) {
         self.is_fast.clear();
-        self.is_fast.resize(self.middles.len(), false);
+        self.is_fast.resize(guides, false);
         for &i in &self.fast {
             self.is_fast[i as usize] = true;
         }
@@ -141,7 +142,7 @@ impl Nearby {
     fn find_fast(&mut self) -> Result<(), Error> {
         self.build_wide()?;
         self.find_wide()?;
-        self.mark_fast();
+        self.mark_fast(self.middles.len());
         let (lists, fast_lists, is_fast) = (&self.lists, &self.fast_lists, &self.is_fast);
         self.collector.run(&self.fast, &mut self.pairs, |k, i, pairs| {
             let known = lists.of(i as usize);
@@ -181,61 +182,69 @@ impl Nearby {
     ) -> Result<(), Error> {
         self.fast.clear();
         self.fast.extend_from_slice(who);
-        if !self.look_again(guides, columns) {
+        if self.is_periodic {
+            // Cells that close upon themselves are sorted anew.
             self.look(guides, columns);
             self.build_wide()?;
-            // Ways that are newer are compared as they are, without their images.
-            self.has_wide = !self.is_periodic;
-            self.newer.clear();
-            self.is_newer.clear();
-            self.is_newer.resize(guides.len(), false);
+            self.find_wide()?;
+        } else {
+            self.look_again(guides, columns);
         }
-        self.find_wide()?;
-        self.mark_fast();
+        self.mark_fast(guides.len());
         let Self {
             fast_lists,
             is_fast,
-            newer,
-            is_newer,
-            middles,
-            reaches,
+            spheres,
+            before,
+            is_periodic,
             collector,
             ..
         } = self;
-        collector.run(who, pairs, |k, i, pairs| {
-            let near = |&j: &u32| {
-                let (i, j) = (i as usize, j as usize);
-                let reach = reaches[i] + reaches[j];
-                (middles[i] - middles[j]).length_squared() < reach * reach
-            };
-            let older = fast_lists.of(k).iter().filter(|&&j| !is_newer[j as usize]);
-            let others = older.chain(newer.iter().filter(|j| near(j)));
+        let is_new = |i: u32, j: u32| {
             // Of two that are looked at, each finds the other.
-            let others = others.filter(|&&j| j > i || (j < i && !is_fast[j as usize]));
-            pairs.extend(others.map(|&j| [i.min(j), i.max(j)]).filter(|&pair| !known(pair)));
+            (j > i || j < i && !is_fast[j as usize]) && !known([i.min(j), i.max(j)])
+        };
+        collector.run(who, pairs, |k, i, pairs| {
+            let mut add = |j: &u32| {
+                if is_new(i, *j) {
+                    pairs.push([i.min(*j), i.max(*j)]);
+                }
+            };
+            if *is_periodic {
+                fast_lists.of(k).iter().for_each(add);
+                return;
+            }
+            FOUND.with_borrow_mut(|found| {
+                find_near(spheres, spheres.get(i as usize), found);
+                // Whoever was near each other before is known; to look that up would take longer.
+                let is_open = |j: &&u32| !overlap_well(before[i as usize], before[**j as usize]);
+                found.as_slice().iter().filter(is_open).for_each(&mut add);
+            });
         });
+        if !*is_periodic {
+            who.iter().for_each(|&i| before[i as usize] = spheres.get(i as usize));
+        }
         Ok(())
     }
 
-    /// Looks at the fast guides alone, if the wide cells still serve.
-    fn look_again(&mut self, guides: &Guides, columns: &Columns) -> bool {
-        let n = guides.len();
-        if !self.has_wide || self.middles.len() != n || FRESH * (self.newer.len() + self.fast.len()) > n {
-            return false;
+    /// Looks at the fast guides alone; the first time, at all.
+    fn look_again(&mut self, guides: &Guides, columns: &Columns) {
+        let sphere = |k: usize| {
+            let middle = guides.position[k] + columns.middle[k].truncate();
+            middle.extend(reach(guides.radius[k], columns.leeway[k]))
+        };
+        let Self {
+            spheres, before, fast, ..
+        } = self;
+        if std::mem::replace(&mut self.has_spheres, true) {
+            fast.iter().for_each(|&i| spheres.set(i as usize, sphere(i as usize)));
+            bound(spheres);
+        } else {
+            spheres.build(guides.len(), sphere);
+            before.clear();
+            before.extend((0..guides.len()).map(sphere));
+            fast.iter().for_each(|&i| before[i as usize] = Vec4::NAN);
         }
-        for &i in &self.fast {
-            let k = i as usize;
-            let reach = reach(guides.radius[k], columns.leeway[k]);
-            if 2.0 * reach > self.wide.reach() {
-                return false;
-            }
-            self.middles[k] = guides.position[k] + columns.middle[k].truncate();
-            self.reaches[k] = reach;
-            if !std::mem::replace(&mut self.is_newer[k], true) {
-                self.newer.push(i);
-            }
-        }
-        true
     }
 
     /// The guides near guide `i`, in two parts.
@@ -243,6 +252,17 @@ impl Nearby {
         let fast = self.starts[i] as usize..self.starts[i + 1] as usize;
         [self.lists.of(i), &self.others[fast]]
     }
+}
+
+/// Whether two spheres overlap by more than rounding could tell otherwise.
+fn overlap_well(a: Vec4, b: Vec4) -> bool {
+    let reach = a.w + b.w;
+    (a - b).truncate().length_squared() < 0.999 * reach * reach
+}
+
+thread_local! {
+    /// Who is near one guide.
+    static FOUND: RefCell<Found> = RefCell::default();
 }
 
 /// Finds pairs for some guides, on all threads.
@@ -273,6 +293,8 @@ impl Collector {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
     use crate::cpu::guides::Ahead;
     use barchan_neighbors::jittered_lattice;
@@ -280,7 +302,7 @@ mod tests {
     use glam::Vec4;
 
     #[test]
-    fn few_guides_with_new_ways_are_found_in_old_cells() {
+    fn few_guides_with_new_ways_find_all_that_they_were_not_near_before() {
         let mut guides = Guides::default();
         for (id, position) in (0..).zip(jittered_lattice(3000, 0.04, 0.4, 5)) {
             guides.push(Guide {
@@ -294,9 +316,20 @@ mod tests {
         let mut columns = Columns::default();
         columns.reset(n);
         columns.leeway.fill(0.006);
+        let near = |columns: &Columns, i: usize, j: usize| {
+            let middle = |i: usize| guides.position[i] + columns.middle[i].truncate();
+            let reach = |i: usize| reach(guides.radius[i], columns.leeway[i]);
+            (middle(i) - middle(j)).length_squared() < (reach(i) + reach(j)).powi(2)
+        };
+        let pairs_near = |columns: &Columns, wanted: &dyn Fn(usize, usize) -> bool| {
+            let all = (0..n).flat_map(|i| (i + 1..n).map(move |j| [i, j]));
+            let found = all.filter(|&[i, j]| wanted(i, j) && near(columns, i, j));
+            found.map(|pair| pair.map(|k| k as u32)).collect::<Vec<_>>()
+        };
+        let mut lists: HashSet<[u32; 2]> = pairs_near(&columns, &|_, _| true).into_iter().collect();
         let mut nearby = Nearby::default();
         let mut pairs = Vec::new();
-        // The first time cells are made; then more and more guides have another way, some of them again, until cells are made anew.
+        // More and more guides have another way, some of them again.
         for k in 0..12 {
             let who: Vec<u32> = (0..n as u32).filter(|i| i % 400 == k || i % 700 == k / 2).collect();
             for &i in &who {
@@ -304,23 +337,15 @@ mod tests {
                 columns.leeway[i as usize] = 0.005;
             }
             nearby
-                .find_again(&who, &guides, &columns, |pair| pair[1] % 5 == 0, &mut pairs)
+                .find_again(&who, &guides, &columns, |pair| lists.contains(&pair), &mut pairs)
                 .unwrap();
-            let near = |i: usize, j: usize| {
-                let middle = |i: usize| guides.position[i] + columns.middle[i].truncate();
-                let reach = reach(guides.radius[i], columns.leeway[i]) + reach(guides.radius[j], columns.leeway[j]);
-                (middle(i) - middle(j)).length_squared() < reach * reach
-            };
             let is_asked = |i: usize| who.contains(&(i as u32));
-            let mut expected = Vec::new();
-            for i in 0..n {
-                let others = (i + 1..n).filter(|&j| (is_asked(i) || is_asked(j)) && j % 5 != 0 && near(i, j));
-                expected.extend(others.map(|j| [i as u32, j as u32]));
-            }
+            let mut expected = pairs_near(&columns, &|i, j| is_asked(i) || is_asked(j));
+            expected.retain(|pair| !lists.contains(pair));
             assert_eq!(pairs, expected, "time {k}");
             assert!(!expected.is_empty());
+            lists.extend(expected);
         }
-        assert!(!nearby.newer.is_empty() && nearby.newer.len() < 12 * 11);
     }
 
     #[test]
