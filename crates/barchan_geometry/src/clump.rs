@@ -11,7 +11,7 @@ const COLUMNS: u32 = 256;
 
 /// Spheres of a clump, at most: those of one grain stay in one chunk of work.
 const MOST_SPHERES: usize = 1000;
-/// Most spheres that a clump may be given as [-].
+/// Most spheres that a clump may be given as [-]: solvers count those of one chunk of work in sixteen bits.
 const MOST_LISTED: usize = 10_000;
 
 /// Moments of inertia that differ by less, of their mean [-], are the same.
@@ -254,6 +254,15 @@ mod tests {
         (1.6, 15.39, 1.105, 30.70, 1.750),
         (2.0, 16.76, 1.400, 33.51, 2.400),
     ];
+
+    #[test]
+    fn a_list_of_more_spheres_than_can_be_counted_is_refused() {
+        let list = |count: usize| vec![(DVec3::ZERO, 1.0); count];
+        let whole = union(&list(1));
+        let refused = Clump::of_solid(&whole, &list(MOST_LISTED + 1)).unwrap_err();
+        assert!(matches!(refused, ClumpError::TooLong { spheres: 10_001 }), "{refused}");
+        assert!(Clump::of_solid(&whole, &list(MOST_LISTED)).is_ok());
+    }
 
     #[test]
     fn clumps_have_the_volume_and_the_inertia_of_the_table() {

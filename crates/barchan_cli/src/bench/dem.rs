@@ -9,7 +9,6 @@ use super::Printer;
 use crate::memory;
 
 /// A bed of grains.
-#[derive(Clone, Copy)]
 struct Case {
     name: &'static str,
     /// Side of the floor and height of the fill [m].

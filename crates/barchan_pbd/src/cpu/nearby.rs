@@ -217,8 +217,8 @@ impl Nearby {
             FOUND.with_borrow_mut(|found| {
                 find_near(spheres, spheres.get(i as usize), found);
                 // Whoever was near each other before is known; to look that up would take longer.
-                let is_open = |j: &&u32| !overlap_well(before[i as usize], before[**j as usize]);
-                found.as_slice().iter().filter(is_open).for_each(&mut add);
+                let may_be_new = |j: &&u32| !overlap_well(before[i as usize], before[**j as usize]);
+                found.as_slice().iter().filter(may_be_new).for_each(&mut add);
             });
         });
         if !*is_periodic {
