@@ -4,7 +4,7 @@ use glam::{Mat3A, Vec3, Vec3A, Vec4, Vec4Swizzles};
 use rayon::prelude::*;
 
 use super::CHUNK;
-use super::columns::Columns;
+use super::columns::{Columns, Past};
 use super::pairs::{Rows, Space};
 use super::pressure::{self, Goal, MIRROR, TOGETHER};
 use super::simd::{LANES, Vectors, vectorised};
@@ -16,27 +16,17 @@ use crate::laws::stress::Sym;
 /// Groups of eight guides whose sums are found before any of them is answered [-]: one by one, sums would wait for answers.
 const GROUPS: usize = 4;
 
-/// Loads the guides with `stress` [Pa], and with `pressure` [Pa] where it is given: T = s L - p I, and what walls push back.
+/// Loads the guides with `stress` [Pa], and with `pressure` [Pa] where it is given: T = s L - p I.
 pub(crate) fn load(stress: &[Sym], pressure: Option<&[f32]>, columns: &mut Columns) {
     let Columns {
-        place,
-        exact,
-        wall,
-        inverse_density,
-        traction,
-        push,
-        ..
+        place, exact, traction, ..
     } = columns;
-    let chunks = traction
-        .par_chunks_mut(CHUNK)
-        .zip(push.par_chunks_mut(CHUNK))
-        .enumerate();
-    chunks.for_each(|(c, (traction, push))| {
-        for (k, (traction, push)) in traction.iter_mut().zip(push).enumerate() {
+    let chunks = traction.par_chunks_mut(CHUNK).enumerate();
+    chunks.for_each(|(c, traction)| {
+        for (k, traction) in traction.iter_mut().enumerate() {
             let i = c * CHUNK + k;
             let pressure = pressure.map_or(0.0, |p| p[i]);
             *traction = tensor(stress[i].matrix() * exact[i].matrix(), pressure, place[i]);
-            *push = -inverse_density[i] * MIRROR * pressure * wall[i];
         }
     });
 }
@@ -52,11 +42,9 @@ fn tensor(m: Mat3A, pressure: f32, place: Vec4) -> [Vec4; 3] {
 }
 
 /// Acceleration of the guides by what was loaded: a = 1/ρ Σ V (T + T_j) ∇W.
-pub(crate) fn accelerate(columns: &mut Columns, rows: &[Rows], space: &Space) {
-    let mut rub = std::mem::take(&mut columns.rub);
+pub(crate) fn accelerate(rub: &mut [Vec4], columns: &Columns, rows: &[Rows], space: &Space) {
     let chunks = rub.par_chunks_mut(CHUNK).zip(rows).enumerate();
     chunks.for_each(|(c, (rub, rows))| accelerate_chunk(rub, c * CHUNK, columns, rows, space));
-    columns.rub = rub;
 }
 
 /// The same of a chunk's guides.
@@ -103,21 +91,29 @@ fn sum_divergence_in<V: Vectors>(
     }
 }
 
-/// Velocities with pressure, friction and walls: `base` + Δt (push + rub), held back by walls. Where there are `rows`, `rub` is found first.
-pub(crate) fn integrate(
-    pressure: &[f32],
-    grip: &mut [Vec4],
-    columns: &mut Columns,
-    walls: &mut [Walls],
-    rows: Option<(&[Rows], &Space)>,
-    step: f32,
-) {
+/// What stress and pressure accelerate guides by.
+#[derive(Clone, Copy)]
+pub(crate) enum Loads<'a> {
+    /// Pressure alone: `columns.push`.
+    Pressure,
+    /// Both, as they were found last: `past.rub`.
+    Before,
+    /// Both, as they are loaded: they are found first.
+    Now(&'a [Rows], &'a Space),
+}
+
+/// Velocities with pressure, friction and walls: `base` + Δt (push + rub), held back by walls.
+pub(crate) fn integrate(past: &mut Past, columns: &mut Columns, walls: &mut [Walls], loads: Loads<'_>, step: f32) {
+    let Past {
+        pressure, rub, grip, ..
+    } = past;
     let mut velocity = std::mem::take(&mut columns.velocity);
-    let mut rub = std::mem::take(&mut columns.rub);
     let columns_now = &*columns;
     let Columns {
         base,
         push,
+        wall,
+        inverse_density,
         volume,
         inverse_mass,
         ..
@@ -130,17 +126,20 @@ pub(crate) fn integrate(
         .zip(walls)
         .enumerate();
     chunks.for_each(|(c, (((velocity, rub), grip), walls))| {
-        if let Some((rows, space)) = rows {
+        if let Loads::Now(rows, space) = loads {
             accelerate_chunk(rub, c * CHUNK, columns_now, &rows[c], space);
         }
+        let is_alone = matches!(loads, Loads::Pressure);
         for (k, velocity) in velocity.iter_mut().enumerate() {
             let i = c * CHUNK + k;
-            let free = base[i] + step * (push[i] + rub[k]);
+            let mut free = base[i] + step * if is_alone { push[i] } else { rub[k] };
             let planes = walls.of_mut(k);
             if planes.is_empty() {
                 *velocity = free;
-                grip[k] = Vec4::ZERO;
                 continue;
+            }
+            if !is_alone {
+                free -= step * inverse_density[i] * MIRROR * pressure[i] * wall[i];
             }
             let mut held = free.xyz();
             let mut gripped = Vec3::ZERO;
@@ -153,7 +152,6 @@ pub(crate) fn integrate(
         }
     });
     columns.velocity = velocity;
-    columns.rub = rub;
 }
 
 /// How a pass of pressure and stress goes.
@@ -195,36 +193,30 @@ pub(crate) fn update(
     pass: Pass,
 ) {
     let mut traction = std::mem::take(&mut columns.traction);
-    let mut push = std::mem::take(&mut columns.push);
     let mut shift = std::mem::take(&mut columns.shift);
     let chunks = held
         .pressure
         .par_chunks_mut(CHUNK)
         .zip(held.stress.par_chunks_mut(CHUNK))
         .zip(traction.par_chunks_mut(CHUNK))
-        .zip(push.par_chunks_mut(CHUNK))
         .zip(shift.par_chunks_mut(CHUNK))
         .zip(held.errors)
         .zip(rows)
         .enumerate();
     let columns_now = &*columns;
-    chunks.for_each(
-        |(c, ((((((pressure, stress), traction), push), shift), errors), rows))| {
-            *errors = [0.0; 2];
-            let mut chunk = Chunk {
-                first: c * CHUNK,
-                pressure,
-                stress,
-                traction,
-                push,
-                shift,
-                errors,
-            };
-            update_chunk(&mut chunk, columns_now, rows, space, bounds, pass);
-        },
-    );
+    chunks.for_each(|(c, (((((pressure, stress), traction), shift), errors), rows))| {
+        *errors = [0.0; 2];
+        let mut chunk = Chunk {
+            first: c * CHUNK,
+            pressure,
+            stress,
+            traction,
+            shift,
+            errors,
+        };
+        update_chunk(&mut chunk, columns_now, rows, space, bounds, pass);
+    });
     columns.traction = traction;
-    columns.push = push;
     columns.shift = shift;
 }
 
@@ -234,7 +226,6 @@ struct Chunk<'a> {
     pressure: &'a mut [f32],
     stress: &'a mut [Sym],
     traction: &'a mut [[Vec4; 3]],
-    push: &'a mut [Vec4],
     shift: &'a mut [Vec4],
     errors: &'a mut [f64; 2],
 }
@@ -357,8 +348,7 @@ fn answer<V: Vectors>(chunk: &mut Chunk<'_>, start: usize, columns: &Columns, mo
         column[b] = V::sub(column[b], pressure);
         V::scatter(column, b, &mut traction);
     }
-    let pushed = V::mul(V::mul(V::splat(-MIRROR), inverse_density), pressure);
-    let (pushed, left) = (V::store(pushed), V::store(left));
+    let left = V::store(left);
     for l in 0..count {
         let k = start + l;
         // No branch: who is under pressure cannot be foreseen.
@@ -366,7 +356,6 @@ fn answer<V: Vectors>(chunk: &mut Chunk<'_>, start: usize, columns: &Columns, mo
         chunk.errors[0] += counts * f64::from((-left[l]).max(0.0));
         chunk.errors[1] += counts;
         chunk.pressure[k] = motion.pressure[l];
-        chunk.push[k] = pushed[l] * wall[i + l];
         chunk.stress[k] = stress.get(l);
         chunk.traction[k] = traction[l];
     }
@@ -429,7 +418,12 @@ mod tests {
             gain: 0.0,
         }];
         let mut walls: Vec<Walls> = rows.iter().map(|_| Walls::none(256)).collect();
-        let mut grip = vec![Vec4::ZERO; n];
+        let mut past = Past {
+            pressure: vec![0.0; n],
+            rub: vec![Vec4::ZERO; n],
+            grip: vec![Vec4::ZERO; n],
+            ..Past::default()
+        };
         columns.push.fill(Vec4::ZERO);
         for _ in 0..passes {
             let bounds = (&*world.guides.material, &bounds[..]);
@@ -444,8 +438,7 @@ mod tests {
                 errors: &mut errors,
             };
             update(held, &mut columns, &rows, &space, bounds, pass);
-            let rows = Some((&*rows, &space));
-            integrate(&[0.0].repeat(n), &mut grip, &mut columns, &mut walls, rows, STEP);
+            integrate(&mut past, &mut columns, &mut walls, Loads::Now(&rows, &space), STEP);
         }
         let stiffest = columns.response.iter().copied().fold(0.0, f32::max);
         (stress, columns.velocity, stiffest)
