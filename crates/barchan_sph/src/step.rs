@@ -26,6 +26,9 @@ use crate::{Pressure, SphSettings};
 const GENTLE_IISPH: f32 = 0.5;
 const GENTLE_PCISPH: f32 = 0.05;
 
+/// Way of guides in a step, of their spacing [-], up to which the sums over their neighbours are what they were.
+const STILL: f32 = 4e-3;
+
 /// The solver.
 pub struct SphSolver {
     pub(crate) settings: SphSettings,
@@ -255,12 +258,20 @@ impl SphSolver {
         self.integrate(step);
     }
 
-    /// Pressure and friction together, pass by pass, from what they accelerated guides by in the step before: hardly anything has moved since, and
-    /// each pass finds it anew.
+    /// Pressure and friction together, pass by pass. Where nothing moves, the first begins with what they accelerated guides by in the step before.
     fn press_and_rub(&mut self, world: &World, step: f32) {
         let goal = self.goal(world, step);
         self.solved = Outcome::default();
-        friction::integrate(&mut self.past, &mut self.columns, &mut self.walls, Loads::Before, step);
+        let Past { stress, pressure, .. } = &self.past;
+        friction::load(stress, Some(pressure), &mut self.columns);
+        let spacing = self.supports[1] / self.settings.support;
+        let loads = Loads::Anew {
+            rows: &self.rows,
+            space: &self.space,
+            velocity: &world.guides.velocity,
+            slow: STILL * spacing / step,
+        };
+        friction::integrate(&mut self.past, &mut self.columns, &mut self.walls, loads, step);
         while self.solved.iterations < goal.iterations[1] {
             self.rub_once(world, goal, self.solved.iterations == 0);
             self.integrate(step);
@@ -292,7 +303,7 @@ impl SphSolver {
 
     /// Velocities with pressure, friction and walls as they are loaded now.
     fn integrate(&mut self, step: f32) {
-        let loads = Loads::Now(&self.rows, &self.space);
+        let loads = Loads::Both(&self.rows, &self.space);
         friction::integrate(&mut self.past, &mut self.columns, &mut self.walls, loads, step);
     }
 

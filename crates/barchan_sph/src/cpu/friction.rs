@@ -96,10 +96,36 @@ fn sum_divergence_in<V: Vectors>(
 pub(crate) enum Loads<'a> {
     /// Pressure alone: `columns.push`.
     Pressure,
-    /// Both, as they were found last: `past.rub`.
-    Before,
-    /// Both, as they are loaded: they are found first.
-    Now(&'a [Rows], &'a Space),
+    /// Both, as they are loaded: `past.rub` is found first.
+    Both(&'a [Rows], &'a Space),
+    /// The same, but where no guide of a chunk, of its velocity [m/s], is faster than `slow` [m/s], `past.rub` is as it was.
+    Anew {
+        rows: &'a [Rows],
+        space: &'a Space,
+        velocity: &'a [Vec3],
+        slow: f32,
+    },
+}
+
+impl<'a> Loads<'a> {
+    /// What `past.rub` is to be found with in chunk `c`, if it is.
+    fn pairs(&self, c: usize) -> Option<(&'a Rows, &'a Space)> {
+        match *self {
+            Self::Pressure => None,
+            Self::Both(rows, space) => Some((&rows[c], space)),
+            Self::Anew {
+                rows,
+                space,
+                velocity,
+                slow,
+            } => {
+                let mut guides = velocity[c * CHUNK..].iter().take(CHUNK);
+                guides
+                    .any(|v| v.length_squared() > slow * slow)
+                    .then_some((&rows[c], space))
+            }
+        }
+    }
 }
 
 /// Velocities with pressure, friction and walls: `base` + Δt (push + rub), held back by walls.
@@ -126,8 +152,8 @@ pub(crate) fn integrate(past: &mut Past, columns: &mut Columns, walls: &mut [Wal
         .zip(walls)
         .enumerate();
     chunks.for_each(|(c, (((velocity, rub), grip), walls))| {
-        if let Loads::Now(rows, space) = loads {
-            accelerate_chunk(rub, c * CHUNK, columns_now, &rows[c], space);
+        if let Some((rows, space)) = loads.pairs(c) {
+            accelerate_chunk(rub, c * CHUNK, columns_now, rows, space);
         }
         let is_alone = matches!(loads, Loads::Pressure);
         for (k, velocity) in velocity.iter_mut().enumerate() {
@@ -438,7 +464,7 @@ mod tests {
                 errors: &mut errors,
             };
             update(held, &mut columns, &rows, &space, bounds, pass);
-            integrate(&mut past, &mut columns, &mut walls, Loads::Now(&rows, &space), STEP);
+            integrate(&mut past, &mut columns, &mut walls, Loads::Both(&rows, &space), STEP);
         }
         let stiffest = columns.response.iter().copied().fold(0.0, f32::max);
         (stress, columns.velocity, stiffest)
