@@ -169,14 +169,18 @@ impl Simulation {
         remember_starts(&self.world, &mut self.starts);
         // Within the pool: a parallel loop begun outside it would wake it each time anew.
         let (solver, world) = (&mut self.solver, &mut self.world);
-        self.report = rayon::scope(|_| solver.advance(world, next - now))?;
+        // What tells of the last frame makes room meanwhile.
+        self.velocities = Vec::new();
+        let report = rayon::scope(|_| solver.advance(world, next - now));
+        let spent = start.elapsed();
+        self.velocities = mean_velocities(&self.world, &self.starts, next - now);
+        self.report = report?;
         self.world.time = next;
         if let Some(scene) = self.waking.take() {
             self.exchange_solver(&scene)?;
         }
-        self.guide_ms = 1e3 * start.elapsed().as_secs_f64();
+        self.guide_ms = 1e3 * spent.as_secs_f64();
         self.frame += 1;
-        measure_velocities(&self.world, &self.starts, next - now, &mut self.velocities);
         let start = Instant::now();
         if let Some(refiner) = &mut self.refiner {
             let (world, velocities) = (&self.world, &self.velocities);
@@ -292,11 +296,11 @@ fn remember_starts(world: &World, starts: &mut Vec<DVec3>) {
 }
 
 /// Displacement over the frame divided by its time: what a position-based solver stores as velocity is not its motion.
-fn measure_velocities(world: &World, starts: &[DVec3], duration: f64, velocities: &mut Vec<Vec3>) {
+fn mean_velocities(world: &World, starts: &[DVec3], duration: f64) -> Vec<Vec3> {
     let displacement = |i: usize| world.shortest_way(world.place(i) - starts[world.guides.id[i] as usize]);
     let velocity = |i: usize| (displacement(i) / duration).as_vec3();
     let guides = (0..world.guides.len()).into_par_iter();
-    guides.with_min_len(PART).map(velocity).collect_into_vec(velocities);
+    guides.with_min_len(PART).map(velocity).collect()
 }
 
 /// Lets guides come to rest from the negative time of a world just built up to time 0. Forces move no body meanwhile. Gives the solver, which

@@ -78,6 +78,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    memory::share();
     let Some(command) = Arguments::parse().command else {
         return finish(demo::run());
     };

@@ -3,6 +3,24 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering::Relaxed};
 
+/// Lets all threads ask for memory from one place. Places of their own hold what they once freed, and steps ask for nothing.
+pub fn share() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: a setting of the allocator, before there are other threads.
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 1);
+    }
+}
+
+/// Gives back what was freed.
+pub fn trim() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: it may be called at any time.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
 /// Memory that could be used now [bytes].
 pub fn available() -> Option<u64> {
     field("/proc/meminfo", "MemAvailable:")
@@ -11,6 +29,11 @@ pub fn available() -> Option<u64> {
 /// The most memory that this process has used so far [bytes].
 pub fn peak() -> Option<u64> {
     field("/proc/self/status", "VmHWM:")
+}
+
+/// Memory that this process uses now [bytes].
+pub fn used() -> Option<u64> {
+    field("/proc/self/status", "VmRSS:")
 }
 
 /// Begins to measure [`peak`] anew.
