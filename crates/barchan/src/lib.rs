@@ -39,6 +39,7 @@ mod clumps;
 mod coloring;
 pub mod interact;
 mod look;
+mod pool;
 pub mod refining;
 mod registry;
 pub mod running;

@@ -12,6 +12,7 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use thiserror::Error;
 
+use crate::pool;
 use crate::registry::{self, SolverError};
 
 /// Why a simulation could not be made or go on.
@@ -171,7 +172,7 @@ impl Simulation {
         let (solver, world) = (&mut self.solver, &mut self.world);
         // What tells of the last frame makes room meanwhile.
         self.velocities = Vec::new();
-        let report = rayon::scope(|_| solver.advance(world, next - now));
+        let report = pool::awake(|| solver.advance(world, next - now));
         let spent = start.elapsed();
         self.velocities = mean_velocities(&self.world, &self.starts, next - now);
         self.report = report?;
@@ -184,7 +185,7 @@ impl Simulation {
         let start = Instant::now();
         if let Some(refiner) = &mut self.refiner {
             let (world, velocities) = (&self.world, &self.velocities);
-            self.refine_report = rayon::scope(|_| refiner.advance(world, velocities, next - now));
+            self.refine_report = pool::awake(|| refiner.advance(world, velocities, next - now));
             self.grain_ms = 1e3 * start.elapsed().as_secs_f64();
         }
         Ok(())
