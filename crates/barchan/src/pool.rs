@@ -1,31 +1,107 @@
 //! Threads that work on a frame.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+
+/// How long threads have to come, and how long one that finds nothing to do stays. Loops follow each other faster.
+const COMING: Duration = Duration::from_micros(100);
+const STAYING: Duration = Duration::from_micros(500);
 
 /// Does `work` on a thread of the pool, while the others look for their share of it without falling asleep: between two loops they would,
 /// and waking them takes longer than many a loop does.
 pub(crate) fn awake<R: Send>(work: impl FnOnce() -> R + Send) -> R {
-    let is_done = AtomicBool::new(false);
+    let watch = Watch::default();
     rayon::scope(|scope| {
-        let (own, is_done) = (rayon::current_thread_index(), &is_done);
+        let (own, watch) = (rayon::current_thread_index(), &watch);
         scope.spawn_broadcast(move |_, thread| {
-            while own != Some(thread.index()) && !is_done.load(Relaxed) {
-                if rayon::yield_now() != Some(rayon::Yield::Executed) {
-                    // Those of other programs may have something to do.
-                    std::thread::yield_now();
-                }
+            if own != Some(thread.index()) {
+                watch.keep();
             }
         });
-        let _done = Done(is_done);
+        watch.begin(rayon::current_num_threads() - 1);
+        let _end = End(watch);
         work()
     })
 }
 
-/// Tells so when it goes, come what may.
-struct Done<'a>(&'a AtomicBool);
+/// Threads that look for work.
+#[derive(Default)]
+struct Watch {
+    came: AtomicUsize,
+    has_begun: AtomicBool,
+    is_over: AtomicBool,
+}
 
-impl Drop for Done<'_> {
+impl Watch {
+    /// Waits for `others` to come, but not long: they may be busy.
+    fn begin(&self, others: usize) {
+        let start = Instant::now();
+        while self.came.load(SeqCst) < others && start.elapsed() < COMING {
+            std::hint::spin_loop();
+        }
+        self.has_begun.store(true, SeqCst);
+    }
+
+    /// Looks for work until it is over, or there has been none for a while.
+    fn keep(&self) {
+        self.came.fetch_add(1, SeqCst);
+        // Who comes later may come out of the midst of the work, which would wait for its own end.
+        if self.has_begun.load(SeqCst) {
+            return;
+        }
+        let mut last = Instant::now();
+        while !self.is_over.load(SeqCst) && last.elapsed() < STAYING {
+            match rayon::yield_now() {
+                Some(rayon::Yield::Executed) => last = Instant::now(),
+                // Threads of others may have something to do.
+                _ => std::thread::yield_now(),
+            }
+        }
+    }
+}
+
+/// Ends the watch when it goes, come what may.
+struct End<'a>(&'a Watch);
+
+impl Drop for End<'_> {
     fn drop(&mut self) {
-        self.0.store(true, Relaxed);
+        self.0.is_over.store(true, SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rayon::prelude::*;
+
+    /// The sum of squares below `n`, in many small loops within loops, so that threads wait for each other in the midst of them.
+    fn sum(n: u64) -> u64 {
+        let row = |k: u64| (0..n).into_par_iter().map(|j| j * k).sum::<u64>() / n.max(1);
+        (0..n).into_par_iter().map(|k| 2 * row(k) + k).sum()
+    }
+
+    #[test]
+    fn work_within_work_comes_to_its_end_for_any_number_of_threads() {
+        let expected = sum(60);
+        for threads in [1, 2, 3, 8] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            for _ in 0..300 {
+                assert_eq!(pool.install(|| awake(|| sum(60))), expected);
+            }
+            // Several at a time.
+            std::thread::scope(|scope| {
+                for _ in 0..3 {
+                    scope.spawn(|| (0..100).for_each(|_| assert_eq!(pool.install(|| awake(|| sum(60))), expected)));
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn a_panic_goes_through() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let work = || pool.install(|| awake(|| panic!("meant to")));
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+        assert!(outcome.is_err());
     }
 }
