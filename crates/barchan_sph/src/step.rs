@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::cpu::bodies::BodyStep;
 use crate::cpu::columns::{Columns, Past, Spare};
-use crate::cpu::friction::{self, Bound, Held, Loads, Pass};
+use crate::cpu::friction::{self, Bound, Held, Pass};
 use crate::cpu::near::Near;
 use crate::cpu::pairs::{self, Rows, Space};
 use crate::cpu::pressure::{self, Errors, Goal, Outcome};
@@ -25,9 +25,6 @@ use crate::{Pressure, SphSettings};
 /// `Pcisph` leave undone must not wind up.
 const GENTLE_IISPH: f32 = 0.5;
 const GENTLE_PCISPH: f32 = 0.05;
-
-/// Way of guides in a step, of their spacing [-], up to which the sums over their neighbours are what they were.
-const STILL: f32 = 4e-3;
 
 /// The solver.
 pub struct SphSolver {
@@ -183,6 +180,9 @@ impl SphSolver {
         if !self.settings.warm_start {
             self.past.forget(self.settings.pressure);
         }
+        let are_together = self.settings.pressure == Pressure::Pcisph;
+        let pressure = are_together.then_some(&*self.past.pressure);
+        friction::load(&self.past.stress, pressure, &mut self.columns);
         let fall = (world.gravity.as_vec3() * step).extend(0.0);
         let base = &mut self.columns.base;
         let guides = world.guides.velocity.par_iter().with_min_len(CHUNK);
@@ -190,17 +190,17 @@ impl SphSolver {
             .zip(base.par_iter_mut())
             .for_each(|(v, base)| *base = v.extend(0.0) + fall);
         self.add_forces(world, step);
-        if self.settings.pressure == Pressure::Pcisph {
+        if are_together {
             return;
         }
-        let Past { stress, rub, grip, .. } = &mut self.past;
-        friction::load(stress, None, &mut self.columns);
-        friction::accelerate(rub, &self.columns, &self.rows, &self.space);
-        let Columns { base, velocity, .. } = &mut self.columns;
+        friction::accelerate(&mut self.columns, &self.rows, &self.space);
+        let Columns {
+            base, velocity, rub, ..
+        } = &mut self.columns;
         let guides = velocity.par_iter_mut().with_min_len(CHUNK).zip(&*base);
         guides
-            .zip(rub.par_iter().zip(grip))
-            .for_each(|((velocity, base), (rub, grip))| *velocity = *base + step * (*rub + std::mem::take(grip)));
+            .zip(rub.par_iter().zip(&self.past.grip))
+            .for_each(|((velocity, base), (rub, grip))| *velocity = *base + step * (*rub + *grip));
     }
 
     /// Whether nothing rubs.
@@ -244,10 +244,8 @@ impl SphSolver {
     /// The friction that the pressure allows. Each disturbs the other, so the pressure goes on with it: found apart, they never let sand rest.
     fn rub(&mut self, world: &World, step: f32) {
         if self.is_smooth() {
-            let Self {
-                past, columns, walls, ..
-            } = self;
-            return friction::integrate(past, columns, walls, Loads::Pressure, step);
+            let Past { pressure, grip, .. } = &mut self.past;
+            return friction::integrate(pressure, grip, &mut self.columns, &mut self.walls, None, step);
         }
         let goal = self.goal(world, step);
         friction::load(&self.past.stress, Some(&self.past.pressure), &mut self.columns);
@@ -258,29 +256,20 @@ impl SphSolver {
         self.integrate(step);
     }
 
-    /// Pressure and friction together, pass by pass. Where nothing moves, the first begins with what they accelerated guides by in the step before.
+    /// Pressure and friction together, pass by pass.
     fn press_and_rub(&mut self, world: &World, step: f32) {
         let goal = self.goal(world, step);
         self.solved = Outcome::default();
-        let Past { stress, pressure, .. } = &self.past;
-        friction::load(stress, Some(pressure), &mut self.columns);
-        let spacing = self.supports[1] / self.settings.support;
-        let loads = Loads::Anew {
-            rows: &self.rows,
-            space: &self.space,
-            velocity: &world.guides.velocity,
-            slow: STILL * spacing / step,
-        };
-        friction::integrate(&mut self.past, &mut self.columns, &mut self.walls, loads, step);
         while self.solved.iterations < goal.iterations[1] {
-            self.rub_once(world, goal, self.solved.iterations == 0);
             self.integrate(step);
+            self.rub_once(world, goal, self.solved.iterations == 0);
             self.solved.iterations += 1;
             self.solved.error = pressure::mean(&self.errors);
             if self.solved.iterations >= goal.iterations[0] && self.solved.error <= goal.density_error {
                 break;
             }
         }
+        self.integrate(step);
         self.passes += u64::from(self.solved.iterations);
     }
 
@@ -301,10 +290,11 @@ impl SphSolver {
         friction::update(held, &mut self.columns, &self.rows, &self.space, bounds, pass);
     }
 
-    /// Velocities with pressure, friction and walls as they are loaded now.
+    /// Velocities with pressure, friction and walls as they were loaded last.
     fn integrate(&mut self, step: f32) {
-        let loads = Loads::Both(&self.rows, &self.space);
-        friction::integrate(&mut self.past, &mut self.columns, &mut self.walls, loads, step);
+        let Past { pressure, grip, .. } = &mut self.past;
+        let rows = Some((&*self.rows, &self.space));
+        friction::integrate(pressure, grip, &mut self.columns, &mut self.walls, rows, step);
     }
 
     /// Leapfrog: positions go half of the way with the old velocities, before forces are found.

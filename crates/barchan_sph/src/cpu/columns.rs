@@ -20,9 +20,7 @@ pub(crate) struct Past {
     pub pressure: Vec<f32>,
     /// Frictional stress [Pa].
     pub stress: Vec<Sym>,
-    /// What stress accelerated the guide by [m/s²], with pressure where both are found together.
-    pub rub: Vec<Vec4>,
-    /// What walls' friction accelerated the guide by [m/s²], until a step begins with it.
+    /// What walls' friction accelerated the guide by [m/s²].
     pub grip: Vec<Vec4>,
     /// Wetness [-]: 0 is dry, 1 wet.
     pub wetness: Vec<f32>,
@@ -71,6 +69,8 @@ pub(crate) struct Columns {
     pub laden: Vec<Vec4>,
     /// Way that undoes compression [m].
     pub shift: Vec<Vec4>,
+    /// By frictional stress [m/s²].
+    pub rub: Vec<Vec4>,
     /// What the step goes on with [m/s]: without pressure and friction, and with.
     pub base: Vec<Vec4>,
     pub velocity: Vec<Vec4>,
@@ -119,6 +119,7 @@ impl Columns {
             &mut self.push,
             &mut self.shift,
             &mut self.laden,
+            &mut self.rub,
             &mut self.base,
             &mut self.velocity,
         ] {
@@ -160,7 +161,6 @@ impl Past {
         };
         self.pressure.iter_mut().for_each(|p| *p *= kept);
         self.stress.fill(Sym::default());
-        self.rub.fill(Vec4::ZERO);
         self.grip.fill(Vec4::ZERO);
     }
 
@@ -176,7 +176,6 @@ impl Past {
         }
         pick(&mut self.pressure, old, &mut spare.pressure);
         pick(&mut self.stress, old, &mut spare.stress);
-        pick(&mut self.rub, old, &mut spare.rub);
         pick(&mut self.grip, old, &mut spare.grip);
         pick(&mut self.wetness, old, &mut spare.wetness);
         pick(&mut self.calm, old, &mut spare.calm);

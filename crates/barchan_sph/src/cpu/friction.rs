@@ -4,7 +4,7 @@ use glam::{Mat3A, Vec3, Vec3A, Vec4, Vec4Swizzles};
 use rayon::prelude::*;
 
 use super::CHUNK;
-use super::columns::{Columns, Past};
+use super::columns::Columns;
 use super::pairs::{Rows, Space};
 use super::pressure::{self, Goal, MIRROR, TOGETHER};
 use super::simd::{LANES, Vectors, vectorised};
@@ -16,17 +16,27 @@ use crate::laws::stress::Sym;
 /// Groups of eight guides whose sums are found before any of them is answered [-]: one by one, sums would wait for answers.
 const GROUPS: usize = 4;
 
-/// Loads the guides with `stress` [Pa], and with `pressure` [Pa] where it is given: T = s L - p I.
+/// Loads the guides with `stress` [Pa], and with `pressure` [Pa] where it is given: T = s L - p I, and what walls push back.
 pub(crate) fn load(stress: &[Sym], pressure: Option<&[f32]>, columns: &mut Columns) {
     let Columns {
-        place, exact, traction, ..
+        place,
+        exact,
+        wall,
+        inverse_density,
+        traction,
+        push,
+        ..
     } = columns;
-    let chunks = traction.par_chunks_mut(CHUNK).enumerate();
-    chunks.for_each(|(c, traction)| {
-        for (k, traction) in traction.iter_mut().enumerate() {
+    let chunks = traction
+        .par_chunks_mut(CHUNK)
+        .zip(push.par_chunks_mut(CHUNK))
+        .enumerate();
+    chunks.for_each(|(c, (traction, push))| {
+        for (k, (traction, push)) in traction.iter_mut().zip(push).enumerate() {
             let i = c * CHUNK + k;
             let pressure = pressure.map_or(0.0, |p| p[i]);
             *traction = tensor(stress[i].matrix() * exact[i].matrix(), pressure, place[i]);
+            *push = -inverse_density[i] * MIRROR * pressure * wall[i];
         }
     });
 }
@@ -42,9 +52,11 @@ fn tensor(m: Mat3A, pressure: f32, place: Vec4) -> [Vec4; 3] {
 }
 
 /// Acceleration of the guides by what was loaded: a = 1/ρ Σ V (T + T_j) ∇W.
-pub(crate) fn accelerate(rub: &mut [Vec4], columns: &Columns, rows: &[Rows], space: &Space) {
+pub(crate) fn accelerate(columns: &mut Columns, rows: &[Rows], space: &Space) {
+    let mut rub = std::mem::take(&mut columns.rub);
     let chunks = rub.par_chunks_mut(CHUNK).zip(rows).enumerate();
     chunks.for_each(|(c, (rub, rows))| accelerate_chunk(rub, c * CHUNK, columns, rows, space));
+    columns.rub = rub;
 }
 
 /// The same of a chunk's guides.
@@ -91,55 +103,21 @@ fn sum_divergence_in<V: Vectors>(
     }
 }
 
-/// What stress and pressure accelerate guides by.
-#[derive(Clone, Copy)]
-pub(crate) enum Loads<'a> {
-    /// Pressure alone: `columns.push`.
-    Pressure,
-    /// Both, as they are loaded: `past.rub` is found first.
-    Both(&'a [Rows], &'a Space),
-    /// The same, but where no guide of a chunk, of its velocity [m/s], is faster than `slow` [m/s], `past.rub` is as it was.
-    Anew {
-        rows: &'a [Rows],
-        space: &'a Space,
-        velocity: &'a [Vec3],
-        slow: f32,
-    },
-}
-
-impl<'a> Loads<'a> {
-    /// What `past.rub` is to be found with in chunk `c`, if it is.
-    fn pairs(&self, c: usize) -> Option<(&'a Rows, &'a Space)> {
-        match *self {
-            Self::Pressure => None,
-            Self::Both(rows, space) => Some((&rows[c], space)),
-            Self::Anew {
-                rows,
-                space,
-                velocity,
-                slow,
-            } => {
-                let mut guides = velocity[c * CHUNK..].iter().take(CHUNK);
-                guides
-                    .any(|v| v.length_squared() > slow * slow)
-                    .then_some((&rows[c], space))
-            }
-        }
-    }
-}
-
-/// Velocities with pressure, friction and walls: `base` + Δt (push + rub), held back by walls.
-pub(crate) fn integrate(past: &mut Past, columns: &mut Columns, walls: &mut [Walls], loads: Loads<'_>, step: f32) {
-    let Past {
-        pressure, rub, grip, ..
-    } = past;
+/// Velocities with pressure, friction and walls: `base` + Δt (push + rub), held back by walls. Where there are `rows`, `rub` is found first.
+pub(crate) fn integrate(
+    pressure: &[f32],
+    grip: &mut [Vec4],
+    columns: &mut Columns,
+    walls: &mut [Walls],
+    rows: Option<(&[Rows], &Space)>,
+    step: f32,
+) {
     let mut velocity = std::mem::take(&mut columns.velocity);
+    let mut rub = std::mem::take(&mut columns.rub);
     let columns_now = &*columns;
     let Columns {
         base,
         push,
-        wall,
-        inverse_density,
         volume,
         inverse_mass,
         ..
@@ -152,20 +130,17 @@ pub(crate) fn integrate(past: &mut Past, columns: &mut Columns, walls: &mut [Wal
         .zip(walls)
         .enumerate();
     chunks.for_each(|(c, (((velocity, rub), grip), walls))| {
-        if let Some((rows, space)) = loads.pairs(c) {
-            accelerate_chunk(rub, c * CHUNK, columns_now, rows, space);
+        if let Some((rows, space)) = rows {
+            accelerate_chunk(rub, c * CHUNK, columns_now, &rows[c], space);
         }
-        let is_alone = matches!(loads, Loads::Pressure);
         for (k, velocity) in velocity.iter_mut().enumerate() {
             let i = c * CHUNK + k;
-            let mut free = base[i] + step * if is_alone { push[i] } else { rub[k] };
+            let free = base[i] + step * (push[i] + rub[k]);
             let planes = walls.of_mut(k);
             if planes.is_empty() {
                 *velocity = free;
+                grip[k] = Vec4::ZERO;
                 continue;
-            }
-            if !is_alone {
-                free -= step * inverse_density[i] * MIRROR * pressure[i] * wall[i];
             }
             let mut held = free.xyz();
             let mut gripped = Vec3::ZERO;
@@ -178,6 +153,7 @@ pub(crate) fn integrate(past: &mut Past, columns: &mut Columns, walls: &mut [Wal
         }
     });
     columns.velocity = velocity;
+    columns.rub = rub;
 }
 
 /// How a pass of pressure and stress goes.
@@ -219,30 +195,36 @@ pub(crate) fn update(
     pass: Pass,
 ) {
     let mut traction = std::mem::take(&mut columns.traction);
+    let mut push = std::mem::take(&mut columns.push);
     let mut shift = std::mem::take(&mut columns.shift);
     let chunks = held
         .pressure
         .par_chunks_mut(CHUNK)
         .zip(held.stress.par_chunks_mut(CHUNK))
         .zip(traction.par_chunks_mut(CHUNK))
+        .zip(push.par_chunks_mut(CHUNK))
         .zip(shift.par_chunks_mut(CHUNK))
         .zip(held.errors)
         .zip(rows)
         .enumerate();
     let columns_now = &*columns;
-    chunks.for_each(|(c, (((((pressure, stress), traction), shift), errors), rows))| {
-        *errors = [0.0; 2];
-        let mut chunk = Chunk {
-            first: c * CHUNK,
-            pressure,
-            stress,
-            traction,
-            shift,
-            errors,
-        };
-        update_chunk(&mut chunk, columns_now, rows, space, bounds, pass);
-    });
+    chunks.for_each(
+        |(c, ((((((pressure, stress), traction), push), shift), errors), rows))| {
+            *errors = [0.0; 2];
+            let mut chunk = Chunk {
+                first: c * CHUNK,
+                pressure,
+                stress,
+                traction,
+                push,
+                shift,
+                errors,
+            };
+            update_chunk(&mut chunk, columns_now, rows, space, bounds, pass);
+        },
+    );
     columns.traction = traction;
+    columns.push = push;
     columns.shift = shift;
 }
 
@@ -252,6 +234,7 @@ struct Chunk<'a> {
     pressure: &'a mut [f32],
     stress: &'a mut [Sym],
     traction: &'a mut [[Vec4; 3]],
+    push: &'a mut [Vec4],
     shift: &'a mut [Vec4],
     errors: &'a mut [f64; 2],
 }
@@ -374,7 +357,8 @@ fn answer<V: Vectors>(chunk: &mut Chunk<'_>, start: usize, columns: &Columns, mo
         column[b] = V::sub(column[b], pressure);
         V::scatter(column, b, &mut traction);
     }
-    let left = V::store(left);
+    let pushed = V::mul(V::mul(V::splat(-MIRROR), inverse_density), pressure);
+    let (pushed, left) = (V::store(pushed), V::store(left));
     for l in 0..count {
         let k = start + l;
         // No branch: who is under pressure cannot be foreseen.
@@ -382,6 +366,7 @@ fn answer<V: Vectors>(chunk: &mut Chunk<'_>, start: usize, columns: &Columns, mo
         chunk.errors[0] += counts * f64::from((-left[l]).max(0.0));
         chunk.errors[1] += counts;
         chunk.pressure[k] = motion.pressure[l];
+        chunk.push[k] = pushed[l] * wall[i + l];
         chunk.stress[k] = stress.get(l);
         chunk.traction[k] = traction[l];
     }
@@ -444,12 +429,7 @@ mod tests {
             gain: 0.0,
         }];
         let mut walls: Vec<Walls> = rows.iter().map(|_| Walls::none(256)).collect();
-        let mut past = Past {
-            pressure: vec![0.0; n],
-            rub: vec![Vec4::ZERO; n],
-            grip: vec![Vec4::ZERO; n],
-            ..Past::default()
-        };
+        let mut grip = vec![Vec4::ZERO; n];
         columns.push.fill(Vec4::ZERO);
         for _ in 0..passes {
             let bounds = (&*world.guides.material, &bounds[..]);
@@ -464,7 +444,8 @@ mod tests {
                 errors: &mut errors,
             };
             update(held, &mut columns, &rows, &space, bounds, pass);
-            integrate(&mut past, &mut columns, &mut walls, Loads::Both(&rows, &space), STEP);
+            let rows = Some((&*rows, &space));
+            integrate(&[0.0].repeat(n), &mut grip, &mut columns, &mut walls, rows, STEP);
         }
         let stiffest = columns.response.iter().copied().fold(0.0, f32::max);
         (stress, columns.velocity, stiffest)

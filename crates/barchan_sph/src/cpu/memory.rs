@@ -1,7 +1,7 @@
 //! What a checkpoint holds of the solver.
 
 use barchan_world::{Archive, ArchiveError};
-use glam::{Vec3, Vec4Swizzles};
+use glam::{Vec3, Vec4, Vec4Swizzles};
 
 use super::columns::Past;
 use crate::laws::rest::Calm;
@@ -14,11 +14,10 @@ pub(crate) fn save(past: &Past, ids: &[u32], archive: &mut Archive) {
         .iter()
         .map(|s| [s.diagonal.x, s.diagonal.y, s.diagonal.z, s.off.x, s.off.y, s.off.z])
         .collect();
-    let [rub, grip] = [&past.rub, &past.grip].map(|column| column.iter().map(|v| v.xyz()).collect::<Vec<Vec3>>());
+    let grip: Vec<Vec3> = past.grip.iter().map(|g| g.xyz()).collect();
     archive.put("sph.ids", ids);
     archive.put("sph.pressure", &past.pressure);
     archive.put("sph.stress", &stress);
-    archive.put("sph.rub", &rub);
     archive.put("sph.grip", &grip);
     let calm: Vec<f32> = past.calm.iter().map(|calm| calm.time).collect();
     let way: Vec<Vec3> = past.calm.iter().map(|calm| calm.way).collect();
@@ -32,7 +31,6 @@ pub(crate) fn load(archive: &Archive) -> Result<(Past, Vec<u32>), ArchiveError> 
     let ids: Vec<u32> = archive.get("sph.ids")?;
     let pressure: Vec<f32> = archive.get("sph.pressure")?;
     let stress: Vec<[f32; 6]> = archive.get("sph.stress")?;
-    let rub: Vec<Vec3> = archive.get("sph.rub")?;
     let grip: Vec<Vec3> = archive.get("sph.grip")?;
     let wetness: Vec<f32> = archive.get("sph.wetness")?;
     let calm: Vec<f32> = archive.get("sph.calm")?;
@@ -40,7 +38,6 @@ pub(crate) fn load(archive: &Archive) -> Result<(Past, Vec<u32>), ArchiveError> 
     if [
         pressure.len(),
         stress.len(),
-        rub.len(),
         grip.len(),
         wetness.len(),
         calm.len(),
@@ -62,8 +59,7 @@ pub(crate) fn load(archive: &Archive) -> Result<(Past, Vec<u32>), ArchiveError> 
                 off: Vec3::new(s[3], s[4], s[5]),
             })
             .collect(),
-        rub: rub.iter().map(|r| r.extend(0.0)).collect(),
-        grip: grip.iter().map(|g| g.extend(0.0)).collect(),
+        grip: grip.iter().map(|g| Vec4::new(g.x, g.y, g.z, 0.0)).collect(),
         wetness,
         calm: calm.iter().zip(way).map(|(&time, way)| Calm { time, way }).collect(),
     };
