@@ -74,7 +74,7 @@ mod tests {
     use super::*;
     use rayon::prelude::*;
 
-    /// The sum of squares below `n`, in many small loops within loops, so that threads wait for each other in the midst of them.
+    /// A sum over many small loops within a loop, so that threads wait for each other in the midst of them.
     fn sum(n: u64) -> u64 {
         let row = |k: u64| (0..n).into_par_iter().map(|j| j * k).sum::<u64>() / n.max(1);
         (0..n).into_par_iter().map(|k| 2 * row(k) + k).sum()

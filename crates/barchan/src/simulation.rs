@@ -168,10 +168,9 @@ impl Simulation {
         self.world.drain();
         self.world.emit(next - now);
         remember_starts(&self.world, &mut self.starts);
-        // Within the pool: a parallel loop begun outside it would wake it each time anew.
-        let (solver, world) = (&mut self.solver, &mut self.world);
         // What tells of the last frame makes room meanwhile.
         self.velocities = Vec::new();
+        let (solver, world) = (&mut self.solver, &mut self.world);
         let report = pool::awake(|| solver.advance(world, next - now));
         let spent = start.elapsed();
         self.velocities = mean_velocities(&self.world, &self.starts, next - now);
