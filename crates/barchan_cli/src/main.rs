@@ -34,6 +34,7 @@ mod view;
 
 use std::process::ExitCode;
 
+use barchan::neighbors::Simd;
 use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
@@ -79,10 +80,15 @@ enum Command {
 
 fn main() -> ExitCode {
     memory::share();
-    let Some(command) = Arguments::parse().command else {
-        return finish(demo::run());
-    };
-    finish(match command {
+    let command = Arguments::parse().command;
+    finish(use_instructions().and_then(|()| match command {
+        None => demo::run(),
+        Some(command) => execute(command),
+    }))
+}
+
+fn execute(command: Command) -> Result<(), Failure> {
+    match command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Render(arguments) => render::run(&arguments),
         Command::Refine(arguments) => refine::run(&arguments),
@@ -101,7 +107,12 @@ fn main() -> ExitCode {
         }
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
-    })
+    }
+}
+
+/// Rejects a `BARCHAN_SIMD` that names no instruction set of this machine.
+fn use_instructions() -> Result<(), Failure> {
+    Simd::requested().map(|_| ()).map_err(Failure::input)
 }
 
 /// Tells what went wrong, if anything did.

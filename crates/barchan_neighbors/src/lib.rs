@@ -35,14 +35,15 @@ mod lattice;
 mod lists;
 mod packing;
 mod search;
+mod simd;
 mod sort;
 mod vectorised;
 
 pub use curve::{Curve, is_along_curve, morton};
 pub use error::Error;
 pub use grid::{Cells, Grid};
-pub use kernel::Simd;
 pub use lattice::jittered_lattice;
 pub use lists::{ContactRule, Csr, Lists};
 pub use packing::PACKING;
 pub use search::Rows;
+pub use simd::Simd;

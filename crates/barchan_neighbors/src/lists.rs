@@ -5,10 +5,10 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use crate::grid::{bounding_box, check_count};
-use crate::kernel::{Simd, Test};
+use crate::kernel::{Test, pair_test};
 use crate::search::{Queries, Rows, Search};
 use crate::sort::PAD;
-use crate::{Error, Grid};
+use crate::{Error, Grid, Simd};
 
 /// Chunks, the units of parallel work, that rows are dealt into [-], as far as [`CHUNK`] allows.
 const CHUNKS: usize = 16;
@@ -86,7 +86,7 @@ impl Lists {
     /// No lists yet, to be found with the best instructions of this machine.
     pub fn new() -> Self {
         Self {
-            simd: Simd::best(),
+            simd: pair_test(Simd::best()),
             count: 0,
             chunks: Vec::new(),
             chunk: *CHUNK.end(),
@@ -97,7 +97,7 @@ impl Lists {
 
     /// The same with given instructions; with the best available ones if this machine lacks them.
     pub fn with_simd(mut self, simd: Simd) -> Self {
-        self.simd = if simd.is_available() { simd } else { Simd::best() };
+        self.simd = pair_test(if simd.is_available() { simd } else { Simd::best() });
         self
     }
 

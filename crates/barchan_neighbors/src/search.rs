@@ -3,8 +3,9 @@
 use glam::Vec3;
 use std::ops::Range;
 
+use crate::Simd;
 use crate::grid::{Grid, Layout, MAX_RUNS, Runs};
-use crate::kernel::{self, Block, Gathered, Segment, Simd, Test};
+use crate::kernel::{self, Block, Gathered, Segment, Test};
 
 /// Queries that share their candidates [-], at most.
 const BLOCK: usize = 32;

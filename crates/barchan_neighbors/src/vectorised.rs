@@ -26,18 +26,12 @@ macro_rules! vectorised {
                 fn half($($argument: $type),*) {
                     $body $($half)* ($($argument),*);
                 }
-                if is_x86_feature_detected!("avx512f")
-                    && is_x86_feature_detected!("avx512vl")
-                    && is_x86_feature_detected!("avx512dq")
-                    && is_x86_feature_detected!("avx512bw")
-                    && is_x86_feature_detected!("popcnt")
-                {
-                    // SAFETY: the instructions were found.
-                    return unsafe { wide($($argument),*) };
-                }
-                if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
-                    // SAFETY: the instructions were found.
-                    return unsafe { half($($argument),*) };
+                match $crate::Simd::best() {
+                    // SAFETY: `best` returns only what this machine has.
+                    $crate::Simd::Avx512 => return unsafe { wide($($argument),*) },
+                    // SAFETY: as above.
+                    $crate::Simd::Avx2 => return unsafe { half($($argument),*) },
+                    $crate::Simd::Scalar => {}
                 }
             }
             $body $($any)* ($($argument),*);

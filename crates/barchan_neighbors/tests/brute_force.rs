@@ -10,9 +10,7 @@ type Ranges = [Option<Range<f32>>; 3];
 const OPEN: Ranges = [None, None, None];
 
 fn paths() -> impl Iterator<Item = Simd> {
-    [Simd::Scalar, Simd::Avx2, Simd::Avx512]
-        .into_iter()
-        .filter(|simd| simd.is_available())
+    Simd::ALL.into_iter().filter(|simd| simd.is_available())
 }
 
 /// Direct cells, a table of the usual size, and tables so small that most cells collide.

@@ -5,6 +5,7 @@
 //! grain gets is the sum over all guides in the order of their cells, whatever the groups: guides left out would have added
 //! nothing.
 
+use barchan_neighbors::Simd;
 use glam::Vec3;
 use rayon::prelude::*;
 use std::cell::RefCell;
@@ -14,7 +15,7 @@ use crate::field::{Bounds, Field, List};
 use crate::grains::Grains;
 #[cfg(target_arch = "x86_64")]
 use crate::isa::{Avx2, Avx512};
-use crate::isa::{Isa, LANES, Part, Plain, Simd};
+use crate::isa::{Isa, LANES, Part, Plain};
 use crate::laws::{C1, C2, Gate};
 use crate::settings::Mode;
 use crate::terms::{Middle, Term, Terms};
@@ -141,7 +142,7 @@ pub(crate) fn advect(grains: &mut Grains, known: &mut Known, field: &Field, rule
 fn dispatch(group: Group, field: &Field, rule: &Rule, scratch: &mut Scratch, simd: Simd) {
     match simd {
         // SAFETY: every machine can.
-        Simd::Plain => unsafe { move_group::<Plain>(group, field, rule, scratch) },
+        Simd::Scalar => unsafe { move_group::<Plain>(group, field, rule, scratch) },
         // SAFETY: `advect` asserts that the machine has the instructions.
         #[cfg(target_arch = "x86_64")]
         Simd::Avx2 => unsafe { move_group_avx2(group, field, rule, scratch) },

@@ -7,53 +7,6 @@
 /// Numbers that are worked on at a time.
 pub(crate) const LANES: usize = 16;
 
-/// Instruction set of the pass over grains. All give the same bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Simd {
-    /// Whatever the machine has at least.
-    Plain,
-    /// AVX2.
-    Avx2,
-    /// AVX-512.
-    Avx512,
-}
-
-impl Simd {
-    /// Every set, narrowest first.
-    pub const ALL: [Self; 3] = [Self::Plain, Self::Avx2, Self::Avx512];
-
-    /// The widest that this machine has.
-    pub fn best() -> Self {
-        let available = Self::ALL.into_iter().rev().find(|simd| simd.is_available());
-        available.unwrap_or(Self::Plain)
-    }
-
-    /// Whether this machine has it.
-    pub fn is_available(self) -> bool {
-        match self {
-            Self::Plain => true,
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => {
-                is_x86_feature_detected!("avx2")
-                    && is_x86_feature_detected!("fma")
-                    && is_x86_feature_detected!("bmi1")
-                    && is_x86_feature_detected!("bmi2")
-                    && is_x86_feature_detected!("popcnt")
-            }
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => {
-                is_x86_feature_detected!("avx512f")
-                    && is_x86_feature_detected!("avx512bw")
-                    && is_x86_feature_detected!("avx512vl")
-                    && is_x86_feature_detected!("avx512dq")
-                    && Self::Avx2.is_available()
-            }
-            #[cfg(not(target_arch = "x86_64"))]
-            _ => false,
-        }
-    }
-}
-
 /// Sixteen numbers, and what can be done with them.
 ///
 /// # Safety

@@ -25,8 +25,8 @@ mod settings;
 mod terms;
 mod touch;
 
+pub use barchan_neighbors::Simd;
 pub use grains::{Grains, radius_of};
-pub use isa::Simd;
 pub use refiner::{GrainRefiner, RefineError};
 pub use seed::Source;
 pub use settings::{Mode, RefineSettings, Seeding};

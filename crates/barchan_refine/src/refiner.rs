@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use barchan_geometry::sample::{Packing, SampleError};
+use barchan_neighbors::Simd;
 use barchan_world::{
     Archive, ArchiveError, Bodies, Column, Motion, Pose, RefineReport, Refiner, Stopwatch, Table, World,
 };
@@ -16,7 +17,6 @@ use crate::contact::{Contacts, Obstacle, Pushing};
 use crate::even::Evener;
 use crate::field::{Field, Mover};
 use crate::grains::{Grains, radius_of, typical_radius};
-use crate::isa::Simd;
 use crate::laws::{GATE, REACH, REFERENCE_STEP, bulk_weight};
 use crate::order::Sorter;
 use crate::periodic::{with_images, wrap};

@@ -11,46 +11,16 @@ mod scalar;
 
 use std::ops::Range;
 
+use crate::Simd;
 use crate::sort::{Columns, PAD};
 
-/// Instruction set of the pair test. All give the same lists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Simd {
-    /// One candidate at a time.
-    Scalar,
-    /// 8 candidates at a time.
-    Avx2,
-    /// 16 candidates at a time (with BW, VL and VBMI2: Ice Lake, Zen 4 and later).
-    Avx512,
-}
-
-impl Simd {
-    /// The widest that this machine has.
-    pub fn best() -> Self {
-        [Self::Avx512, Self::Avx2]
-            .into_iter()
-            .find(|simd| simd.is_available())
-            .unwrap_or(Self::Scalar)
+/// Returns the instruction set of the pair test for `simd`: that of AVX-512 needs VBMI2 too (Ice Lake, Zen 4 and later).
+pub(crate) fn pair_test(simd: Simd) -> Simd {
+    #[cfg(target_arch = "x86_64")]
+    if simd == Simd::Avx512 && !is_x86_feature_detected!("avx512vbmi2") {
+        return Simd::Avx2;
     }
-
-    /// Whether this machine has it.
-    pub fn is_available(self) -> bool {
-        match self {
-            Self::Scalar => true,
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt"),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => {
-                is_x86_feature_detected!("avx512f")
-                    && is_x86_feature_detected!("avx512bw")
-                    && is_x86_feature_detected!("avx512vl")
-                    && is_x86_feature_detected!("avx512vbmi2")
-                    && is_x86_feature_detected!("popcnt")
-            }
-            #[cfg(not(target_arch = "x86_64"))]
-            _ => false,
-        }
-    }
+    simd
 }
 
 /// Constants of the pair test.
