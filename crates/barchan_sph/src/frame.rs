@@ -20,6 +20,9 @@ const MOST_STEPS: f64 = 100_000.0;
 /// Largest radius of a kernel over the smallest [-] for which the sums mean something.
 const WIDEST: f32 = 2.05;
 
+/// Names of what a frame reports besides its steps and overlap.
+pub(crate) const REPORTED: [&str; 3] = ["max_compression", "mean_compression", "pressure_iterations"];
+
 impl SphSolver {
     /// Sorts guides, and prepares what stays the same over a frame.
     pub(crate) fn begin_frame(&mut self, world: &mut World) -> Result<(), AdvanceError> {
@@ -220,11 +223,13 @@ impl SphSolver {
         let report = AdvanceReport {
             steps,
             max_overlap: if deepest > 0.0 { deepest / smallest } else { 0.0 },
-            extras: vec![
-                ("max_compression", f64::from((densest - 1.0).max(0.0))),
-                ("mean_compression", mean),
-                ("pressure_iterations", self.passes as f64 / f64::from(steps.max(1))),
-            ],
+            extras: (REPORTED.into_iter())
+                .zip([
+                    f64::from((densest - 1.0).max(0.0)),
+                    mean,
+                    self.passes as f64 / f64::from(steps.max(1)),
+                ])
+                .collect(),
             stages: self.clock.take(),
         };
         self.last_report.max_overlap = report.max_overlap;

@@ -17,7 +17,7 @@ use crate::cpu::pressure::{self, Errors, Goal, Outcome};
 use crate::cpu::surface::Surface;
 use crate::cpu::walls::{Scene, Walls};
 use crate::cpu::{CHUNK, memory};
-use crate::frame::search_error;
+use crate::frame::{REPORTED, search_error};
 use crate::settings::SettingsError;
 use crate::{Pressure, SphSettings};
 
@@ -413,6 +413,13 @@ impl Solver for SphSolver {
         // What sleepers show, and how large they are.
         archive.put("sph.density", &self.columns.compression);
         archive.put("sph.supports", &self.supports);
+        // What a frame reports in which all sleep.
+        let extras = self.last_report.extras.iter().map(|&(_, value)| value);
+        let report: Vec<f64> = [f64::from(self.last_report.max_overlap)]
+            .into_iter()
+            .chain(extras)
+            .collect();
+        archive.put("sph.report", &report);
         self.motion.save(archive);
     }
 
@@ -422,6 +429,11 @@ impl Solver for SphSolver {
         self.columns.compression = archive.get("sph.density")?;
         let supports: Vec<f32> = archive.get("sph.supports")?;
         self.supports = [0, 1].map(|k| supports.get(k).copied().unwrap_or_default());
+        let report: Vec<f64> = archive.get("sph.report")?;
+        if let Some((&max_overlap, extras)) = report.split_first() {
+            self.last_report.max_overlap = max_overlap as f32;
+            self.last_report.extras = REPORTED.into_iter().zip(extras.iter().copied()).collect();
+        }
         self.sound = Some(archive.get_one("sph.sound")?).filter(|&c: &f32| c > 0.0);
         self.motion.load(world, archive)
     }

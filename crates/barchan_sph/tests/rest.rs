@@ -193,3 +193,23 @@ fn sleepers_have_the_same_bits_on_any_number_of_threads_and_after_a_checkpoint()
     assert_eq!(one, bits_on(3, false));
     assert_eq!(one, bits_on(2, true));
 }
+
+#[test]
+fn a_sleeping_bed_reports_the_same_after_it_was_saved() {
+    let mut world = bed();
+    let mut whole = solver(SphSettings::default(), &world);
+    lull(&mut whole, &mut world, 200);
+    let mut archive = Archive::default();
+    whole.save(&mut archive);
+    let mut resumed = solver(SphSettings::default(), &world);
+    resumed.load(&world, &archive).unwrap();
+    let mut copy = world.clone();
+    let expected = whole.advance(&mut world, FRAME).unwrap();
+    let found = resumed.advance(&mut copy, FRAME).unwrap();
+    assert_eq!((expected.steps, found.steps), (0, 0));
+    assert_eq!(expected.extras.len(), 3);
+    assert_eq!(
+        (found.extras, found.max_overlap),
+        (expected.extras, expected.max_overlap)
+    );
+}
