@@ -428,8 +428,14 @@ fn a_gltf_buffer_that_is_not_beside_the_file_is_named() {
         &failure(text("a.bin"), MeshFormat::Gltf),
         &["a.bin", "folder is not known"],
     );
-    for uri in ["https://example.org/a.bin", "/etc/hosts"] {
-        assert_says(&load_failure("a.gltf", text(uri)), &[uri, "not beside the file"]);
+    for uri in [
+        "https://example.org/a.bin",
+        "/etc/hosts",
+        "../a.bin",
+        "b/../../a.bin",
+        "%2e%2e/a.bin",
+    ] {
+        assert_says(&load_failure("a.gltf", text(uri)), &[uri, "not in the file's folder"]);
     }
     assert_says(&load_failure("a.gltf", text("a%2")), &["malformed"]);
 }

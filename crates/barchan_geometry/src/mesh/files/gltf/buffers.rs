@@ -1,7 +1,7 @@
 //! The bytes behind a glTF document.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Component, Path};
 
 use base64::Engine;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -132,8 +132,12 @@ fn fetch(number: usize, uri: &str, base: Option<&Path>) -> Result<Vec<u8>, MeshE
     }
     let name =
         percent_decoded(uri).ok_or_else(|| invalid(format!("the URI {uri:?} of buffer {number} is malformed")))?;
-    if uri.contains("://") || Path::new(&name).is_absolute() {
-        return Err(unsupported(format!("the buffer {uri:?}, which is not beside the file")));
+    // A file from somebody else must not reach others by its buffers.
+    let is_below = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+    if uri.contains("://") || !Path::new(&name).components().all(is_below) {
+        return Err(unsupported(format!(
+            "the buffer {uri:?}, which is not in the file's folder"
+        )));
     }
     let base = base.ok_or_else(|| unsupported(format!("the file {name:?} beside it, but its folder is not known")))?;
     read(&base.join(name))
