@@ -72,6 +72,7 @@ impl Simulation {
 
     fn settled(scene: &Scene, mut world: World) -> Result<Self, SimulationError> {
         let solver = settle(scene, &mut world)?;
+        check_finite(&world)?;
         world.place_scripted_bodies(0.0);
         let refiner = rayon::scope(|_| registry::refiner(scene, &world)).map_err(Box::new)?;
         Self::of_world(scene, world, refiner, solver)
@@ -286,6 +287,21 @@ const PART: usize = 1024;
 /// Makes a world on a thread of the pool: packings are made in many short loops.
 fn in_pool(make: impl FnOnce() -> Result<World, SceneError> + Send) -> Result<World, SceneError> {
     rayon::scope(|_| make())
+}
+
+/// Fails if a guide's state at the start is not finite in single precision.
+fn check_finite(world: &World) -> Result<(), AdvanceError> {
+    let guides = &world.guides;
+    let is_finite = |i: usize| guides.position[i].is_finite() && guides.velocity[i].is_finite();
+    match (0..guides.len()).find(|&i| !is_finite(i)) {
+        None => Ok(()),
+        Some(i) => Err(AdvanceError::Unstable {
+            time: world.time,
+            guide: guides.id[i],
+            what: format!("moves at {} m/s", guides.velocity[i].length()),
+            advice: "fill it nearer to the origin, or slower".to_owned(),
+        }),
+    }
 }
 
 fn remember_starts(world: &World, starts: &mut Vec<DVec3>) {
