@@ -37,6 +37,7 @@
 
 mod clumps;
 mod coloring;
+mod disk;
 pub mod interact;
 mod look;
 mod pool;
@@ -49,6 +50,7 @@ mod stage;
 mod wires;
 
 pub use coloring::Coloring;
+pub use disk::{cache_bytes, cache_bytes_per_frame, free_bytes};
 pub use look::{FIT, Look, LookError, Show, Viewpoint, read_frame};
 pub use registry::{SolverError, check_settings, natural_step};
 pub use simulation::{Simulation, SimulationError};
