@@ -77,6 +77,7 @@ pub(crate) fn scene<'d>(reader: &Reader<'d>, value: &Value<'d>) -> Option<Scene>
         cameras,
         refine,
         output: check.output(),
+        files: reader.files(),
     };
     check.periods(&scene);
     // What is wrong may be what uses the rest.

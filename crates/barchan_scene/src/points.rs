@@ -12,6 +12,17 @@ pub(crate) struct PointFile {
     pub radii: Option<Vec<f64>>,
 }
 
+impl PointFile {
+    pub(crate) fn checksum(&self) -> crc32fast::Hasher {
+        let mut sum = crc32fast::Hasher::new();
+        let positions = self.positions.iter().flat_map(|p| p.to_array());
+        for number in positions.chain(self.radii.iter().flatten().copied()) {
+            sum.update(&number.to_le_bytes());
+        }
+        sum
+    }
+}
+
 /// Kinds of files that hold points, by their ending.
 pub(crate) const ENDINGS: &[&str] = &["ply", "csv", "xyz"];
 

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::ops::Range;
 
@@ -29,6 +30,8 @@ pub struct Reader<'d> {
     /// Each override with its value as TOML, after blanks as long as everything before it, so that places are right.
     overrides: Vec<Override<'d>>,
     found: RefCell<Vec<Diagnostic>>,
+    /// Checksums of the files that were read, by their names.
+    files: RefCell<BTreeMap<String, String>>,
 }
 
 /// Makes an inline table a document, which TOML reads with comments and blanks around it.
@@ -55,7 +58,19 @@ impl<'d> Reader<'d> {
             inserted,
             overrides,
             found: RefCell::default(),
+            files: RefCell::default(),
         }
+    }
+
+    /// Notes a file that the document names, with what was read from it.
+    pub(crate) fn note_file(&self, name: &str, contents: crc32fast::Hasher) {
+        let sum = format!("{:08x}", contents.finalize());
+        self.files.borrow_mut().insert(name.to_owned(), sum);
+    }
+
+    /// Returns the checksums of the files that were noted, by their names.
+    pub(crate) fn files(&self) -> BTreeMap<String, String> {
+        self.files.borrow().clone()
     }
 
     /// The text that is read.

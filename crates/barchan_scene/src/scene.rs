@@ -1,5 +1,6 @@
 //! A scene that was read and checked.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use barchan_geometry::Shape;
@@ -56,6 +57,8 @@ pub struct Scene {
     pub refine: Option<Refine>,
     /// What is kept.
     pub output: Output,
+    /// Checksums of the meshes, images and points that the scene names, by their names in it.
+    pub files: BTreeMap<String, String>,
 }
 
 /// Properties of a material that only some solvers have; none where nothing was said.

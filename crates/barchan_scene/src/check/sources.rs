@@ -152,9 +152,13 @@ impl Check<'_, '_> {
         if let Some(packing) = table.written("packing") {
             self.warn(packing, "`packing` has no effect on points from a file", "");
         }
-        let path = self.reader.document().folder.join(table.text("from")?);
+        let name = table.text("from")?;
+        let path = self.reader.document().folder.join(name);
         let file = match points::read(&path) {
-            Ok(file) => file,
+            Ok(file) => {
+                self.reader.note_file(name, file.checksum());
+                file
+            }
             Err(message) => {
                 self.error(span, message, "");
                 return None;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use barchan_geometry::Shape;
 use barchan_geometry::mesh::{self, MeshSolid};
 use barchan_geometry::shapes::{
     Capsule, Cone, Cuboid, Cylinder, Ellipsoid, HalfSpace, Heightmap, Intersect, Revolve, ShapeError, Sphere, Subtract,
     Torus, Union,
 };
+use barchan_geometry::{Shape, TriMesh};
 use toml::de::DeValue;
 
 use super::{Entry, accept, read_nested};
@@ -128,8 +128,15 @@ pub(super) fn heightmap(entry: &Entry<'_, '_>) -> Solid {
     let height = table.required("height", Reader::positive);
     let thickness = table.required("thickness", Reader::positive);
     table.finish();
-    let path = entry.reader.document().folder.join(file?);
-    entry.accept(&table, Heightmap::from_png(&path, size?, height?, thickness?))
+    let file = file?;
+    let path = entry.reader.document().folder.join(&file);
+    let shape = entry.accept(&table, Heightmap::from_png(&path, size?, height?, thickness?));
+    if let Ok(bytes) = std::fs::read(&path) {
+        let mut sum = crc32fast::Hasher::new();
+        sum.update(&bytes);
+        entry.reader.note_file(&file, sum);
+    }
+    shape
 }
 
 pub(super) fn mesh(entry: &Entry<'_, '_>) -> Solid {
@@ -143,7 +150,7 @@ pub(super) fn mesh(entry: &Entry<'_, '_>) -> Solid {
         }
         _ => file(entry.reader, entry.name, entry.value)?,
     };
-    let path = entry.reader.document().folder.join(file);
+    let path = entry.reader.document().folder.join(&file);
     let loaded = mesh::load(&path).and_then(|loaded| loaded.require_volume().map(|()| loaded));
     match loaded {
         Ok(loaded) => {
@@ -153,6 +160,7 @@ pub(super) fn mesh(entry: &Entry<'_, '_>) -> Solid {
             if loaded.report.is_watertight() {
                 entry.mesh.set(loaded.mesh.clone()).expect("a shape is built once");
             }
+            entry.reader.note_file(&file, checksum(&loaded.mesh));
             Some(Arc::new(MeshSolid::new(loaded.mesh)))
         }
         Err(error) => {
@@ -160,6 +168,18 @@ pub(super) fn mesh(entry: &Entry<'_, '_>) -> Solid {
             None
         }
     }
+}
+
+/// Checksum of a mesh, which may have come from several files.
+fn checksum(mesh: &TriMesh) -> crc32fast::Hasher {
+    let mut sum = crc32fast::Hasher::new();
+    for number in mesh.vertices.iter().flat_map(|v| v.to_array()) {
+        sum.update(&number.to_le_bytes());
+    }
+    for corner in mesh.triangles.iter().flatten() {
+        sum.update(&corner.to_le_bytes());
+    }
+    sum
 }
 
 pub(super) fn union(entry: &Entry<'_, '_>) -> Solid {
