@@ -48,6 +48,7 @@ fn write(folder: &std::path::Path, grains: Table, level: i32, compact: bool) {
         solver: String::new(),
         frame_rate: 60.0,
         first_frame: 0,
+        files: Default::default(),
     };
     let settings = CacheSettings {
         parts: vec![Part::Grains],

@@ -1,7 +1,7 @@
 //! Arrow IPC files with a checksum.
 //!
-//! The checksum lies in the footer's own metadata, which other programs skip. It is checked before anything is decoded: the
-//! decoder believes the lengths that it reads, and a damaged length could ask for any amount of memory.
+//! The checksum lies in the footer's own metadata, which other programs skip. It is checked before anything is decoded, and so
+//! are the number of rows and the lengths that columns unpack to: the decoder believes what it reads, and would allocate it.
 
 use std::fs;
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
-use arrow_ipc::{CompressionType, MetadataVersion, root_as_footer};
+use arrow_ipc::{CompressionType, MessageHeader, MetadataVersion, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, Schema};
 use crc32fast::Hasher;
 
@@ -55,18 +55,86 @@ fn into_io(error: ArrowError) -> io::Error {
     }
 }
 
-/// Reads a file that [`write`] wrote.
-pub(super) fn read(path: &Path) -> Result<(Schema, Vec<RecordBatch>), CacheError> {
+/// Reads a file that [`write`] wrote, with as many `rows` as the manifest lists.
+pub(super) fn read(path: &Path, rows: u64) -> Result<(Schema, Vec<RecordBatch>), CacheError> {
     let bytes = fs::read(path).map_err(CacheError::reading(path))?;
-    let stream = checked_stream(&bytes).map_err(|fault| match fault {
+    let into_error = |fault| match fault {
         Fault::Damaged(what) => CacheError::damaged(path, what),
         Fault::Foreign(what) => CacheError::foreign(path, what),
-    })?;
+    };
+    let stream = checked_stream(&bytes).map_err(into_error)?;
+    let content = measure(stream).map_err(into_error)?;
+    if content.rows != rows {
+        let what = format!("it has {} rows, the manifest lists {rows}", content.rows);
+        return Err(CacheError::damaged(path, what));
+    }
+    let limit = unpacked_limit(bytes.len());
+    if content.unpacked > limit {
+        let what = format!("it would unpack to {} bytes, more than {limit}", content.unpacked);
+        return Err(CacheError::foreign(path, what));
+    }
     let decoded = StreamReader::try_new(stream, None).and_then(|reader| {
         let schema = reader.schema().as_ref().clone();
         Ok((schema, reader.collect::<Result<_, _>>()?))
     });
     decoded.map_err(|error| CacheError::foreign(path, error))
+}
+
+/// Returns the most bytes that a file of `packed` bytes may unpack to.
+///
+/// Positions of sand hardly shrink, so a file of ours unpacks to a few times its length; what rests or is constant shrinks
+/// by more. A file that grows a thousandfold was made to.
+pub(super) fn unpacked_limit(packed: usize) -> u64 {
+    const GROWTH: u64 = 1000;
+    const ALWAYS: u64 = 64 << 20;
+    (packed as u64).saturating_mul(GROWTH).saturating_add(ALWAYS)
+}
+
+/// Sizes that the batches of a stream claim.
+#[derive(Default)]
+struct Content {
+    rows: u64,
+    /// Length of all compressed buffers once unpacked [bytes].
+    unpacked: u64,
+}
+
+/// Adds up what the batches of a stream claim, without decoding them.
+fn measure(mut stream: &[u8]) -> Result<Content, Fault> {
+    let broken = || Fault::Foreign("its batches make no sense");
+    let mut content = Content::default();
+    loop {
+        let rest = stream.strip_prefix(&END_OF_STREAM[..4]).ok_or_else(broken)?;
+        let (length, rest) = rest.split_first_chunk().ok_or_else(broken)?;
+        let length = usize::try_from(i32::from_le_bytes(*length)).map_err(|_| broken())?;
+        if length == 0 {
+            return Ok(content);
+        }
+        let (message, rest) = rest.split_at_checked(length).ok_or_else(broken)?;
+        let message = root_as_message(message).map_err(|_| broken())?;
+        let length = usize::try_from(message.bodyLength()).map_err(|_| broken())?;
+        let (body, rest) = rest.split_at_checked(length).ok_or_else(broken)?;
+        match message.header_type() {
+            MessageHeader::Schema => {}
+            MessageHeader::RecordBatch => {
+                let batch = message.header_as_record_batch().ok_or_else(broken)?;
+                let rows = u64::try_from(batch.length()).map_err(|_| broken())?;
+                content.rows = content.rows.saturating_add(rows);
+                if batch.compression().is_some() {
+                    for buffer in batch.buffers().into_iter().flatten() {
+                        let at = usize::try_from(buffer.offset()).ok();
+                        let prefix = at.and_then(|at| body.get(at..)?.first_chunk());
+                        // 0 and -1 stand for an empty buffer and one that is stored as it is.
+                        let unpacked = prefix.map_or(0, |prefix| i64::from_le_bytes(*prefix)).max(0) as u64;
+                        if buffer.length() > 0 {
+                            content.unpacked = content.unpacked.saturating_add(unpacked);
+                        }
+                    }
+                }
+            }
+            _ => return Err(Fault::Foreign("it holds something other than record batches")),
+        }
+        stream = rest;
+    }
 }
 
 enum Fault {
@@ -135,5 +203,38 @@ impl<W: Write> Write for Summed<W> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::UInt8Array;
+    use arrow_schema::{DataType, Field};
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_grows_without_end_is_refused_before_it_is_unpacked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bomb.arrow");
+        let rows = 200 << 20;
+        let schema = Arc::new(Schema::new(vec![Field::new("material", DataType::UInt8, false)]));
+        let column = Arc::new(UInt8Array::from(vec![0; rows]));
+        let batch = RecordBatch::try_new(schema.clone(), vec![column]).unwrap();
+        let bytes = write(&path, &schema, &[batch], 1).unwrap();
+        assert!(bytes < 100_000, "{bytes}");
+        let message = |rows| read(&path, rows).unwrap_err().to_string();
+        let found = message(rows as u64);
+        assert!(
+            found.contains("bomb.arrow") && found.contains("would unpack to 209715200"),
+            "{found}"
+        );
+        let found = message(7);
+        assert!(
+            found.contains("bomb.arrow") && found.contains("the manifest lists 7"),
+            "{found}"
+        );
     }
 }

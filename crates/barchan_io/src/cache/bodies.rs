@@ -34,8 +34,8 @@ pub(super) fn write(path: &Path, bodies: &[BodyState], tags: Metadata, level: i3
     write_columns(path, columns.into(), tags, level)
 }
 
-pub(super) fn read(path: &Path) -> Result<Vec<BodyState>, CacheError> {
-    let (schema, batches) = arrow_file::read(path)?;
+pub(super) fn read(path: &Path, count: u64) -> Result<Vec<BodyState>, CacheError> {
+    let (schema, batches) = arrow_file::read(path, count)?;
     let column = |name: &str, fits: fn(&DataType) -> bool| match schema.column_with_name(name) {
         Some((i, field)) if fits(field.data_type()) => Ok(i),
         Some((_, field)) => Err(CacheError::foreign(

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use barchan_world::Archive;
 
 use super::CacheError;
-use super::arrow_file::Summed;
+use super::arrow_file::{Summed, unpacked_limit};
 use crate::{WriteError, write_atomically};
 
 const MAGIC: &[u8; 8] = b"barchan\n";
@@ -26,6 +26,11 @@ const LEVEL: i32 = 1;
 
 fn file(dir: &Path) -> PathBuf {
     dir.join("checkpoint").join("state")
+}
+
+/// Returns whether the folder `dir` has a checkpoint.
+pub fn has_checkpoint(dir: &Path) -> bool {
+    file(dir).is_file()
 }
 
 /// Writes a checkpoint after `frame` into the cache `dir`; the one before stays until the new one is whole and on the disk.
@@ -101,11 +106,22 @@ pub fn read_checkpoint(dir: &Path) -> Result<(u64, Archive), CacheError> {
     Ok((u64::from_le_bytes(*frame), archive))
 }
 
+/// Entries that a checkpoint may have.
+const MOST_ENTRIES: u64 = 100_000;
+
 fn decode(packed: &[u8]) -> io::Result<Archive> {
-    let mut input = zstd::Decoder::new(packed)?;
+    let limit = unpacked_limit(packed.len());
+    let mut input = zstd::Decoder::new(packed)?.take(limit);
     let mut archive = Archive::default();
-    for _ in 0..number(&mut input)? {
+    let count = number(&mut input)?;
+    if count > MOST_ENTRIES {
+        return Err(io::Error::other(format!("it has {count} entries")));
+    }
+    for _ in 0..count {
         let (name, bytes) = (number(&mut input)?, number(&mut input)?);
+        if name.saturating_add(bytes) > input.limit() {
+            return Err(io::Error::other(format!("it would unpack to more than {limit} bytes")));
+        }
         let name = String::from_utf8(take(&mut input, name)?).map_err(io::Error::other)?;
         let bytes = take(&mut input, bytes)?;
         archive.entries.insert(name, bytes);

@@ -74,6 +74,32 @@ pub enum CacheError {
         /// The cache.
         path: PathBuf,
     },
+    /// Another process writes to the folder.
+    #[error("{} is being written by {holder}", path.display())]
+    Locked {
+        /// The cache.
+        path: PathBuf,
+        /// The process, since when, and its command.
+        holder: String,
+    },
+    /// A new cache would replace another one.
+    #[error("{} is a cache already", path.display())]
+    Exists {
+        /// The cache.
+        path: PathBuf,
+    },
+    /// A file that a new cache would replace, in a folder that is not a cache.
+    #[error("{} is not part of a cache and would be replaced: choose another folder, or move it away", path.display())]
+    NotOurs {
+        /// The file or folder.
+        path: PathBuf,
+    },
+    /// A link where files are written.
+    #[error("{} is a link: a cache is not written through links", path.display())]
+    Link {
+        /// The link.
+        path: PathBuf,
+    },
     /// Writing ended with an error that was told before.
     #[error("writing has stopped after an earlier error")]
     Stopped,

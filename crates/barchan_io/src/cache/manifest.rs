@@ -1,13 +1,15 @@
 //! `manifest.json`: what a cache holds.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{CacheError, Part};
+use super::{CacheError, Part, journal};
 use crate::{WriteError, write_atomically};
 
 pub(super) const FILE: &str = "manifest.json";
@@ -28,6 +30,17 @@ pub struct Run {
     pub frame_rate: f64,
     /// Number of the frame at time 0.
     pub first_frame: u64,
+    /// Checksums of the files that the scene names, by their names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
+}
+
+/// Values that tell a manifest of ours, of any format, from other files of that name.
+#[derive(Deserialize)]
+struct Head {
+    format: Option<Value>,
+    version: Option<IgnoredAny>,
+    solver: Option<IgnoredAny>,
 }
 
 /// What a cache holds.
@@ -79,7 +92,10 @@ impl Manifest {
         }
     }
 
+    /// Reads it, and adds the frames of the journal.
     pub(super) fn read(dir: &Path) -> Result<Self, CacheError> {
+        // A run that writes meanwhile moves frames from the journal to the manifest: read in this order, none is missed.
+        let journal = journal::read(dir);
         let not_a_cache = |why: &str| CacheError::NotACache {
             path: dir.to_owned(),
             why: why.to_owned(),
@@ -88,25 +104,30 @@ impl Manifest {
         let text = match fs::read(&path) {
             Ok(text) => text,
             Err(_) if dir.is_file() => return Err(not_a_cache("it is a file")),
-            Err(_) if !dir.exists() => return Err(not_a_cache("it does not exist")),
-            Err(reason) if reason.kind() == io::ErrorKind::NotFound => {
-                return Err(not_a_cache("it has no manifest.json"));
+            Err(reason) if matches!(reason.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Err(not_a_cache(match dir.exists() {
+                    true => "it has no manifest.json",
+                    false => "it does not exist",
+                }));
             }
             Err(reason) => return Err(CacheError::Read { path, reason }),
         };
-        let value: Value = serde_json::from_slice(&text).map_err(|error| CacheError::damaged(&path, error))?;
-        match value.get("format").and_then(Value::as_u64) {
+        let head: Head = serde_json::from_slice(&text).map_err(|error| CacheError::damaged(&path, error))?;
+        match head.format.and_then(|format| format.as_u64()) {
             Some(FORMAT) => {}
-            Some(found) => {
+            Some(found) if head.solver.is_some() && head.version.is_some() => {
                 return Err(CacheError::Format {
                     path,
                     found,
                     known: FORMAT,
                 });
             }
-            None => return Err(CacheError::foreign(&path, "it has no `format`")),
+            _ => return Err(CacheError::foreign(&path, "it has no `format`, `version` and `solver`")),
         }
-        let manifest: Self = serde_json::from_value(value).map_err(|error| CacheError::damaged(&path, error))?;
+        let mut manifest: Self = serde_json::from_slice(&text).map_err(|error| CacheError::damaged(&path, error))?;
+        let last = manifest.frames.last().map(|entry| entry.frame);
+        let later = |entry: &FrameEntry| last.is_none_or(|last| entry.frame > last);
+        manifest.frames.extend(journal?.into_iter().filter(later));
         match manifest.frames.is_sorted_by(|a, b| a.frame < b.frame) {
             true => Ok(manifest),
             false => Err(CacheError::damaged(&path, "its frames are not in order")),

@@ -5,6 +5,7 @@
 //! DIR/guides/000042.arrow    Arrow IPC (Feather v2), zstd
 //! DIR/grains/000042.arrow
 //! DIR/bodies/000042.arrow
+//! DIR/frames.jsonl           while a run writes: the frames that the manifest does not list yet
 //! DIR/stats.jsonl            a line a frame
 //! DIR/checkpoint/state       everything needed to go on
 //! ```
@@ -22,13 +23,17 @@
 //! | `barchan:crc32` | in the footer: checksum of all bytes before the end-of-stream mark |
 //!
 //! A file is written beside its place and renamed into it, so it is there whole or not at all, and a frame is listed in the
-//! manifest once all its files are there.
+//! manifest, or in `frames.jsonl` meanwhile, once all its files are there. One process at a time writes to a folder: see
+//! [`CacheFolder`].
 
 mod arrow_file;
 mod bodies;
 mod checkpoint;
 mod error;
+mod folder;
 mod grains;
+mod journal;
+mod jsonl;
 mod manifest;
 mod reader;
 mod stats;
@@ -36,14 +41,18 @@ mod table;
 mod writer;
 
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-pub use checkpoint::{read_checkpoint, write_checkpoint};
+pub use checkpoint::{has_checkpoint, read_checkpoint, write_checkpoint};
 pub use error::CacheError;
+pub use folder::{CacheFolder, folder_bytes};
 pub use grains::GrainsWriter;
 pub use manifest::{FrameEntry, Manifest, Run};
 pub use reader::Cache;
 pub use stats::FrameStats;
 pub use writer::{CacheSettings, CacheWriter, WriteReport};
+
+use crate::WriteError;
 
 /// What a frame is made of on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,4 +86,15 @@ impl Part {
 
 fn frame_path(dir: &Path, part: Part, frame: u64) -> PathBuf {
     dir.join(part.name()).join(format!("{frame:06}.arrow"))
+}
+
+/// Removes a file, if it is there.
+fn remove(path: &Path) -> Result<(), WriteError> {
+    match fs::remove_file(path) {
+        Err(reason) if reason.kind() != io::ErrorKind::NotFound => Err(WriteError {
+            path: path.to_owned(),
+            reason,
+        }),
+        _ => Ok(()),
+    }
 }

@@ -57,7 +57,7 @@ impl Cache {
         &self,
         part: Part,
         frame: u64,
-        read: impl FnOnce(&Path) -> Result<T, CacheError>,
+        read: impl FnOnce(&Path, u64) -> Result<T, CacheError>,
     ) -> Result<T, CacheError> {
         let missing = || CacheError::NoFrame {
             path: self.dir.clone(),
@@ -65,14 +65,13 @@ impl Cache {
             frame,
             present: self.manifest.present(|entry| entry.rows(part).is_some()),
         };
-        let entry = self.frames().iter().find(|entry| entry.frame == frame);
-        if entry.and_then(|entry| entry.rows(part)).is_none() {
-            return Err(missing());
-        }
+        let at = self.frames().binary_search_by_key(&frame, |entry| entry.frame);
+        let rows = at.ok().and_then(|at| self.frames()[at].rows(part));
+        let rows = rows.ok_or_else(missing)?;
         let path = frame_path(&self.dir, part, frame);
-        match read(&path) {
+        match read(&path, rows) {
             Err(CacheError::Read { reason, .. }) if reason.kind() == io::ErrorKind::NotFound => {
-                Err(CacheError::damaged(&self.dir, format!("{} is gone", path.display())))
+                Err(CacheError::damaged(&path, "it is gone"))
             }
             other => other,
         }

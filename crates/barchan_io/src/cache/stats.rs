@@ -3,8 +3,6 @@
 //! Lines are appended. A crash can tear the last one; readers skip it, and a resumed run rewrites the file without it.
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use barchan_world::{Frame, Stats};
@@ -12,8 +10,8 @@ use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::CacheError;
-use crate::{WriteError, write_atomically};
+use super::{CacheError, jsonl};
+use crate::WriteError;
 
 /// Figures of a frame.
 #[derive(Clone, Debug, PartialEq)]
@@ -123,43 +121,18 @@ fn file(dir: &Path) -> PathBuf {
     dir.join("stats.jsonl")
 }
 
-fn text(stats: FrameStats) -> Vec<u8> {
-    let mut text = serde_json::to_vec(&Line::from(stats)).expect("names and numbers");
-    text.push(b'\n');
-    text
-}
-
-/// Appends a line and gives its length [bytes].
+/// Appends a line and returns its length [bytes].
 pub(super) fn append(dir: &Path, stats: FrameStats) -> Result<u64, WriteError> {
-    let path = file(dir);
-    let text = text(stats);
-    let opened = OpenOptions::new().create(true).append(true).open(&path);
-    match opened.and_then(|mut out| out.write_all(&text)) {
-        Ok(()) => Ok(text.len() as u64),
-        Err(reason) => Err(WriteError { path, reason }),
-    }
+    jsonl::append(&file(dir), &Line::from(stats))
 }
 
-/// All lines but a torn last one.
+/// Reads all lines but a torn last one.
 pub(super) fn read(dir: &Path) -> Result<Vec<FrameStats>, CacheError> {
-    let path = file(dir);
-    let bytes = match fs::read(&path) {
-        Err(reason) if reason.kind() == io::ErrorKind::NotFound => Vec::new(),
-        other => other.map_err(CacheError::reading(&path))?,
-    };
-    let mut all = Vec::new();
-    for (i, line) in bytes.split_inclusive(|&b| b == b'\n').enumerate() {
-        let Some(line) = line.strip_suffix(b"\n") else { break };
-        let line: Line = serde_json::from_slice(line)
-            .map_err(|error| CacheError::damaged(&path, format!("line {}: {error}", i + 1)))?;
-        all.push(line.into());
-    }
-    Ok(all)
+    let lines: Vec<Line> = jsonl::read(&file(dir))?;
+    Ok(lines.into_iter().map(FrameStats::from).collect())
 }
 
 /// Rewrites the file with these lines only.
 pub(super) fn replace(dir: &Path, lines: Vec<FrameStats>) -> Result<(), WriteError> {
-    write_atomically(&file(dir), |out| {
-        lines.into_iter().try_for_each(|line| out.write_all(&text(line)))
-    })
+    jsonl::replace(&file(dir), lines.into_iter().map(Line::from))
 }

@@ -109,9 +109,9 @@ fn constant(column: &Column) -> Option<String> {
     }
 }
 
-/// Reads a table that [`write`] wrote.
-pub(super) fn read(path: &Path) -> Result<Table, CacheError> {
-    let (schema, batches) = arrow_file::read(path)?;
+/// Reads a table of `count` rows that [`write`] wrote.
+pub(super) fn read(path: &Path, count: u64) -> Result<Table, CacheError> {
+    let (schema, batches) = arrow_file::read(path, count)?;
     let bounds = schema
         .metadata
         .get(BOX_KEY)

@@ -1,5 +1,7 @@
 //! A cache that is written, beside the simulation.
 
+use std::collections::HashSet;
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,8 +12,11 @@ use std::time::{Duration, Instant};
 use arrow_schema::Metadata;
 use barchan_world::{Archive, Frame};
 
+use super::folder::folders;
 use super::table::{self, Positions};
-use super::{CacheError, FrameEntry, FrameStats, Manifest, Part, Run, bodies, frame_path, manifest, stats};
+use super::{
+    CacheError, CacheFolder, FrameEntry, FrameStats, Manifest, Part, Run, bodies, frame_path, journal, remove, stats,
+};
 use crate::{WriteError, write_checkpoint};
 
 /// Frames that may wait to be written; a simulation that is faster than the disk waits then.
@@ -22,7 +27,7 @@ const QUEUE: usize = 2;
 pub struct CacheSettings {
     /// Which files a frame gets.
     pub parts: Vec<Part>,
-    /// Grains are written in each so manieth frame, counted from the first [-]; 0 is taken as 1.
+    /// Grains are written in every n-th frame, counted from the first [-]; 0 is taken as 1.
     pub grains_every: u64,
     /// Whether positions of guides and grains are stored in 16 bits a coordinate, within the box of the frame.
     pub compact: bool,
@@ -72,28 +77,34 @@ pub struct CacheWriter {
 }
 
 impl CacheWriter {
-    /// Begins a cache in `dir`, in place of the one that is there, if any. Files that are not of a cache are left alone.
+    /// Begins a cache in `dir`. Fails if a cache with frames is there.
     pub fn create(dir: &Path, run: Run, settings: CacheSettings) -> Result<Self, CacheError> {
-        match Manifest::read(dir) {
-            Ok(_) | Err(CacheError::NotACache { .. } | CacheError::Format { .. }) => {}
-            Err(error) => return Err(error),
-        }
-        make_folders(dir)?;
-        // The manifest goes first: what is half cleared is no cache.
-        for path in [
-            dir.join(manifest::FILE),
-            dir.join("stats.jsonl"),
-            dir.join("checkpoint").join("state"),
-        ] {
-            remove(&path)?;
-        }
-        clear_frames(dir, |_| true)?;
-        Self::start(dir, Manifest::new(run), settings)
+        Self::create_in(CacheFolder::create(dir, false)?, run, settings)
     }
 
-    /// Goes on with the cache in `dir` after frame `after`, whose checkpoint is taken up. Later frames are removed, and a torn
-    /// line of statistics is repaired.
+    /// Begins a cache in place of the one in the folder, if any. Files that are not of a cache are left alone.
+    pub fn create_in(mut folder: CacheFolder, run: Run, settings: CacheSettings) -> Result<Self, CacheError> {
+        let dir = folder.dir();
+        remove(&dir.join("checkpoint").join("state"))?;
+        journal::clear(dir)?;
+        // From now on it is a cache of ours without frames, also if it is cleared by half.
+        let manifest = Manifest::new(run);
+        manifest.write(dir)?;
+        remove(&dir.join("stats.jsonl"))?;
+        clear_frames(dir, |_| true)?;
+        folder.keep();
+        Self::start(folder, &manifest, settings)
+    }
+
+    /// Goes on with the cache in `dir` after frame `after`, whose checkpoint is taken up.
     pub fn resume(dir: &Path, run: Run, settings: CacheSettings, after: u64) -> Result<Self, CacheError> {
+        Self::resume_in(CacheFolder::open(dir)?, run, settings, after)
+    }
+
+    /// Goes on with the cache in the folder after frame `after`, whose checkpoint is taken up. Later frames are removed, and torn
+    /// lines are repaired.
+    pub fn resume_in(folder: CacheFolder, run: Run, settings: CacheSettings, after: u64) -> Result<Self, CacheError> {
+        let dir = folder.dir();
         let mut manifest = Manifest::read(dir)?;
         if !manifest.frames.iter().any(|entry| entry.frame == after) {
             return Err(CacheError::NoFrame {
@@ -103,26 +114,34 @@ impl CacheWriter {
                 present: manifest.present(|_| true),
             });
         }
+        // Before anything is removed: the journal must not list more than the manifest.
+        manifest.write(dir)?;
+        journal::clear(dir)?;
         manifest.run = run;
         manifest.frames.retain(|entry| entry.frame <= after);
+        check_files(dir, &manifest)?;
         let mut lines = stats::read(dir)?;
         lines.retain(|line| line.frame <= after);
         stats::replace(dir, lines)?;
         manifest.write(dir)?;
-        make_folders(dir)?;
         clear_frames(dir, |frame| frame > after)?;
-        Self::start(dir, manifest, settings)
+        Self::start(folder, &manifest, settings)
     }
 
-    fn start(dir: &Path, manifest: Manifest, settings: CacheSettings) -> Result<Self, CacheError> {
-        let mut work = Work {
-            dir: dir.to_owned(),
+    fn start(folder: CacheFolder, manifest: &Manifest, settings: CacheSettings) -> Result<Self, CacheError> {
+        let work = Work {
+            first_frame: manifest.run.first_frame,
+            listed: manifest.frames.len(),
+            added: 0,
+            made: Vec::new(),
+            report: WriteReport {
+                bytes: manifest.write(folder.dir())?,
+                ..WriteReport::default()
+            },
             settings,
-            report: WriteReport::default(),
-            manifest,
+            folder,
         };
-        work.report.bytes = work.manifest.write(dir)?;
-        let last = work.manifest.frames.last().map(|entry| entry.frame);
+        let last = manifest.frames.last().map(|entry| entry.frame);
         let (queue, jobs) = sync_channel(QUEUE);
         Ok(Self {
             queue: Some(queue),
@@ -189,28 +208,46 @@ impl Drop for CacheWriter {
     }
 }
 
-/// What the writing thread holds.
+/// State of the writing thread.
 struct Work {
-    dir: PathBuf,
+    folder: CacheFolder,
     settings: CacheSettings,
-    manifest: Manifest,
+    first_frame: u64,
+    /// Frames that the manifest lists.
+    listed: usize,
+    /// Frames that the journal lists.
+    added: usize,
+    /// Parts whose folders are there.
+    made: Vec<Part>,
     report: WriteReport,
 }
 
+/// Frames that the journal holds before the manifest is written again, at least [-].
+const LEAST_ADDED: usize = 64;
+
 impl Work {
     fn run(mut self, jobs: &Receiver<Job>) -> Result<WriteReport, CacheError> {
+        let written = self.write_all(jobs);
+        let listed = self.list();
+        written.and(listed)?;
+        Ok(self.report)
+    }
+
+    fn write_all(&mut self, jobs: &Receiver<Job>) -> Result<(), CacheError> {
         for job in jobs {
             let start = Instant::now();
             match job {
                 Job::Frame(frame) => self.frame(*frame)?,
-                Job::Checkpoint(frame, archive) => self.report.bytes += write_checkpoint(&self.dir, &archive, frame)?,
+                Job::Checkpoint(frame, archive) => {
+                    self.report.bytes += write_checkpoint(self.folder.dir(), &archive, frame)?;
+                }
             }
             self.report.busy += start.elapsed();
         }
-        Ok(self.report)
+        Ok(())
     }
 
-    /// Files, then the line of statistics, then the manifest: what it lists is there.
+    /// Writes the files, then the line of statistics, then that of the journal: what it lists is there.
     fn frame(&mut self, frame: Frame) -> Result<(), CacheError> {
         let figures = FrameStats::from(&frame);
         let mut entry = FrameEntry {
@@ -228,24 +265,52 @@ impl Work {
         let level = self.settings.level;
         if self.wants(Part::Guides) {
             entry.guides = Some(frame.guides.len() as u64);
-            let path = frame_path(&self.dir, Part::Guides, frame.number);
+            let path = self.path(Part::Guides, frame.number)?;
             self.report.bytes += table::write(&path, frame.guides, tags.clone(), positions, level)?;
         }
         if let Some(grains) = frame.grains.filter(|_| self.wants_grains(frame.number)) {
             entry.grains = Some(grains.len() as u64);
-            let path = frame_path(&self.dir, Part::Grains, frame.number);
+            let path = self.path(Part::Grains, frame.number)?;
             self.report.bytes += table::write(&path, grains, tags.clone(), positions, level)?;
         }
         if self.wants(Part::Bodies) {
             entry.bodies = Some(frame.bodies.len() as u64);
-            let path = frame_path(&self.dir, Part::Bodies, frame.number);
+            let path = self.path(Part::Bodies, frame.number)?;
             self.report.bytes += bodies::write(&path, &frame.bodies, tags, level)?;
         }
-        self.report.bytes += stats::append(&self.dir, figures)?;
-        self.manifest.frames.push(entry);
-        self.report.bytes += self.manifest.write(&self.dir)?;
+        let dir = self.folder.dir();
+        self.report.bytes += stats::append(dir, figures)?;
+        self.report.bytes += journal::append(dir, &entry)?;
+        self.added += 1;
         self.report.frames += 1;
+        // Their number has doubled: over a run, manifests take as much writing as two of them.
+        if self.added >= self.listed.max(LEAST_ADDED) {
+            self.list()?;
+        }
         Ok(())
+    }
+
+    /// Moves what the journal lists to the manifest. Frames are not held in memory for it.
+    fn list(&mut self) -> Result<(), CacheError> {
+        if self.added > 0 {
+            let dir = self.folder.dir();
+            let manifest = Manifest::read(dir)?;
+            self.report.bytes += manifest.write(dir)?;
+            journal::clear(dir)?;
+            (self.listed, self.added) = (manifest.frames.len(), 0);
+        }
+        Ok(())
+    }
+
+    /// Returns the path of a frame's file, in a folder that is there.
+    fn path(&mut self, part: Part, frame: u64) -> Result<PathBuf, WriteError> {
+        let path = frame_path(self.folder.dir(), part, frame);
+        if !self.made.contains(&part) {
+            let path = self.folder.dir().join(part.name());
+            fs::create_dir_all(&path).map_err(|reason| WriteError { path, reason })?;
+            self.made.push(part);
+        }
+        Ok(path)
     }
 
     fn wants(&self, part: Part) -> bool {
@@ -253,18 +318,25 @@ impl Work {
     }
 
     fn wants_grains(&self, frame: u64) -> bool {
-        let since = frame.saturating_sub(self.manifest.run.first_frame);
+        let since = frame.saturating_sub(self.first_frame);
         self.wants(Part::Grains) && since.is_multiple_of(self.settings.grains_every.max(1))
     }
 }
 
-fn folders(dir: &Path) -> [PathBuf; 4] {
-    ["guides", "grains", "bodies", "checkpoint"].map(|name| dir.join(name))
-}
-
-fn make_folders(dir: &Path) -> Result<(), WriteError> {
-    for path in folders(dir) {
-        fs::create_dir_all(&path).map_err(|reason| WriteError { path, reason })?;
+/// Fails if a file of a frame that the manifest lists is gone.
+fn check_files(dir: &Path, manifest: &Manifest) -> Result<(), CacheError> {
+    for part in Part::ALL {
+        let folder = dir.join(part.name());
+        let there: HashSet<OsString> = match fs::read_dir(&folder) {
+            Ok(entries) => entries.flatten().map(|entry| entry.file_name()).collect(),
+            Err(_) => HashSet::new(),
+        };
+        for entry in manifest.frames.iter().filter(|entry| entry.rows(part).is_some()) {
+            let path = frame_path(dir, part, entry.frame);
+            if !path.file_name().is_some_and(|name| there.contains(name)) {
+                return Err(CacheError::damaged(&path, "it is gone, though the manifest lists it"));
+            }
+        }
     }
     Ok(())
 }
@@ -272,12 +344,15 @@ fn make_folders(dir: &Path) -> Result<(), WriteError> {
 /// Removes the frames that `goes` picks by their number, and what a killed run left half written. Other files stay.
 fn clear_frames(dir: &Path, goes: impl Fn(u64) -> bool) -> Result<(), CacheError> {
     for folder in folders(dir).iter().map(PathBuf::as_path).chain([dir]) {
-        for entry in fs::read_dir(folder).map_err(CacheError::reading(folder))? {
+        let entries = match fs::read_dir(folder) {
+            Err(reason) if reason.kind() == io::ErrorKind::NotFound => continue,
+            entries => entries.map_err(CacheError::reading(folder))?,
+        };
+        for entry in entries {
             let path = entry.map_err(CacheError::reading(folder))?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             let number = name.strip_suffix(".arrow").and_then(|number| number.parse().ok());
-            let half = name.starts_with('.') && name.ends_with(".part");
-            if half || (folder != dir && number.is_some_and(&goes)) {
+            if is_half_written(&name) || (folder != dir && number.is_some_and(&goes)) {
                 remove(&path)?;
             }
         }
@@ -285,12 +360,14 @@ fn clear_frames(dir: &Path, goes: impl Fn(u64) -> bool) -> Result<(), CacheError
     Ok(())
 }
 
-fn remove(path: &Path) -> Result<(), WriteError> {
-    match fs::remove_file(path) {
-        Err(reason) if reason.kind() != io::ErrorKind::NotFound => Err(WriteError {
-            path: path.to_owned(),
-            reason,
-        }),
-        _ => Ok(()),
-    }
+/// Whether a file of this name is one of ours that was not yet renamed into its place: `.000042.arrow.1234.part`.
+fn is_half_written(name: &str) -> bool {
+    let inner = name.strip_prefix('.').and_then(|name| name.strip_suffix(".part"));
+    let Some((place, process)) = inner.and_then(|inner| inner.rsplit_once('.')) else {
+        return false;
+    };
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let is_ours = ["manifest.json", "stats.jsonl", "stage.json", "state", "probe"].contains(&place)
+        || place.strip_suffix(".arrow").is_some_and(is_number);
+    is_ours && is_number(process)
 }

@@ -14,6 +14,7 @@ pub fn run(first_frame: u64) -> Run {
         solver: "pbd".to_owned(),
         frame_rate: 60.0,
         first_frame,
+        files: Default::default(),
     }
 }
 
