@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use barchan_geometry::sample::{Radii, SampleError};
 use barchan_io::{
-    Cache, CacheError, CacheSettings, CacheWriter, GrainsWriter, PointTable, READABLE, ReadPointsError, Run,
-    read_points,
+    Cache, CacheError, CacheFolder, CacheSettings, CacheWriter, GrainsWriter, PointTable, READABLE, ReadPointsError,
+    Run, read_points,
 };
 use barchan_refine::measures::Quality;
 use barchan_refine::{GrainRefiner, Grains, RefineError, RefineSettings, Source};
@@ -32,6 +32,8 @@ pub struct RefineOptions {
     pub guide_radius: Option<f64>,
     /// Files in a second [1/s].
     pub frame_rate: f64,
+    /// Replace the cache that is where one is made of files.
+    pub force: bool,
 }
 
 /// Why guides could not be refined.
@@ -53,6 +55,12 @@ pub enum RefiningError {
     /// The cache's scene cannot be built.
     #[error(transparent)]
     Scene(#[from] SceneError),
+    /// A new cache where one is.
+    #[error("{} is a cache already: replace it with --force, or choose another folder with -o", path.display())]
+    Exists {
+        /// The cache.
+        path: PathBuf,
+    },
     /// Guides of which something must be known is not.
     #[error("{}: {what}", path.display())]
     Unknown {
@@ -85,10 +93,11 @@ pub fn refine(options: &RefineOptions, progress: &mut dyn FnMut(usize, usize)) -
 }
 
 fn refine_cache(options: &RefineOptions, progress: &mut dyn FnMut(usize, usize)) -> Result<Refined, RefiningError> {
+    let folder = CacheFolder::open(&options.dir)?;
     let cache = Cache::open(&options.dir)?;
     let (scene, mut world) = scene_world(&cache)?;
     let guided: Vec<_> = cache.frames().iter().filter(|f| f.guides.is_some()).cloned().collect();
-    let mut writer = GrainsWriter::open(&options.dir, scene.as_ref().is_some_and(|s| s.output.compact))?;
+    let mut writer = GrainsWriter::open(folder, scene.as_ref().is_some_and(|s| s.output.compact))?;
     let mut chain = Chain::new(options.clone(), scene);
     for (done, entry) in guided.iter().enumerate() {
         let points = of_table(&cache.read_guides(entry.frame)?);
@@ -129,8 +138,13 @@ fn refine_files(options: &RefineOptions, progress: &mut dyn FnMut(usize, usize))
         solver: "files".to_owned(),
         frame_rate: options.frame_rate,
         first_frame: 0,
+        files: BTreeMap::new(),
     };
-    let mut writer = CacheWriter::create(&dir, run, CacheSettings::default())?;
+    let folder = CacheFolder::create(&dir, options.force).map_err(|error| match error {
+        CacheError::Exists { path } => RefiningError::Exists { path },
+        error => error.into(),
+    })?;
+    let mut writer = CacheWriter::create_in(folder, run, CacheSettings::default())?;
     let mut world = bare_world();
     let mut chain = Chain::new(options.clone(), None);
     for (number, file) in files.iter().enumerate() {

@@ -3,9 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use barchan_io::{Cache, CacheError, CacheSettings, CacheWriter, Part, Run, WriteReport, read_checkpoint};
+use barchan_io::{
+    Cache, CacheError, CacheFolder, CacheSettings, CacheWriter, Part, Run, WriteReport, folder_bytes, has_checkpoint,
+    read_checkpoint,
+};
 use barchan_scene::Scene;
-use barchan_world::Refiner;
+use barchan_world::{ArchiveError, Refiner};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -21,11 +24,16 @@ pub struct RunOptions {
     pub frames: Option<u64>,
     /// Number of the frame at time 0, for shots that begin at 1001; 0, or what a resumed run began with, if none is given.
     pub start_frame: Option<u64>,
-    /// Go on from the checkpoint in the folder.
+    /// Go on from the checkpoint in the folder; without one, begin.
     pub resume: bool,
+    /// Replace the cache that is in the folder.
+    pub force: bool,
     /// The scene as it was read, for the manifest.
     pub scene: Value,
 }
+
+/// The version of the program.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Time between two checkpoints.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(2);
@@ -40,14 +48,44 @@ pub enum RunError {
     /// The cache could not be read or written.
     #[error(transparent)]
     Cache(#[from] CacheError),
+    /// A new run where a cache is.
+    #[error("{} is a cache already: continue it with --resume, replace it with --force, or choose another folder", dir.display())]
+    Exists {
+        /// The cache.
+        dir: PathBuf,
+    },
+    /// A checkpoint that does not fit the scene.
+    #[error("{}: {reason}", path.display())]
+    Checkpoint {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: ArchiveError,
+    },
+    /// A cache to resume that another version of the program made.
+    #[error("{} was made by barchan {made}, this is {}: continue it with that version, or replace it with --force", dir.display(), VERSION)]
+    OtherVersion {
+        /// The cache.
+        dir: PathBuf,
+        /// The version that made it.
+        made: String,
+    },
+    /// A cache to resume whose scene names a file that has changed since.
+    #[error("{} was made from another {file}: the file has changed since; continue with the old one, or replace the cache with --force", dir.display())]
+    OtherFile {
+        /// The cache.
+        dir: PathBuf,
+        /// The file, as the scene names it.
+        file: String,
+    },
     /// A cache to resume that was made from something else.
-    #[error("{} was made from another scene; resume with the same scene file and the same --set", dir.display())]
+    #[error("{} was made from another scene; resume with the same scene file and the same --set, or replace it with --force", dir.display())]
     OtherScene {
         /// The cache.
         dir: PathBuf,
     },
     /// A cache to resume whose frames are numbered from elsewhere.
-    #[error("{} begins with frame {began}, not {asked}; resume without --start-frame, or run it anew", dir.display())]
+    #[error("{} begins with frame {began}, not {asked}; resume without --start-frame, or replace it with --force", dir.display())]
     OtherStart {
         /// The cache.
         dir: PathBuf,
@@ -105,9 +143,14 @@ pub struct RunReport {
     pub simulation: f64,
     /// What writing took, in its own thread.
     pub output: WriteReport,
+    /// Length of all files in the cache's folder [bytes].
+    pub bytes: u64,
 }
 
-/// Simulates `scene` into a cache. `watch` hears of every frame and may stop the run.
+/// Simulates `scene` into a cache. `watch` is called before the first frame is simulated and after every frame, and may stop the
+/// run.
+///
+/// The folder is locked and tried before the scene is built.
 pub fn run(scene: &Scene, options: &RunOptions, watch: &mut dyn FnMut(Progress) -> Go) -> Result<RunReport, RunError> {
     let frames = options.frames.unwrap_or_else(|| scene.frames());
     let start = options.start_frame.unwrap_or(0);
@@ -117,7 +160,17 @@ pub fn run(scene: &Scene, options: &RunOptions, watch: &mut dyn FnMut(Progress) 
     let (mut simulation, mut writer, first) = begin(scene, options, frames)?;
     let mut simulating = 0.0;
     let mut saved = Instant::now();
-    while simulation.frame_number() < frames {
+    let progress = |simulation: &Simulation| Progress {
+        frame: simulation.frame_number(),
+        frames,
+        time: simulation.world().time,
+        guides: simulation.world().guides.len(),
+        guide_ms: simulation.guide_ms(),
+        grains: simulation.refiner().map_or(0, Refiner::len),
+        grain_ms: simulation.grain_ms(),
+    };
+    let mut stop = simulation.frame_number() < frames && watch(progress(&simulation)) == Go::Stop;
+    while simulation.frame_number() < frames && !stop {
         let start = Instant::now();
         let advanced = simulation.advance();
         simulating += start.elapsed().as_secs_f64();
@@ -126,77 +179,100 @@ pub fn run(scene: &Scene, options: &RunOptions, watch: &mut dyn FnMut(Progress) 
             writer.finish()?;
             return Err(error.into());
         }
-        let progress = Progress {
-            frame: simulation.frame_number(),
-            frames,
-            time: simulation.world().time,
-            guides: simulation.world().guides.len(),
-            guide_ms: simulation.guide_ms(),
-            grains: simulation.refiner().map_or(0, Refiner::len),
-            grain_ms: simulation.grain_ms(),
-        };
         let number = push(&mut writer, &simulation, first, scene)?;
-        let stop = watch(progress) == Go::Stop;
-        if stop || saved.elapsed() > CHECKPOINT_EVERY || progress.frame == frames {
+        stop = watch(progress(&simulation)) == Go::Stop;
+        if stop || saved.elapsed() > CHECKPOINT_EVERY || simulation.frame_number() == frames {
             writer.checkpoint(number, simulation.save())?;
             saved = Instant::now();
         }
-        if stop {
-            break;
-        }
     }
+    let output = writer.finish()?;
     Ok(RunReport {
         frame: simulation.frame_number(),
         frames: frames.max(simulation.frame_number()),
         simulation: simulating,
-        output: writer.finish()?,
+        output,
+        bytes: folder_bytes(&options.dir).map_err(|reason| CacheError::Read {
+            path: options.dir.clone(),
+            reason,
+        })?,
     })
 }
 
 /// The simulation, of which `frames` are wanted, where they go, and the number of the frame at time 0.
 fn begin(scene: &Scene, options: &RunOptions, frames: u64) -> Result<(Simulation, CacheWriter, u64), RunError> {
+    let dir = &options.dir;
     let mut run = Run {
         scene: options.scene.clone(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        version: VERSION.to_owned(),
         solver: scene.solver.clone(),
         frame_rate: scene.frame_rate,
         first_frame: options.start_frame.unwrap_or(0),
+        files: scene.files.clone(),
     };
-    if options.resume {
-        let (number, archive) = read_checkpoint(&options.dir)?;
-        let cache = Cache::open(&options.dir)?;
-        let before = cache.manifest().run.clone();
-        if before.scene != run.scene {
-            return Err(RunError::OtherScene {
-                dir: options.dir.clone(),
-            });
-        }
-        if let Some(asked) = options.start_frame.filter(|&asked| asked != before.first_frame) {
-            return Err(RunError::OtherStart {
-                dir: options.dir.clone(),
-                began: before.first_frame,
-                asked,
-            });
-        }
-        run.first_frame = before.first_frame;
-        let simulation = Simulation::resume(scene, &archive)?;
+    if options.resume && has_checkpoint(dir) {
+        let folder = CacheFolder::open(dir)?;
+        let cache = Cache::open(dir)?;
+        run.first_frame = check_same(&cache.manifest().run, &run, options)?;
+        let (number, archive) = read_checkpoint(dir)?;
+        let first = run.first_frame;
+        let simulation = Simulation::resume(scene, &archive).map_err(|error| match error {
+            SimulationError::Archive(reason) => RunError::Checkpoint {
+                path: dir.join("checkpoint").join("state"),
+                reason,
+            },
+            error => error.into(),
+        })?;
         // Frames after the checkpoint are simulated again; if none is wanted, they stay.
         let last = match simulation.frame_number() < frames {
             true => number,
             false => cache.frames().last().map_or(number, |entry| entry.frame),
         };
-        let writer = CacheWriter::resume(&options.dir, run, settings(scene), last)?;
-        return Ok((simulation, writer, before.first_frame));
+        let writer = CacheWriter::resume_in(folder, run, settings(scene), last)?;
+        return Ok((simulation, writer, first));
+    }
+    let folder = CacheFolder::create(dir, options.force || options.resume).map_err(|error| match error {
+        CacheError::Exists { path } => RunError::Exists { dir: path },
+        error => error.into(),
+    })?;
+    match Cache::open(dir) {
+        Ok(cache) if options.resume && !cache.frames().is_empty() => {
+            run.first_frame = check_same(&cache.manifest().run, &run, options)?;
+        }
+        Err(error @ CacheError::Format { .. }) if !options.force => return Err(error.into()),
+        _ => {}
     }
     let first = run.first_frame;
     let simulation = Simulation::new(scene)?;
-    let mut writer = CacheWriter::create(&options.dir, run, settings(scene))?;
+    let mut writer = CacheWriter::create_in(folder, run, settings(scene))?;
     Stage::new(scene, simulation.world())
-        .save(&options.dir)
+        .save(dir)
         .map_err(CacheError::from)?;
     let number = push(&mut writer, &simulation, first, scene)?;
     writer.checkpoint(number, simulation.save())?;
     Ok((simulation, writer, first))
+}
+
+/// Fails unless a run would write the same frames as the cache that is there. Returns the number of their first.
+fn check_same(before: &Run, run: &Run, options: &RunOptions) -> Result<u64, RunError> {
+    let dir = options.dir.clone();
+    if before.version != run.version {
+        let made = before.version.clone();
+        return Err(RunError::OtherVersion { dir, made });
+    }
+    if before.scene != run.scene {
+        return Err(RunError::OtherScene { dir });
+    }
+    let mut names = before.files.keys().chain(run.files.keys());
+    if let Some(file) = names.find(|&name| before.files.get(name) != run.files.get(name)) {
+        let file = file.clone();
+        return Err(RunError::OtherFile { dir, file });
+    }
+    if let Some(asked) = options.start_frame.filter(|&asked| asked != before.first_frame) {
+        let began = before.first_frame;
+        return Err(RunError::OtherStart { dir, began, asked });
+    }
+    Ok(before.first_frame)
 }
 
 fn push(writer: &mut CacheWriter, simulation: &Simulation, first: u64, scene: &Scene) -> Result<u64, RunError> {

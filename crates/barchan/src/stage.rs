@@ -1,7 +1,7 @@
 //! What pictures need besides frames: surfaces and colours of bodies, the ground, cameras. Kept beside a cache, so that it
 //! can be drawn without its scene.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use barchan_geometry::mesh::{self, MeshError, write_ply};
@@ -167,9 +167,14 @@ impl Stage {
             }
         };
         let plan: Plan = serde_json::from_str(&text).map_err(|error| StageError::File {
-            path,
+            path: path.clone(),
             reason: error.to_string(),
         })?;
+        let names = plan.bodies.iter().filter_map(|body| body.mesh.as_ref());
+        if let Some(name) = names.into_iter().find(|name| !is_plain_name(name)) {
+            let reason = format!("the mesh {name:?} is not the name of a file in meshes");
+            return Err(StageError::File { path, reason });
+        }
         let surface = |body: &BodyPlan| {
             let file = body.mesh.as_ref().map(|name| dir.join("meshes").join(name));
             file.map(|file| Ok(Surface::new(Arc::new(mesh::load(&file)?.mesh))))
@@ -232,6 +237,12 @@ fn mesh_name(index: usize, body: &str) -> String {
         }
     };
     format!("{index:03}_{}.ply", body.chars().map(plain).collect::<String>())
+}
+
+/// Whether `name` stays in the folder that it is looked up in.
+fn is_plain_name(name: &str) -> bool {
+    let mut parts = Path::new(name).components();
+    matches!((parts.next(), parts.next()), (Some(Component::Normal(part)), None) if part == name)
 }
 
 /// The highest level body without an end, else the lowest point of the others.

@@ -1,9 +1,10 @@
 //! A simulation that was saved goes on bit for bit, also if nothing had moved yet.
 
-use barchan::Simulation;
 use barchan::running::default_dir;
 use barchan::scene::{Document, Scene, parse_scene};
 use barchan::world::Column;
+use barchan::{Simulation, Stage};
+use glam::DVec3;
 
 fn scene(text: &str) -> Scene {
     let (scene, _) = parse_scene(&Document::new("scene", text)).unwrap_or_else(|problems| panic!("{problems}"));
@@ -124,4 +125,58 @@ fn a_cache_lies_in_the_folder_of_caches_whatever_its_scene_is_called() {
         assert_eq!(dir.components().count(), 2, "{}", dir.display());
         assert!(dir.starts_with("caches"), "{}", dir.display());
     }
+}
+
+#[test]
+fn a_checkpoint_that_claims_what_cannot_be_is_refused() {
+    let scene = sand("pbd", "");
+    let whole = Simulation::new(&scene).unwrap().save();
+    assert!(Simulation::resume(&scene, &whole).is_ok());
+    let refused = |name: &str, change: &dyn Fn(&mut Vec<u8>)| {
+        let mut archive = whole.clone();
+        change(archive.entries.get_mut(name).unwrap());
+        let error = Simulation::resume(&scene, &archive).err().expect(name).to_string();
+        assert!(error.contains(name), "{name}: {error}");
+    };
+    let put = |value: &[u8]| {
+        let value = value.to_vec();
+        move |bytes: &mut Vec<u8>| bytes[..value.len()].copy_from_slice(&value)
+    };
+    // 51 GB of places, were they allocated.
+    refused("world.counters", &put(&2_147_483_647_u64.to_ne_bytes()));
+    refused("world.counters", &put(&u64::MAX.to_ne_bytes()));
+    refused("guides.id", &put(&1_000_000_u32.to_ne_bytes()));
+    refused("guides.material", &put(&[7]));
+    refused("guides.velocity", &put(&f32::NAN.to_ne_bytes()));
+    refused("guides.radius", &put(&(-1.0_f32).to_ne_bytes()));
+    refused("world.bodies", &put(&f64::INFINITY.to_ne_bytes()));
+}
+
+#[test]
+fn a_start_that_is_not_finite_is_no_frame() {
+    for solver in ["pbd", "sph", "dem"] {
+        let mut world = sand(solver, "");
+        world.fills[0].velocity = DVec3::new(0.0, 0.0, -1e300);
+        let error = Simulation::new(&world).err().expect("an error").to_string();
+        assert!(error.contains("guide 0 moves at inf m/s"), "{solver}: {error}");
+    }
+}
+
+#[test]
+fn a_mesh_outside_of_the_cache_is_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let stage = |mesh: &str| {
+        let body = serde_json::json!({ "name": "a", "color": null, "opacity": 1.0, "mesh": mesh });
+        let plan = serde_json::json!({ "materials": [], "bodies": [body], "cameras": [] });
+        std::fs::write(folder.path().join("stage.json"), plan.to_string()).unwrap();
+        Stage::load(folder.path()).unwrap_err().to_string()
+    };
+    for mesh in ["../x.ply", "/etc/x.ply", "a/b.ply", "..", "", "./x.ply"] {
+        let error = stage(mesh);
+        assert!(
+            error.contains("stage.json") && error.contains("in meshes"),
+            "{mesh}: {error}"
+        );
+    }
+    assert!(!stage("000_a.ply").contains("in meshes"));
 }

@@ -21,6 +21,7 @@ mod bench;
 mod cache;
 mod check;
 mod demo;
+mod disk;
 mod failure;
 mod memory;
 mod progress;

@@ -33,6 +33,10 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 60.0)]
     frame_rate: f64,
 
+    /// Replace the cache that is at the output
+    #[arg(long)]
+    force: bool,
+
     /// Threads to use; all cores if not given
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -54,6 +58,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         output: arguments.output.clone(),
         guide_radius: arguments.guide_radius,
         frame_rate: arguments.frame_rate,
+        force: arguments.force,
     };
     let progress = Progress::new("refining");
     let done = refine(&options, &mut |done, of| progress.tell(done as f64 / of.max(1) as f64));

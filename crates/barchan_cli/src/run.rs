@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use barchan::SimulationError;
-use barchan::io::{CacheError, EXPORTERS, export};
+use barchan::io::{CacheError, EXPORTERS, export, has_checkpoint};
 use barchan::running::{Go, RunError, RunOptions, default_dir, run as simulate};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use serde_json::json;
 
+use crate::disk;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::scene::SceneArguments;
@@ -38,9 +39,13 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
 
-    /// Go on from the checkpoint in the folder
+    /// Continue from the checkpoint in the folder; without one, start from the beginning
     #[arg(long)]
     resume: bool,
+
+    /// Replace the cache that is in the folder
+    #[arg(long, conflicts_with = "resume")]
+    force: bool,
 
     /// Write these kinds of files beside the cache when it is done
     #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = PossibleValuesParser::new(EXPORTERS.iter().map(|e| e.name)))]
@@ -62,6 +67,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         frames: arguments.frames,
         start_frame: arguments.start_frame,
         resume: arguments.resume,
+        force: arguments.force,
         scene: source,
     };
     let interrupted = Arc::new(AtomicBool::new(false));
@@ -77,10 +83,20 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     ctrlc::set_handler(on_interrupt).map_err(|reason| Failure::run(format!("cannot listen for Ctrl-C: {reason}")))?;
     let progress = Progress::new("simulating");
+    if options.resume && !has_checkpoint(&options.dir) {
+        progress.say(&format!(
+            "no checkpoint in {}: starting from the beginning",
+            options.dir.display()
+        ));
+    }
     if scene.settle() > 0.0 && !options.resume {
         progress.say(&format!("sand settles for {} s before time 0", scene.settle()));
     }
+    let mut is_first = true;
     let report = simulate(&scene, &options, &mut |now| {
+        if std::mem::take(&mut is_first) {
+            disk::report(&progress, &scene, &options.dir, &now);
+        }
         has_frames.store(true, Ordering::Relaxed);
         progress.tell_frame(&now);
         match interrupted.load(Ordering::Relaxed) {
@@ -104,7 +120,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             "simulation_seconds": report.simulation,
             "output_seconds": report.output.busy.as_secs_f64(),
             "output_waited_seconds": report.output.waited.as_secs_f64(),
-            "bytes": report.output.bytes,
+            "bytes": report.bytes,
         });
         say!("{row}");
     } else {
@@ -113,7 +129,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             "  simulation {:.1} s, output {:.1} s beside it, {:.1} MB",
             report.simulation,
             report.output.busy.as_secs_f64(),
-            report.output.bytes as f64 * 1e-6
+            report.bytes as f64 * 1e-6
         );
     }
     if report.frame < report.frames {
@@ -140,16 +156,10 @@ fn resuming(arguments: impl Iterator<Item = String>) -> String {
 }
 
 fn failure(error: RunError) -> Failure {
-    match &error {
+    match error {
         RunError::Cache(CacheError::Write(_) | CacheError::Stopped) => Failure::run(error.to_string()),
-        RunError::Cache(_)
-        | RunError::OtherScene { .. }
-        | RunError::OtherStart { .. }
-        | RunError::TooManyFrames { .. } => Failure::input(error.to_string()),
-        _ => match error {
-            RunError::Simulation(error) => simulation_failure(error),
-            error => Failure::run(error.to_string()),
-        },
+        RunError::Simulation(error) => simulation_failure(error),
+        error => Failure::input(error.to_string()),
     }
 }
 

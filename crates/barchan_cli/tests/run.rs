@@ -126,7 +126,7 @@ fn a_cache_without_grains_and_files_of_another_program_get_them() {
         &["run", "bare.toml", "-o", "bare", "--frames", "5", "--export", "csv"],
     );
     assert_eq!(code, 0, "{said}");
-    assert_eq!(fs::read_dir(folder.path().join("bare/grains")).unwrap().count(), 0);
+    assert!(!folder.path().join("bare/grains").exists());
     let (code, said) = finish(folder.path(), &["refine", "bare", "--radius", "0.008"]);
     assert_eq!(code, 0, "{said}");
     assert_eq!(fs::read_dir(folder.path().join("bare/grains")).unwrap().count(), 6);
@@ -302,7 +302,6 @@ fn wrong_input_is_refused_with_exit_code_two() {
         (&["run", "nowhere.toml"][..], "nowhere.toml"),
         (&["run", "small.toml", "--set", "solver.kind=magic"], "magic"),
         (&["run", "small.toml", "--set", "fill.0.radius=-1"], "radius"),
-        (&["run", "small.toml", "-o", "none", "--resume"], "none"),
         (&["run", "small.toml", "--set", "refine.radius=1e100"], "radius"),
         (
             &["run", "small.toml", "--start-frame", "18446744073709551615"],

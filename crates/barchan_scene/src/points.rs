@@ -15,7 +15,7 @@ pub(crate) struct PointFile {
 impl PointFile {
     pub(crate) fn checksum(&self) -> crc32fast::Hasher {
         let mut sum = crc32fast::Hasher::new();
-        let positions = self.positions.iter().flat_map(|p| p.to_array());
+        let positions = self.positions.iter().flat_map(DVec3::to_array);
         for number in positions.chain(self.radii.iter().flatten().copied()) {
             sum.update(&number.to_le_bytes());
         }

@@ -269,6 +269,7 @@ fn a_cache_is_scrubbed_and_played() {
         frames: Some(12),
         start_frame: None,
         resume: false,
+        force: false,
         scene: Default::default(),
     };
     run(&scene(SCENE), &options, &mut |_| Go::On).unwrap();

@@ -8,6 +8,7 @@ use barchan_geometry::shapes::{
     Torus, Union,
 };
 use barchan_geometry::{Shape, TriMesh};
+use glam::DVec3;
 use toml::de::DeValue;
 
 use super::{Entry, accept, read_nested};
@@ -173,7 +174,7 @@ pub(super) fn mesh(entry: &Entry<'_, '_>) -> Solid {
 /// Checksum of a mesh, which may have come from several files.
 fn checksum(mesh: &TriMesh) -> crc32fast::Hasher {
     let mut sum = crc32fast::Hasher::new();
-    for number in mesh.vertices.iter().flat_map(|v| v.to_array()) {
+    for number in mesh.vertices.iter().flat_map(DVec3::to_array) {
         sum.update(&number.to_le_bytes());
     }
     for corner in mesh.triangles.iter().flatten() {
