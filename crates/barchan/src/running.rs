@@ -12,6 +12,7 @@ use barchan_world::{ArchiveError, Refiner};
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::names::file_name;
 use crate::simulation::{Simulation, SimulationError};
 use crate::stage::Stage;
 
@@ -302,9 +303,7 @@ fn settings(scene: &Scene) -> CacheSettings {
     }
 }
 
-/// The folder that a run of `scene` goes to if nobody says otherwise: one in `caches`, whatever the scene is called.
+/// Default folder for a run of `scene`: one in `caches`, with its name made safe by [`file_name`].
 pub fn default_dir(scene: &Scene) -> PathBuf {
-    let name = scene.name.replace(['/', '\\'], "-");
-    let name = name.trim_start_matches('.');
-    Path::new("caches").join(if name.is_empty() { "scene" } else { name })
+    Path::new("caches").join(file_name(&scene.name))
 }

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::clumps::{self, ClumpPlan};
+use crate::names::file_name;
 use crate::wires::{self, Edge};
 
 /// A stage that could not be read.
@@ -227,16 +228,11 @@ impl CameraPlan {
     }
 }
 
-/// A file name for the surface of body `index`, made of what every system allows.
+/// File name for the surface of body `index`: ASCII letters, digits, `-`, `_` and `.` only.
 fn mesh_name(index: usize, body: &str) -> String {
-    let plain = |c: char| {
-        if c.is_ascii_alphanumeric() || "-_.".contains(c) {
-            c
-        } else {
-            '_'
-        }
-    };
-    format!("{index:03}_{}.ply", body.chars().map(plain).collect::<String>())
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let plain: String = body.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
+    format!("{index:03}_{}.ply", file_name(&plain))
 }
 
 /// Whether `name` stays in the folder that it is looked up in.

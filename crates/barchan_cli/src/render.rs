@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use barchan::render::{Error, MovieError};
-use barchan::{Coloring, LookError, Show, Stage};
+use barchan::{Coloring, LookError, Show, Stage, file_name};
 use clap::Args;
 
 use crate::failure::Failure;
@@ -78,7 +78,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return Err(Failure::input("--frame needs a picture: -o FILE.png"));
     }
     let mut source = open(arguments, look.show)?;
-    let default = || PathBuf::from(format!("{}.mp4", source.name()));
+    let default = || PathBuf::from(format!("{}.mp4", file_name(&source.name())));
     let output = arguments.output.clone().unwrap_or_else(default);
     let chosen = match target {
         Target::Picture => Some(arguments.frame.unwrap_or_else(|| source.last_frame())),
@@ -153,7 +153,7 @@ pub fn failure(error: LookError) -> Failure {
 /// Whose fault it is that there is no movie.
 fn movie_failure(error: MovieError) -> Failure {
     match error {
-        MovieError::FrameRate { .. } | MovieError::File { .. } => Failure::input(error.to_string()),
+        MovieError::FrameRate { .. } => Failure::input(error.to_string()),
         _ => Failure::run(error.to_string()),
     }
 }

@@ -2,6 +2,7 @@
 
 mod built_in;
 mod ffmpeg;
+mod mp4;
 mod yuv;
 
 use std::fs;
@@ -32,13 +33,21 @@ pub enum MovieError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// `ffmpeg` gave up.
+    /// `ffmpeg` reported an error.
     #[error("ffmpeg could not make {}: {said}", path.display())]
     Ffmpeg {
         /// The file.
         path: PathBuf,
-        /// Its last words.
+        /// Its last line.
         said: String,
+    },
+    /// The encoder reported no error, but the file cannot be played. It is removed.
+    #[error("{} would not play: {reason}; is the disk full?", path.display())]
+    Broken {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: std::io::Error,
     },
     /// The built-in encoder gave up.
     #[error("cannot encode {}: {reason}", path.display())]
@@ -107,6 +116,7 @@ pub struct Movie {
     yuv: Yuv,
     writer: Option<Writer>,
     encoder: MovieEncoder,
+    images: u64,
 }
 
 impl Movie {
@@ -120,22 +130,25 @@ impl Movie {
         if !(frame_rate > 0.0 && frame_rate <= 1000.0) {
             return Err(MovieError::FrameRate { frame_rate });
         }
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(".part");
-        let part = path.with_file_name(name);
-        let yuv = Yuv::new(width, height);
-        let writer = match encoder {
-            MovieEncoder::Ffmpeg => Writer::Ffmpeg(Ffmpeg::start(&part, yuv.size, frame_rate)?),
-            MovieEncoder::BuiltIn => Writer::BuiltIn(Box::new(BuiltIn::start(&part, yuv.size, frame_rate)?)),
-        };
-        Ok(Self {
+        let part = reserve(path).map_err(|source| MovieError::File {
+            path: path.to_owned(),
+            source,
+        })?;
+        let mut movie = Self {
             path: path.to_owned(),
             part,
             size: [width, height],
-            yuv,
-            writer: Some(writer),
+            yuv: Yuv::new(width, height),
+            writer: None,
             encoder,
-        })
+            images: 0,
+        };
+        let (part, size) = (&movie.part, movie.yuv.size);
+        movie.writer = Some(match encoder {
+            MovieEncoder::Ffmpeg => Writer::Ffmpeg(Ffmpeg::start(path, part, size, frame_rate)?),
+            MovieEncoder::BuiltIn => Writer::BuiltIn(Box::new(BuiltIn::start(path, part, size, frame_rate)?)),
+        });
+        Ok(movie)
     }
 
     /// Who makes it.
@@ -157,16 +170,22 @@ impl Movie {
             Some(Writer::Ffmpeg(ffmpeg)) => ffmpeg.push(&self.yuv),
             Some(Writer::BuiltIn(built_in)) => built_in.push(&self.yuv),
             None => unreachable!("a movie is finished by value"),
-        }
+        }?;
+        self.images += 1;
+        Ok(())
     }
 
-    /// Ends the movie and puts it into its place.
+    /// Ends the movie, checks that it is complete and puts it into its place.
     pub fn finish(mut self) -> Result<(), MovieError> {
         match self.writer.take() {
             Some(Writer::Ffmpeg(ffmpeg)) => ffmpeg.finish()?,
             Some(Writer::BuiltIn(built_in)) => built_in.finish()?,
             None => unreachable!("a movie is finished by value"),
         }
+        mp4::check(&self.part, self.images).map_err(|reason| MovieError::Broken {
+            path: self.path.clone(),
+            reason,
+        })?;
         fs::rename(&self.part, &self.path).map_err(|source| MovieError::File {
             path: self.path.clone(),
             source,
@@ -180,4 +199,18 @@ impl Drop for Movie {
         self.writer = None;
         let _ = fs::remove_file(&self.part);
     }
+}
+
+/// Makes the file that a movie for `path` is written to, beside it, and returns its absolute path. Encoders get that path: a
+/// relative one may look like an option or an address to them.
+fn reserve(path: &Path) -> std::io::Result<PathBuf> {
+    if path.is_dir() {
+        return Err(std::io::ErrorKind::IsADirectory.into());
+    }
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}.part", std::process::id()));
+    let part = std::path::absolute(path.with_file_name(name))?;
+    fs::File::create(&part)?;
+    Ok(part)
 }

@@ -152,13 +152,13 @@ impl Reel {
 }
 
 fn make_folder(path: &Path) -> Result<(), Failure> {
-    std::fs::create_dir_all(path).map_err(|reason| Failure::input(format!("cannot make {}: {reason}", path.display())))
+    std::fs::create_dir_all(path).map_err(|reason| Failure::run(format!("cannot make {}: {reason}", path.display())))
 }
 
 /// Writes a picture, whole or not at all.
 pub fn write_png(path: &Path, image: &Image) -> Result<(), Failure> {
     write_atomically(path, |out| image.write_png(out).map_err(std::io::Error::other))
-        .map_err(|error| Failure::input(error.to_string()))
+        .map_err(|error| Failure::run(error.to_string()))
 }
 
 #[cfg(test)]

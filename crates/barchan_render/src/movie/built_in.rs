@@ -29,7 +29,8 @@ pub(crate) struct BuiltIn {
 }
 
 impl BuiltIn {
-    pub fn start(path: &Path, [width, height]: [u32; 2], frame_rate: f64) -> Result<Self, MovieError> {
+    /// Starts a movie for `path`, which is written to `part`.
+    pub fn start(path: &Path, part: &Path, [width, height]: [u32; 2], frame_rate: f64) -> Result<Self, MovieError> {
         let failed = |reason: String| MovieError::Encode {
             path: path.to_owned(),
             reason,
@@ -48,7 +49,7 @@ impl BuiltIn {
             .vui(VuiConfig::bt709());
         let api = OpenH264API::from_source();
         let encoder = Encoder::with_api_config(api, config).map_err(|error| failed(error.to_string()))?;
-        let file = File::create(path).map_err(|source| MovieError::File {
+        let file = File::create(part).map_err(|source| MovieError::File {
             path: path.to_owned(),
             source,
         })?;

@@ -1,8 +1,10 @@
 //! Movies by the program `ffmpeg`, which is fed through a pipe.
 
-use std::io::{Read, Write};
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread::{self, JoinHandle};
 
 use super::MovieError;
 use super::yuv::Yuv;
@@ -17,14 +19,20 @@ pub(crate) fn is_installed() -> bool {
     listed.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("libx264"))
 }
 
+/// Longest part of what `ffmpeg` says that is kept [bytes].
+const KEPT: u64 = 1 << 16;
+
 /// An `ffmpeg` at work.
 pub(crate) struct Ffmpeg {
     child: Child,
     path: PathBuf,
+    /// Collects what it says: a full pipe would stop it.
+    errors: Option<JoinHandle<String>>,
 }
 
 impl Ffmpeg {
-    pub fn start(path: &Path, [width, height]: [u32; 2], frame_rate: f64) -> Result<Self, MovieError> {
+    /// Starts a movie for `path`, which is written to the absolute path `part`.
+    pub fn start(path: &Path, part: &Path, [width, height]: [u32; 2], frame_rate: f64) -> Result<Self, MovieError> {
         let (size, rate) = (format!("{width}x{height}"), frame_rate.to_string());
         let colors = [
             "-colorspace",
@@ -36,7 +44,10 @@ impl Ffmpeg {
             "-color_range",
             "tv",
         ];
-        let child = Command::new("ffmpeg")
+        // `file:` keeps it from looking for a protocol in the name.
+        let mut output = OsString::from("file:");
+        output.push(part);
+        let mut child = Command::new("ffmpeg")
             .args(["-hide_banner", "-loglevel", "error", "-nostdin", "-y"])
             .args([
                 "-f",
@@ -52,15 +63,17 @@ impl Ffmpeg {
             .args(["-i", "pipe:0", "-c:v", "libx264", "-crf", "18", "-preset", "medium"])
             .args(colors)
             .args(["-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4"])
-            .arg(path)
+            .arg(output)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|source| MovieError::NoFfmpeg { source })?;
+        let errors = child.stderr.take().map(|errors| thread::spawn(move || listen(errors)));
         Ok(Self {
             child,
             path: path.to_owned(),
+            errors,
         })
     }
 
@@ -69,29 +82,46 @@ impl Ffmpeg {
         match pipe.map(|pipe| pipe.write_all(&yuv.bytes)) {
             Some(Ok(())) => Ok(()),
             // It closes the pipe when it gives up, and has said why.
-            _ => Err(self.gave_up()),
+            _ => Err(self.end().err().unwrap_or_else(|| self.failed("it stopped reading"))),
         }
     }
 
     pub fn finish(mut self) -> Result<(), MovieError> {
+        self.end()
+    }
+
+    /// Waits for it to end. Any word is a failure: version 5.1 exits with 0 when it cannot write the end of the file.
+    fn end(&mut self) -> Result<(), MovieError> {
         drop(self.child.stdin.take());
-        match self.child.wait() {
-            Ok(status) if status.success() => Ok(()),
-            _ => Err(self.gave_up()),
+        let said = self
+            .errors
+            .take()
+            .and_then(|errors| errors.join().ok())
+            .unwrap_or_default();
+        let exited = self.child.wait().is_ok_and(|status| status.success());
+        match said.trim().lines().last() {
+            Some(line) => Err(self.failed(line)),
+            None if !exited => Err(self.failed("it said nothing")),
+            None => Ok(()),
         }
     }
 
-    fn gave_up(&mut self) -> MovieError {
-        drop(self.child.stdin.take());
-        let mut said = String::new();
-        if let Some(mut errors) = self.child.stderr.take() {
-            let _ = errors.read_to_string(&mut said);
-        }
+    fn failed(&self, said: &str) -> MovieError {
         MovieError::Ffmpeg {
             path: self.path.clone(),
-            said: said.trim().lines().last().unwrap_or("it said nothing").to_owned(),
+            said: said.to_owned(),
         }
     }
+}
+
+/// Reads to the end; keeps the first lines.
+fn listen(mut errors: impl Read) -> String {
+    let mut said = Vec::new();
+    let _ = (&mut errors).take(KEPT).read_to_end(&mut said);
+    let dropped = io::copy(&mut errors, &mut io::sink()).unwrap_or(0);
+    let whole = said.iter().rposition(|byte| *byte == b'\n').filter(|_| dropped > 0);
+    said.truncate(whole.unwrap_or(said.len()));
+    String::from_utf8_lossy(&said).into_owned()
 }
 
 impl Drop for Ffmpeg {
