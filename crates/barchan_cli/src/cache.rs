@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use barchan::geometry::Aabb;
-use barchan::io::{Cache, CacheError, EXPORTERS, ExportError, FrameStats, export};
+use barchan::io::{Cache, CacheError, EXPORTERS, ExportError, FrameStats, PointFileError, export};
 use barchan::refine::measures::Quality;
 use barchan::refining::quality;
 use barchan::world::{BodyState, Column};
@@ -215,7 +215,7 @@ pub struct ExportArguments {
     /// The cache's folder
     dir: PathBuf,
 
-    /// The kind of files
+    /// The kind of files; guides and grains are in the order of their ids
     #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(EXPORTERS.iter().map(|e| e.name)))]
     to: String,
 
@@ -233,15 +233,24 @@ pub fn run_export(arguments: &ExportArguments) -> Result<(), Failure> {
     export(&arguments.dir, &arguments.to, &to, &mut |done, of| {
         progress.tell(done as f64 / of.max(1) as f64);
     })
-    .map_err(|error| match error {
-        ExportError::Cache(error) => wrong_cache(error),
-        error => Failure::run(error.to_string()),
-    })?;
+    .map_err(export_failure)?;
     drop(progress);
     say!("{}", to.display());
     Ok(())
 }
 
+/// Maps an export that failed to its exit code: what cannot be written is a failure of the work.
+pub fn export_failure(error: ExportError) -> Failure {
+    match error {
+        ExportError::Cache(error) => wrong_cache(error),
+        ExportError::Write(_) | ExportError::Points(PointFileError::Write(_)) => Failure::run(error.to_string()),
+        error => Failure::input(error.to_string()),
+    }
+}
+
 pub fn wrong_cache(error: CacheError) -> Failure {
-    Failure::input(error.to_string())
+    match error {
+        CacheError::Write(_) | CacheError::Stopped => Failure::run(error.to_string()),
+        error => Failure::input(error.to_string()),
+    }
 }

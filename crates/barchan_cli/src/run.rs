@@ -11,6 +11,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use serde_json::json;
 
+use crate::cache::export_failure;
 use crate::disk;
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -108,7 +109,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let report = report.map_err(failure)?;
     for kind in &arguments.export {
         let to = options.dir.join(kind);
-        export(&options.dir, kind, &to, &mut |_, _| ()).map_err(|e| Failure::run(e.to_string()))?;
+        export(&options.dir, kind, &to, &mut |_, _| ()).map_err(export_failure)?;
     }
     let dir = options.dir.display();
     if arguments.json {

@@ -35,17 +35,6 @@ pub(crate) enum Number {
     Text,
 }
 
-impl Number {
-    /// Its length [bytes]; of a text, that of a letter.
-    pub(crate) fn bytes(self) -> usize {
-        match self {
-            Self::U8 | Self::Text => 1,
-            Self::U32 | Self::F32 => 4,
-            Self::F64 => 8,
-        }
-    }
-}
-
 impl Values<'_> {
     /// Number of particles.
     pub fn len(&self) -> usize {

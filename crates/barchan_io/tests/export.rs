@@ -5,8 +5,14 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use barchan_io::{CacheSettings, EXPORTERS, ExportError, Exporter, Part, export};
-use common::written;
+use barchan_geometry::TriMesh;
+use barchan_geometry::mesh::write_ply;
+use barchan_io::{Cache, CacheSettings, CacheWriter, EXPORTERS, ExportError, Exporter, Part, export, read_points};
+use barchan_world::{Column, Frame, Table};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use common::{frame, run, written};
+use glam::{DQuat, DVec3, Vec3};
 
 fn exported(kind: &str, settings: CacheSettings) -> (tempfile::TempDir, Vec<String>) {
     let cache = written(0..3, settings);
@@ -95,6 +101,158 @@ fn a_cache_without_bodies_has_no_table_of_them() {
     };
     let (_out, files) = exported("csv", settings);
     assert_eq!(files, ["guides/000000.csv", "guides/000001.csv", "guides/000002.csv"]);
+}
+
+/// A cache with one frame whose rows lie in another order than their ids.
+fn shuffled() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = CacheWriter::create(folder.path(), run(0), CacheSettings::default()).unwrap();
+    let table = |count: u32| {
+        let ids: Vec<u32> = (0..count).map(|row| 5 + row * 7 % count).collect();
+        let place = |id: &u32| Vec3::new(*id as f32, 0.5, -2.0);
+        let mut table = Table::default();
+        table.push("id", Column::U32(ids.clone()));
+        table.push("position", Column::Vec3(ids.iter().map(place).collect()));
+        table.push("velocity", Column::Vec3(ids.iter().map(|id| -place(id)).collect()));
+        table.push("radius", Column::F32(ids.iter().map(|id| 1.0 + *id as f32).collect()));
+        table.push("material", Column::U8(ids.iter().map(|id| (*id % 3) as u8).collect()));
+        table
+    };
+    let frame = Frame {
+        guides: table(100),
+        grains: Some(table(1000)),
+        ..frame(0)
+    };
+    writer.push(frame).unwrap();
+    writer.finish().unwrap();
+    folder
+}
+
+#[test]
+fn particles_lie_in_the_order_of_their_ids() {
+    let cache = shuffled();
+    for (kind, ending) in [("vtk", "vtp"), ("ply", "ply"), ("csv", "csv")] {
+        let out = tempfile::tempdir().unwrap();
+        export(cache.path(), kind, out.path(), &mut |_, _| ()).unwrap();
+        for (part, count) in [("guides", 100), ("grains", 1000)] {
+            let found = read_points(&out.path().join(part).join(format!("000000.{ending}"))).unwrap();
+            assert_eq!(found.ids.unwrap(), (5..5 + count).collect::<Vec<u32>>(), "{kind}");
+            for (k, position) in found.positions.iter().enumerate() {
+                let expected = DVec3::new(5.0 + k as f64, 0.5, -2.0);
+                assert_eq!(*position, expected, "{kind}");
+                assert_eq!(found.velocities.as_ref().unwrap()[k], -expected, "{kind}");
+                assert_eq!(found.radii.as_ref().unwrap()[k], 6.0 + k as f64, "{kind}");
+            }
+        }
+    }
+    // The cache is as it was.
+    let Some(Column::U32(ids)) = Cache::open(cache.path())
+        .unwrap()
+        .read_guides(0)
+        .unwrap()
+        .column("id")
+        .cloned()
+    else {
+        panic!("no ids");
+    };
+    assert!(!ids.is_sorted());
+}
+
+/// The bytes of the array `name` in `section` of a VTK file, without their length.
+fn array(text: &str, section: &str, name: &str) -> (String, Vec<u8>) {
+    let section = &text[text.find(&format!("<{section}>")).unwrap()..];
+    let array = &section[section.find(&format!("Name=\"{name}\"")).unwrap()..];
+    let kind = section[..section.find(&format!("Name=\"{name}\"")).unwrap()]
+        .rsplit('"')
+        .nth(1);
+    let letters = array.split_once('>').unwrap().1.split_once('<').unwrap().0;
+    let bytes = STANDARD.decode(letters).unwrap();
+    let length = u64::from_le_bytes(bytes[..8].try_into().unwrap());
+    assert_eq!(length, bytes.len() as u64 - 8, "{name}");
+    (kind.unwrap().to_owned(), bytes[8..].to_vec())
+}
+
+#[test]
+fn bodies_are_their_surfaces_where_they_are() {
+    let cache = written(0..3, CacheSettings::default());
+    let meshes = cache.path().join("meshes");
+    fs::create_dir(&meshes).unwrap();
+    let mesh = TriMesh {
+        vertices: vec![DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z],
+        triangles: vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]],
+    };
+    write_ply(&mesh, fs::File::create(meshes.join("001_scoop.ply")).unwrap()).unwrap();
+    let stage = |file: &str| {
+        let text = serde_json::json!({ "ground": 0.0, "bodies": [
+            { "name": "glass", "color": null, "opacity": 1.0, "mesh": null },
+            { "name": "scoop, \"left\"", "color": null, "opacity": 1.0, "mesh": file },
+        ] });
+        fs::write(cache.path().join("stage.json"), text.to_string()).unwrap();
+    };
+    stage("001_scoop.ply");
+    let out = tempfile::tempdir().unwrap();
+    export(cache.path(), "vtk", out.path(), &mut |_, _| ()).unwrap();
+    for number in 0..3 {
+        let text = fs::read_to_string(out.path().join(format!("bodies/00000{number}.vtp"))).unwrap();
+        assert!(
+            text.contains(r#"NumberOfPoints="5" NumberOfVerts="1" NumberOfPolys="4""#),
+            "{text}"
+        );
+        let (kind, points) = array(&text, "Points", "Points");
+        assert_eq!(kind, "Float64");
+        let numbers: Vec<f64> = points.as_chunks().0.iter().map(|b| f64::from_le_bytes(*b)).collect();
+        let points: Vec<DVec3> = numbers.chunks(3).map(DVec3::from_slice).collect();
+        let body = &frame(number).bodies[1];
+        let turn = DQuat::from_array(body.rotation);
+        let longs = |bytes: &[u8]| -> Vec<i64> { bytes.as_chunks().0.iter().map(|b| i64::from_le_bytes(*b)).collect() };
+        let corners = longs(&array(&text, "Polys", "connectivity").1);
+        // Reading a mesh may number its vertices anew; its triangles stay.
+        let found: Vec<[DVec3; 3]> = corners
+            .chunks(3)
+            .map(|c| [0, 1, 2].map(|k| points[c[k] as usize]))
+            .collect();
+        for triangle in &mesh.triangles {
+            let posed = triangle.map(|corner| body.position + turn * mesh.vertices[corner as usize]);
+            let is_same =
+                |other: &[DVec3; 3]| (0..3).any(|k| (0..3).all(|j| posed[j].distance(other[(j + k) % 3]) < 1e-12));
+            assert!(found.iter().any(is_same), "{posed:?} in {found:?}");
+        }
+        assert_eq!(longs(&array(&text, "Polys", "offsets").1), [3, 6, 9, 12]);
+        assert_eq!(longs(&array(&text, "Verts", "connectivity").1), [4]);
+        assert_eq!(points[4], frame(number).bodies[0].position);
+        let (kind, owners) = array(&text, "CellData", "body");
+        assert_eq!(
+            (kind.as_str(), owners),
+            ("Int32", [0i32, 1, 1, 1, 1].map(i32::to_le_bytes).concat())
+        );
+        assert_eq!(array(&text, "FieldData", "name").1, b"glass\0scoop, \"left\"\0");
+        let (kind, force) = array(&text, "FieldData", "force");
+        let expected: Vec<u8> = [body.force; 2]
+            .iter()
+            .flat_map(|f| f.to_array())
+            .flat_map(f64::to_le_bytes)
+            .collect();
+        assert_eq!((kind.as_str(), force), ("Float64", expected));
+    }
+    assert!(out.path().join("bodies.csv").exists() && out.path().join("bodies.pvd").exists());
+    for outside in ["../meshes/001_scoop.ply", "/etc/passwd", "..", ""] {
+        stage(outside);
+        let error = export(cache.path(), "vtk", out.path(), &mut |_, _| ()).unwrap_err();
+        assert!(matches!(error, ExportError::Surface { .. }), "{outside}: {error}");
+    }
+}
+
+#[test]
+fn vtk_files_have_only_what_paraview_and_ovito_read() {
+    let (out, files) = exported("vtk", CacheSettings::default());
+    for file in files.iter().filter(|file| file.ends_with(".vtp")) {
+        let text = fs::read_to_string(out.path().join(file)).expect("text to its end");
+        assert!(
+            !text.contains("appended") && !text.contains("UInt32") && !text.contains("UInt8"),
+            "{file}"
+        );
+        assert!(text.contains(r#"Name="Points""#), "{file}");
+    }
 }
 
 #[test]

@@ -1,9 +1,8 @@
-//! Text: guides and grains a file a frame, bodies as one table.
+//! Text: guides and grains as one file per frame, bodies as one table.
 
 use super::{Export, ExportError};
-use crate::Part;
 
 pub(super) fn export(export: &mut Export) -> Result<(), ExportError> {
-    export.points(&[Part::Guides, Part::Grains], "csv")?;
+    export.frames("csv", None)?;
     export.body_table()
 }

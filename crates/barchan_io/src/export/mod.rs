@@ -1,14 +1,16 @@
 //! A cache, turned into files of other kinds.
 //!
-//! Guides and grains become a file a frame, `OUT/guides/000042.EXTENSION`. Bodies become one table, `OUT/bodies.csv`, a row
-//! for each body and frame, where a format has no better place for them.
+//! Guides and grains become one file per frame, `OUT/guides/000042.EXTENSION`, with their rows in the order of `id`: a particle that
+//! stays keeps its row while none before it comes or goes. Bodies become one table, `OUT/bodies.csv`, one row per body and frame;
+//! formats that have faces also get their surfaces.
 
 mod csv;
 mod ply;
+mod surfaces;
 mod vtk;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use barchan_world::{BodyState, Column, Table};
 use glam::DVec3;
@@ -29,17 +31,17 @@ pub struct Exporter {
 pub const EXPORTERS: &[Exporter] = &[
     Exporter {
         name: "vtk",
-        about: "VTK XML for ParaView: a .vtp file a frame, and a .pvd file with the times; bodies too",
+        about: "VTK XML for ParaView: one .vtp file per frame, and a .pvd file with the times; bodies as surfaces",
         write: vtk::export,
     },
     Exporter {
         name: "ply",
-        about: "Stanford PLY, binary: a file a frame; bodies as one table",
+        about: "Stanford PLY, binary: one file per frame; bodies as one table",
         write: ply::export,
     },
     Exporter {
         name: "csv",
-        about: "text with a header line: a file a frame; bodies as one table",
+        about: "text with a header line: one file per frame; bodies as one table",
         write: csv::export,
     },
 ];
@@ -75,6 +77,14 @@ pub enum ExportError {
     /// The cache is at fault.
     #[error(transparent)]
     Cache(#[from] CacheError),
+    /// The surface of a body cannot be read.
+    #[error("{}: {reason}", path.display())]
+    Surface {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// The system refused.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -112,12 +122,18 @@ fn make_folder(path: &Path) -> Result<(), WriteError> {
     })
 }
 
+/// The column that every table has.
+const POSITION: &str = "position";
+
 /// What an exporter works on.
 struct Export<'a> {
     cache: &'a Cache,
     out: &'a Path,
     progress: &'a mut dyn FnMut(usize, usize),
 }
+
+/// Writes the bodies of a frame to a file.
+type WriteBodies<'a> = dyn Fn(&Path, Vec<BodyState>) -> Result<(), WriteError> + 'a;
 
 /// A file that was written.
 struct Written {
@@ -128,19 +144,27 @@ struct Written {
 }
 
 impl Export<'_> {
-    /// Writes each frame of each of `parts` as point files with this ending.
-    fn points(&mut self, parts: &[Part], extension: &str) -> Result<Vec<Written>, ExportError> {
+    /// Writes guides and grains of each frame as point files with this ending, and bodies by `write_bodies`.
+    fn frames(
+        &mut self,
+        extension: &str,
+        write_bodies: Option<&WriteBodies>,
+    ) -> Result<Vec<Written>, ExportError> {
         let frames = self.cache.frames();
         let mut written = Vec::new();
         for (done, entry) in frames.iter().enumerate() {
-            for &part in parts.iter().filter(|&&part| entry.rows(part).is_some()) {
+            for part in Part::ALL {
+                let is_written = part != Part::Bodies || write_bodies.is_some();
+                if !is_written || entry.rows(part).is_none() {
+                    continue;
+                }
                 let file = format!("{}/{:06}.{extension}", part.name(), entry.frame);
                 let path = self.out.join(&file);
                 make_folder(&self.out.join(part.name()))?;
-                match part {
-                    Part::Guides => write_table(&path, part, entry.frame, &self.cache.read_guides(entry.frame)?)?,
-                    Part::Grains => write_table(&path, part, entry.frame, &self.cache.read_grains(entry.frame)?)?,
-                    Part::Bodies => Poses::of(self.cache.read_bodies(entry.frame)?).write(&path)?,
+                match (part, write_bodies) {
+                    (Part::Bodies, Some(write)) => write(&path, self.cache.read_bodies(entry.frame)?)?,
+                    (Part::Grains, _) => write_table(&path, part, entry.frame, self.cache.read_grains(entry.frame)?)?,
+                    _ => write_table(&path, part, entry.frame, self.cache.read_guides(entry.frame)?)?,
                 }
                 written.push(Written {
                     part,
@@ -171,8 +195,9 @@ impl Export<'_> {
     }
 }
 
-fn write_table(path: &Path, part: Part, frame: u64, table: &Table) -> Result<(), ExportError> {
-    let Some(Column::Vec3(positions)) = table.column("position") else {
+fn write_table(path: &Path, part: Part, frame: u64, table: Table) -> Result<(), ExportError> {
+    let table = sorted_by_id(table);
+    let Some(Column::Vec3(positions)) = table.column(POSITION) else {
         return Err(ExportError::NoPosition {
             part: part.name(),
             frame,
@@ -183,7 +208,7 @@ fn write_table(path: &Path, part: Part, frame: u64, table: &Table) -> Result<(),
         positions: &positions,
         columns: Vec::new(),
     };
-    for (name, column) in table.columns.iter().filter(|c| c.0 != "position") {
+    for (name, column) in table.columns.iter().filter(|c| c.0 != POSITION) {
         points = points.with(
             name,
             match column {
@@ -221,28 +246,55 @@ impl Poses {
         }
     }
 
-    /// As points, with `keys` before their own columns.
-    fn points<'a>(&'a self, keys: &[(&'a str, Values<'a>)]) -> Points<'a> {
+    /// All of them, as columns.
+    fn columns(&self) -> Vec<crate::Column<'_>> {
         let own = [
             ("name", Values::Text(&self.name)),
+            (POSITION, Values::Vector(&self.position)),
             ("rotation", Values::Rotation(&self.rotation)),
         ];
         let vectors = self
             .vectors
             .iter()
             .map(|(name, values)| (*name, Values::Vector(values)));
-        let empty = Points {
-            positions: &self.position,
-            columns: Vec::new(),
-        };
-        keys.iter()
-            .copied()
-            .chain(own)
-            .chain(vectors)
-            .fold(empty, |points, (name, values)| points.with(name, values))
+        let column = |(name, values)| crate::Column { name, values };
+        own.into_iter().chain(vectors).map(column).collect()
     }
 
-    fn write(&self, path: &Path) -> Result<(), ExportError> {
-        Ok(write_points(path, &self.points(&[]))?)
+    /// As points, with `keys` before their own columns.
+    fn points<'a>(&'a self, keys: &[(&'a str, Values<'a>)]) -> Points<'a> {
+        let keys = keys.iter().map(|&(name, values)| crate::Column { name, values });
+        let own = self.columns().into_iter().filter(|column| column.name != POSITION);
+        Points {
+            positions: &self.position,
+            columns: keys.chain(own).collect(),
+        }
+    }
+}
+
+/// The same rows in the order of their ids; as they are if they have none.
+fn sorted_by_id(table: Table) -> Table {
+    let Some(Column::U32(ids)) = table.column("id") else {
+        return table;
+    };
+    if ids.is_sorted() {
+        return table;
+    }
+    let mut order: Vec<(u32, u32)> = ids.iter().copied().zip(0..).collect();
+    order.sort_unstable();
+    fn picked<T: Copy>(values: &[T], order: &[(u32, u32)]) -> Vec<T> {
+        order.iter().map(|&(_, row)| values[row as usize]).collect()
+    }
+    let sorted = |(name, column): (String, Column)| {
+        let column = match column {
+            Column::U8(values) => Column::U8(picked(&values, &order)),
+            Column::U32(values) => Column::U32(picked(&values, &order)),
+            Column::F32(values) => Column::F32(picked(&values, &order)),
+            Column::Vec3(values) => Column::Vec3(picked(&values, &order)),
+        };
+        (name, column)
+    };
+    Table {
+        columns: table.columns.into_iter().map(sorted).collect(),
     }
 }

@@ -1,9 +1,8 @@
-//! Stanford PLY: guides and grains a file a frame. It has no words, so bodies are a table beside.
+//! Stanford PLY: guides and grains as one file per frame, bodies as one table.
 
 use super::{Export, ExportError};
-use crate::Part;
 
 pub(super) fn export(export: &mut Export) -> Result<(), ExportError> {
-    export.points(&[Part::Guides, Part::Grains], "ply")?;
+    export.frames("ply", None)?;
     export.body_table()
 }

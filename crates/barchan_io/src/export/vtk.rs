@@ -1,12 +1,16 @@
-//! VTK XML: a .vtp file a frame for guides, grains and bodies, and for each of them a .pvd file that gives their times.
+//! VTK XML: one .vtp file per frame for guides, grains and bodies, and for each of them a .pvd file that gives their times. Bodies
+//! are the triangles of their surfaces, posed; the table of bodies is there too.
 
 use std::io::{self, Write};
 
+use super::surfaces::BodySurfaces;
 use super::{Export, ExportError, Written};
 use crate::{Part, write_atomically};
 
 pub(super) fn export(export: &mut Export) -> Result<(), ExportError> {
-    let written = export.points(&Part::ALL, "vtp")?;
+    let surfaces = BodySurfaces::load(export.cache.dir())?;
+    let written = export.frames("vtp", Some(&|path, bodies| surfaces.write(path, bodies)))?;
+    export.body_table()?;
     for part in Part::ALL {
         let files: Vec<&Written> = written.iter().filter(|w| w.part == part).collect();
         if !files.is_empty() {
