@@ -1,23 +1,28 @@
 //! Grains for guides that are there already: of a cache, or of files that another program wrote.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use barchan_geometry::sample::{Radii, SampleError};
+use barchan_geometry::sdf_grid::SdfGrid;
 use barchan_io::{
     Cache, CacheError, CacheFolder, CacheSettings, CacheWriter, GrainsWriter, PointTable, READABLE, ReadPointsError,
     Run, read_points,
 };
 use barchan_refine::measures::Quality;
 use barchan_refine::{GrainRefiner, Grains, RefineError, RefineSettings, Source};
-use barchan_scene::{Document, Scene, SceneError, parse_scene};
-use barchan_world::{Column, Frame, Friction, Material, Materials, Pose, Refiner, Stats, Table, Twist, World};
+use barchan_scene::{Diagnostics, Document, Scene, SceneError, parse_scene};
+use barchan_world::{
+    BodyState, Boundary, Column, Frame, Guides, Ledger, Motion, Pose, Refiner, Stats, Table, Twist, World,
+};
 use glam::{DQuat, DVec3, Vec3};
-use serde_json::json;
+use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::registry;
+use crate::stage::Stage;
 
 /// What is to be refined, and how.
 #[derive(Clone, Debug)]
@@ -30,11 +35,37 @@ pub struct RefineOptions {
     pub output: Option<PathBuf>,
     /// Radius of guides [m] whose files say none.
     pub guide_radius: Option<f64>,
-    /// Files in a second [1/s].
+    /// Files per second [1/s].
     pub frame_rate: f64,
     /// Replace the cache that is where one is made of files.
     pub force: bool,
+    /// The scene that guides move in, for its bodies, materials and periodic axes; that of a cache if none is given.
+    pub scene: Option<Document>,
+    /// Height of a level ground below the guides [m].
+    pub floor: Option<f64>,
+    /// Mesh files of further bodies, which stay where they are.
+    pub bodies: Vec<PathBuf>,
 }
+
+impl RefineOptions {
+    /// A cache, with everything else as its scene says.
+    pub fn of_cache(dir: &Path) -> Self {
+        Self {
+            dir: dir.to_owned(),
+            radius: None,
+            output: None,
+            guide_radius: None,
+            frame_rate: 60.0,
+            force: false,
+            scene: None,
+            floor: None,
+            bodies: Vec::new(),
+        }
+    }
+}
+
+/// Most memory for a body's distance grid [bytes].
+const GRID_MEMORY: usize = 256 << 20;
 
 /// Why guides could not be refined.
 #[derive(Debug, Error)]
@@ -52,7 +83,7 @@ pub enum RefiningError {
     /// There can be no such grains.
     #[error(transparent)]
     Refine(#[from] RefineError),
-    /// The cache's scene cannot be built.
+    /// The scene cannot be built.
     #[error(transparent)]
     Scene(#[from] SceneError),
     /// A new cache where one is.
@@ -61,6 +92,9 @@ pub enum RefiningError {
         /// The cache.
         path: PathBuf,
     },
+    /// The scene, or what stands beside it, has mistakes.
+    #[error("{0}")]
+    Text(Diagnostics),
     /// Guides of which something must be known is not.
     #[error("{}: {what}", path.display())]
     Unknown {
@@ -80,8 +114,10 @@ pub struct Refined {
     pub frames: usize,
     /// Grains in the last of them.
     pub grains: usize,
-    /// Mean milliseconds a frame, without reading and writing.
+    /// Mean milliseconds per frame, without reading and writing.
     pub grain_ms: f64,
+    /// What was left out.
+    pub warnings: Vec<String>,
 }
 
 /// Makes grains. `progress` is told how many frames are done, of how many.
@@ -95,45 +131,60 @@ pub fn refine(options: &RefineOptions, progress: &mut dyn FnMut(usize, usize)) -
 fn refine_cache(options: &RefineOptions, progress: &mut dyn FnMut(usize, usize)) -> Result<Refined, RefiningError> {
     let folder = CacheFolder::open(&options.dir)?;
     let cache = Cache::open(&options.dir)?;
-    let (scene, mut world) = scene_world(&cache)?;
+    let Surroundings {
+        scene,
+        mut world,
+        warnings,
+        ..
+    } = Surroundings::of(options, Some(&cache))?;
     let guided: Vec<_> = cache.frames().iter().filter(|f| f.guides.is_some()).cloned().collect();
-    let mut writer = GrainsWriter::open(folder, scene.as_ref().is_some_and(|s| s.output.compact))?;
+    let mut writer = GrainsWriter::open(folder, scene.output.compact)?;
     let mut chain = Chain::new(options.clone(), scene);
     for (done, entry) in guided.iter().enumerate() {
         let points = of_table(&cache.read_guides(entry.frame)?);
+        world.place_scripted_bodies(entry.time);
         place_bodies(&cache, entry.frame, &mut world)?;
-        let table = chain.go_on(&mut world, &points, entry.time)?;
+        let table = chain.go_on(&mut world, &points, entry.time, &options.dir)?;
         writer.push(entry.frame, table, chain.milliseconds)?;
         progress(done + 1, guided.len());
     }
     writer.finish()?;
-    Ok(chain.done(options.dir.clone(), guided.len()))
+    Ok(chain.done(options.dir.clone(), guided.len(), warnings))
 }
 
 fn refine_files(options: &RefineOptions, progress: &mut dyn FnMut(usize, usize)) -> Result<Refined, RefiningError> {
-    let unknown = |what: String| RefiningError::Unknown {
-        path: options.dir.clone(),
-        what,
+    let files = series(&options.dir)?;
+    let dir = match &options.output {
+        Some(dir) => dir.clone(),
+        None => {
+            let dir = std::path::absolute(&options.dir).unwrap_or_else(|_| options.dir.clone());
+            let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            match options.dir.file_name() {
+                Some(_) => options.dir.with_file_name(format!("{name}-grains")),
+                None => dir.with_file_name(format!("{name}-grains")),
+            }
+        }
     };
-    let entries = std::fs::read_dir(&options.dir).map_err(|error| unknown(error.to_string()))?;
-    let readable = |path: &PathBuf| {
-        path.extension()
-            .is_some_and(|e| READABLE.iter().any(|r| e.eq_ignore_ascii_case(r)))
-    };
-    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(readable).collect();
-    files.sort();
-    if files.is_empty() {
-        let kinds = READABLE.join(", .");
-        return Err(unknown(format!(
-            "it is no cache, and holds no file that ends in .{kinds}"
-        )));
+    let Surroundings {
+        mut scene,
+        source,
+        mut world,
+        mut warnings,
+    } = Surroundings::of(options, None)?;
+    for body in &mut world.bodies {
+        if matches!(body.motion, Motion::Dynamic | Motion::Driven) {
+            body.until = f64::NEG_INFINITY;
+            warnings.push(format!(
+                "the body `{}` is left out: only fixed and scripted bodies have a known path",
+                body.name
+            ));
+        }
     }
-    let dir = options.output.clone().unwrap_or_else(|| {
-        let name = options.dir.file_name().unwrap_or_default().to_string_lossy();
-        options.dir.with_file_name(format!("{name}-grains"))
-    });
+    // Its own guides are not there.
+    (scene.fills, scene.emitters) = (Vec::new(), Vec::new());
+    (world.fill_ends, world.emitters) = (Vec::new(), Vec::new());
     let run = Run {
-        scene: json!({ "name": options.dir.file_name().map(|n| n.to_string_lossy()) }),
+        scene: source,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         solver: "files".to_owned(),
         frame_rate: options.frame_rate,
@@ -145,27 +196,203 @@ fn refine_files(options: &RefineOptions, progress: &mut dyn FnMut(usize, usize))
         error => error.into(),
     })?;
     let mut writer = CacheWriter::create_in(folder, run, CacheSettings::default())?;
-    let mut world = bare_world();
-    let mut chain = Chain::new(options.clone(), None);
+    let mut chain = Chain::new(options.clone(), scene.clone());
     for (number, file) in files.iter().enumerate() {
         let points = read_points(file)?;
         let time = number as f64 / options.frame_rate;
-        let table = chain.go_on(&mut world, &points, time)?;
+        move_bodies(&mut world, time);
+        if number == 0 {
+            resolve_bodies(&mut world, &points, options.guide_radius);
+        }
+        let table = chain.go_on(&mut world, &points, time, file)?;
+        if number == 0 {
+            Stage::new(&scene, &world).save(&dir).map_err(CacheError::from)?;
+        }
         let grains = table.len();
         let mut stats = Stats::of_guides(&world, &chain.velocities);
         (stats.grains, stats.grain_ms) = (grains, chain.milliseconds);
+        let present = world.bodies.iter().filter(|body| body.is_present(time));
         writer.push(Frame {
             number: number as u64,
             time,
             guides: guide_table(&world, &chain.velocities),
             grains: Some(table),
-            bodies: Vec::new(),
+            bodies: present.map(BodyState::of).collect(),
             stats,
         })?;
         progress(number + 1, files.len());
     }
     writer.finish()?;
-    Ok(chain.done(dir, files.len()))
+    Ok(chain.done(dir, files.len(), warnings))
+}
+
+/// The files of a series, in the order of the numbers in their names.
+fn series(dir: &Path) -> Result<Vec<PathBuf>, RefiningError> {
+    let unknown = |what: String| RefiningError::Unknown {
+        path: dir.to_owned(),
+        what,
+    };
+    let ending = |path: &PathBuf| path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    let entries = std::fs::read_dir(dir).map_err(|error| unknown(error.to_string()))?;
+    let readable = |path: &PathBuf| READABLE.contains(&ending(path).as_str()) && path.is_file();
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(readable).collect();
+    files.sort_by_cached_key(|file| natural_key(&file.file_stem().unwrap_or_default().to_string_lossy()));
+    let Some(first) = files.first() else {
+        let kinds = READABLE.join(", .");
+        return Err(unknown(format!(
+            "it is no cache, and holds no file that ends in .{kinds}"
+        )));
+    };
+    if let Some(other) = files.iter().find(|file| ending(file) != ending(first)) {
+        let (first, other) = (ending(first), ending(other));
+        return Err(unknown(format!(
+            "it holds .{first} and .{other} files; a series has one kind"
+        )));
+    }
+    Ok(files)
+}
+
+/// Sort key of a name by which numbers count, not digits: f2 before f10, f010 before f11.
+fn natural_key(name: &str) -> (Vec<(bool, usize, String)>, String) {
+    let mut parts = Vec::new();
+    let mut rest = name;
+    while let Some(first) = rest.chars().next() {
+        let is_number = first.is_ascii_digit();
+        let end = rest
+            .find(|c: char| c.is_ascii_digit() != is_number)
+            .unwrap_or(rest.len());
+        let part = &rest[..end];
+        parts.push(match is_number {
+            true => {
+                let digits = part.trim_start_matches('0');
+                (false, digits.len(), digits.to_owned())
+            }
+            false => (true, 0, part.to_owned()),
+        });
+        rest = &rest[end..];
+    }
+    (parts, name.to_owned())
+}
+
+/// What guides and grains move in.
+struct Surroundings {
+    scene: Scene,
+    /// The scene's text, for the manifest.
+    source: Value,
+    /// With bodies, without guides.
+    world: World,
+    warnings: Vec<String>,
+}
+
+/// The scene of guides of which nothing else is known.
+const BARE: &str = "duration = 1\n[materials.sand]\ndensity = 1600\nfriction = { static = 0.35, kinetic = 0.3 }\n";
+
+impl Surroundings {
+    /// From the scene that is given, else from that of the cache, else without bodies; with what the options add.
+    fn of(options: &RefineOptions, cache: Option<&Cache>) -> Result<Self, RefiningError> {
+        let bare = || Document::new("the options of refine", BARE);
+        let mut warnings = Vec::new();
+        let document = match (&options.scene, cache.and_then(document_of)) {
+            (Some(given), _) => given.clone(),
+            (None, Some(kept)) => match parse_scene(&kept) {
+                Ok(_) => kept,
+                Err(_) => {
+                    let what = "the cache's scene cannot be read alone, so there are no bodies: give it with --scene";
+                    warnings.push(what.to_owned());
+                    bare()
+                }
+            },
+            (None, None) => bare(),
+        };
+        let document = with_bodies(document, options);
+        let (scene, _) = parse_scene(&document).map_err(RefiningError::Text)?;
+        let mut world = scene.build()?;
+        (world.guides, world.next_id, world.ledger) = (Guides::default(), 0, Ledger::default());
+        let name = match options.scene {
+            Some(_) => scene.name.clone(),
+            None => options
+                .dir
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned(),
+        };
+        let source = json!({ "name": name, "text": document.text, "set": document.overrides });
+        Ok(Self {
+            scene,
+            source,
+            world,
+            warnings,
+        })
+    }
+}
+
+/// The scene's text that a cache keeps.
+fn document_of(cache: &Cache) -> Option<Document> {
+    let scene = &cache.manifest().run.scene;
+    let document = Document::new("scene", scene.get("text")?.as_str()?);
+    let set = scene.get("set").and_then(Value::as_array).into_iter().flatten();
+    Some(set.filter_map(Value::as_str).fold(document, Document::with))
+}
+
+/// The same with the floor and the bodies of `options`.
+fn with_bodies(mut document: Document, options: &RefineOptions) -> Document {
+    let mut add = |name: &str, shape: String| {
+        // A string of JSON is one of TOML.
+        let name = Value::from(name);
+        document
+            .text
+            .push_str(&format!("\n[[body]]\nname = {name}\nshape = {{ {shape} }}\n"));
+    };
+    if let Some(height) = options.floor {
+        add(
+            "floor",
+            format!("half_space = {{ normal = [0, 0, 1], offset = {height:?} }}"),
+        );
+    }
+    for (number, path) in options.bodies.iter().enumerate() {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        add(
+            &format!("{stem} {}", number + 1),
+            format!("mesh = {}", Value::from(path.to_string_lossy())),
+        );
+    }
+    document
+}
+
+/// Puts scripted bodies where they are at `time` [s], with the velocities that took them there.
+fn move_bodies(world: &mut World, time: f64) {
+    let before: Vec<(Pose, DVec3)> = world.bodies.iter().map(|body| (body.pose, body.center())).collect();
+    let duration = time - world.time;
+    world.place_scripted_bodies(time);
+    for (body, (pose, center)) in world.bodies.iter_mut().zip(before) {
+        if matches!(body.motion, Motion::Scripted { .. }) && duration > 0.0 {
+            let turn = (body.pose.rotation * pose.rotation.inverse()).to_scaled_axis();
+            body.twist = Twist {
+                linear: (body.center() - center) / duration,
+                angular: turn / duration,
+            };
+        }
+    }
+}
+
+/// Gives bodies distance grids that are fine enough for the guides of `points`, as scenes do for their own.
+fn resolve_bodies(world: &mut World, points: &PointTable, default_radius: Option<f64>) {
+    let radii = points.radii.iter().flatten().copied().chain(default_radius);
+    let (smallest, largest) = radii.fold((f64::INFINITY, 0.0), |(low, high), r| (r.min(low), r.max(high)));
+    if largest == 0.0 {
+        return;
+    }
+    for body in &mut world.bodies {
+        if let Boundary::Field(_) = body.boundary {
+            let grid = SdfGrid::build(&*body.shape, 0.5 * smallest, 2.0 * largest, GRID_MEMORY);
+            body.boundary = match grid {
+                Ok(grid) => Boundary::Field(Arc::new(grid)),
+                Err(_) => Boundary::Exact(body.shape.clone()),
+            };
+        }
+    }
 }
 
 /// How good the grains of a frame of a cache are; nothing if it has none. Bodies are those of the cache's scene.
@@ -175,13 +402,13 @@ pub fn quality(cache: &Cache, frame: u64) -> Result<Option<Quality>, RefiningErr
         Err(CacheError::NoFrame { .. }) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let (_, mut world) = scene_world(cache)?;
+    let options = RefineOptions::of_cache(cache.dir());
+    let mut world = Surroundings::of(&options, Some(cache))?.world;
     if let Some(entry) = cache.frames().iter().find(|entry| entry.frame == frame) {
         world.time = entry.time;
     }
     place_bodies(cache, frame, &mut world)?;
     let guides = of_table(&cache.read_guides(frame)?);
-    world.guides = Default::default();
     for (place, radius) in guides.positions.iter().zip(guides.radii.iter().flatten()) {
         let mass = world.settled_mass(0, *radius);
         world.add_guide(*place, DVec3::ZERO, *radius, mass, 0);
@@ -199,7 +426,7 @@ pub fn quality(cache: &Cache, frame: u64) -> Result<Option<Quality>, RefiningErr
 /// Grains over a sequence of guides.
 struct Chain {
     options: RefineOptions,
-    scene: Option<Scene>,
+    scene: Scene,
     refiner: Option<GrainRefiner>,
     /// By their own ids: where guides were, and which ids we gave them.
     known: BTreeMap<u32, (DVec3, u32)>,
@@ -210,7 +437,7 @@ struct Chain {
 }
 
 impl Chain {
-    fn new(options: RefineOptions, scene: Option<Scene>) -> Self {
+    fn new(options: RefineOptions, scene: Scene) -> Self {
         Self {
             options,
             scene,
@@ -223,10 +450,16 @@ impl Chain {
         }
     }
 
-    /// The grains of the next frame.
-    fn go_on(&mut self, world: &mut World, points: &PointTable, time: f64) -> Result<Table, RefiningError> {
+    /// The grains of the next frame, whose guides were read from `path`.
+    fn go_on(
+        &mut self,
+        world: &mut World,
+        points: &PointTable,
+        time: f64,
+        path: &Path,
+    ) -> Result<Table, RefiningError> {
         let duration = time - self.time;
-        self.take(world, points, duration)?;
+        self.take(world, points, duration, path)?;
         (world.time, self.time) = (time, time);
         let start = Instant::now();
         let refiner = match &mut self.refiner {
@@ -245,8 +478,14 @@ impl Chain {
         Ok(refiner.table(world))
     }
 
-    /// Puts the guides where `points` says. Velocities are differences of places, or what the file says of new guides.
-    fn take(&mut self, world: &mut World, points: &PointTable, duration: f64) -> Result<(), RefiningError> {
+    /// Puts the guides where `points` says. Velocities are differences of positions, or what the file says of new guides.
+    fn take(
+        &mut self,
+        world: &mut World,
+        points: &PointTable,
+        duration: f64,
+        path: &Path,
+    ) -> Result<(), RefiningError> {
         world.guides = Default::default();
         self.velocities.clear();
         let mut known = BTreeMap::new();
@@ -255,7 +494,7 @@ impl Chain {
             let before = self.known.get(&own);
             let said = points.velocities.as_ref().map_or(DVec3::ZERO, |v| v[i]);
             let velocity = match before {
-                Some((was, _)) if duration > 0.0 => (place - *was) / duration,
+                Some((was, _)) if duration > 0.0 => (world.nearest_image(place, *was) - *was) / duration,
                 _ => said,
             };
             let radius = points
@@ -263,12 +502,14 @@ impl Chain {
                 .as_ref()
                 .map(|radii| radii[i])
                 .or(self.options.guide_radius);
-            let Some(radius) = radius.filter(|r| r.is_finite() && *r > 0.0) else {
-                return Err(RefiningError::Unknown {
-                    path: self.options.dir.clone(),
-                    what: "the guides have no radius; give one with --guide-radius".to_owned(),
-                });
+            let unknown = |what: &str| RefiningError::Unknown {
+                path: path.to_owned(),
+                what: what.to_owned(),
             };
+            let radius = radius.ok_or_else(|| unknown("it has no column `radius`; give one with --guide-radius"))?;
+            if !(radius.is_finite() && radius > 0.0) {
+                return Err(unknown(&format!("guide {own} has the radius {radius}")));
+            }
             let next = world.next_id;
             let id = before.map_or(next, |(_, id)| *id);
             let mass = world.settled_mass(0, radius);
@@ -283,10 +524,8 @@ impl Chain {
     }
 
     fn seed(&self, world: &World) -> Result<GrainRefiner, RefiningError> {
-        let refine = self.scene.as_ref().and_then(|scene| scene.refine.as_ref());
-        let seed = self.scene.as_ref().map_or(1, |scene| scene.seed);
-        let mut settings = match refine {
-            Some(refine) => registry::refine_settings(refine, seed),
+        let mut settings = match &self.scene.refine {
+            Some(refine) => registry::refine_settings(refine, self.scene.seed),
             None => {
                 let largest = world.guides.radius.iter().copied().fold(0.0, f32::max);
                 RefineSettings::new(Radii::one(self.options.radius.unwrap_or(f64::from(largest) / 3.0))?)
@@ -299,48 +538,15 @@ impl Chain {
         Ok(GrainRefiner::new(settings, world, &[all])?)
     }
 
-    fn done(self, dir: PathBuf, frames: usize) -> Refined {
+    fn done(self, dir: PathBuf, frames: usize, warnings: Vec<String>) -> Refined {
         Refined {
             dir,
             frames,
             grains: self.refiner.as_ref().map_or(0, Refiner::len),
             grain_ms: self.total / frames.max(1) as f64,
+            warnings,
         }
     }
-}
-
-/// The scene of a cache and its world with its bodies, if the cache says which.
-fn scene_world(cache: &Cache) -> Result<(Option<Scene>, World), RefiningError> {
-    let text = cache.manifest().run.scene.get("text").and_then(|text| text.as_str());
-    let scene = text
-        .and_then(|text| parse_scene(&Document::new("scene", text)).ok())
-        .map(|(scene, _)| scene);
-    let world = match &scene {
-        Some(scene) => scene.build()?,
-        None => bare_world(),
-    };
-    let mut world = world;
-    world.next_id = 0;
-    Ok((scene, world))
-}
-
-fn bare_world() -> World {
-    let friction = Friction {
-        r#static: 0.35,
-        kinetic: 0.3,
-    };
-    let sand = Material {
-        name: "sand".to_owned(),
-        density: 1600.0,
-        grain_density: 2650.0,
-        friction,
-        angle_of_repose: None,
-    };
-    let materials = Materials {
-        all: vec![sand],
-        pairs: BTreeMap::new(),
-    };
-    World::new(DVec3::new(0.0, 0.0, -9.81), materials, 1)
 }
 
 fn place_bodies(cache: &Cache, frame: u64, world: &mut World) -> Result<(), RefiningError> {
@@ -394,4 +600,26 @@ fn guide_table(world: &World, velocities: &[Vec3]) -> Table {
     table.push("radius", Column::F32(guides.radius.clone()));
     table.push("material", Column::U8(guides.material.clone()));
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_ordered_by_their_numbers() {
+        let ordered = [
+            ["f0", "f1", "f2", "f10", "f11", "f100"].as_slice(),
+            &["f0", "f01", "f2", "f010", "f11", "f0100"],
+            &["a1_b9", "a1_b10", "a2_b1", "a10_b0"],
+            &["9", "10", "99999999999999999999", "100000000000000000000"],
+            &["sand", "sand0", "sand1", "sand.1"],
+        ];
+        for names in ordered {
+            let mut sorted = names.to_vec();
+            sorted.reverse();
+            sorted.sort_by_cached_key(|name| natural_key(name));
+            assert_eq!(sorted, names);
+        }
+    }
 }

@@ -9,12 +9,13 @@ use serde_json::json;
 
 use crate::failure::Failure;
 use crate::progress::Progress;
+use crate::scene::SceneArguments;
 use crate::use_threads;
 
 /// Make grains for a cache that has guides only, or for files of another program.
 #[derive(Args)]
 pub struct Arguments {
-    /// A cache, or a folder of .vtp, .ply or .csv files, a file a frame, in the order of their names
+    /// A cache, or a folder of .vtp, .ply or .csv files: one per frame, in the order of the numbers in their names
     dir: PathBuf,
 
     /// Radius of the grains [m]; the scene's, or a third of the guides' if not given
@@ -25,17 +26,33 @@ pub struct Arguments {
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
 
-    /// Radius of guides whose files say none [m]
+    /// Radius of guides whose files have no column `radius` [m]
     #[arg(long, value_name = "R")]
     guide_radius: Option<f64>,
 
-    /// Files in a second
+    /// Files per second
     #[arg(long, value_name = "N", default_value_t = 60.0)]
     frame_rate: f64,
 
     /// Replace the cache that is at the output
     #[arg(long)]
     force: bool,
+
+    /// The scene that the guides move in: its fixed and scripted bodies, first material, periodic axes, [refine]
+    #[arg(long, value_name = "SCENE")]
+    scene: Option<String>,
+
+    /// Change a value of that scene, as in `barchan run`
+    #[arg(long = "set", value_name = "KEY=VALUE", requires = "scene")]
+    set: Vec<String>,
+
+    /// Height of a level ground [m]
+    #[arg(long, value_name = "Z", allow_hyphen_values = true)]
+    floor: Option<f64>,
+
+    /// Mesh files of bodies that stay where they are
+    #[arg(long, value_name = "MESH", num_args = 1.., action = clap::ArgAction::Append)]
+    bodies: Vec<PathBuf>,
 
     /// Threads to use; all cores if not given
     #[arg(long, value_name = "N")]
@@ -52,6 +69,20 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if !(0.1..=1e6).contains(&arguments.frame_rate) {
         return Err(Failure::input("--frame-rate must be from 0.1 to 1000000"));
     }
+    if let Some(radius) = arguments.guide_radius.filter(|r| !(1e-9..=1e6).contains(r)) {
+        return Err(Failure::input(format!(
+            "--guide-radius must be from 1e-9 to 1e6 m, got {radius}"
+        )));
+    }
+    if let Some(height) = arguments.floor.filter(|z| !(-1e9..=1e9).contains(z)) {
+        return Err(Failure::input(format!(
+            "--floor must be from -1e9 to 1e9 m, got {height}"
+        )));
+    }
+    let scene = arguments.scene.as_ref().map(|scene| SceneArguments {
+        scene: scene.clone(),
+        set: arguments.set.clone(),
+    });
     let options = RefineOptions {
         dir: arguments.dir.clone(),
         radius: arguments.radius,
@@ -59,6 +90,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         guide_radius: arguments.guide_radius,
         frame_rate: arguments.frame_rate,
         force: arguments.force,
+        scene: scene.map(|scene| scene.document()).transpose()?,
+        floor: arguments.floor,
+        bodies: arguments.bodies.clone(),
     };
     let progress = Progress::new("refining");
     let done = refine(&options, &mut |done, of| progress.tell(done as f64 / of.max(1) as f64));
@@ -67,6 +101,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         RefiningError::Cache(CacheError::Write(_) | CacheError::Stopped) => Failure::run(error.to_string()),
         error => Failure::input(error.to_string()),
     })?;
+    for warning in &done.warnings {
+        tell!("warning: {warning}");
+    }
     if arguments.json {
         let row = json!({
             "dir": done.dir, "frames": done.frames, "grains": done.grains, "grain_ms": done.grain_ms,

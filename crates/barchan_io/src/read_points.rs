@@ -1,4 +1,4 @@
-//! Particles that other programs wrote: positions, and what else there is of velocities, radii and ids.
+//! Particles that other programs wrote: positions, and velocities, radii and ids where there are any.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,13 +12,13 @@ use crate::read_vtp;
 /// Particles of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PointTable {
-    /// Centres [m].
+    /// Centers [m].
     pub positions: Vec<DVec3>,
     /// Velocities [m/s], if the file has them.
     pub velocities: Option<Vec<DVec3>>,
     /// Radii [m], if the file has them.
     pub radii: Option<Vec<f64>>,
-    /// Stable numbers, if the file has them.
+    /// Stable numbers, each at most once, if the file has them.
     pub ids: Option<Vec<u32>>,
 }
 
@@ -26,20 +26,83 @@ pub struct PointTable {
 #[derive(Debug, Error)]
 #[error("{}: {reason}", path.display())]
 pub struct ReadPointsError {
-    /// Which.
+    /// The file.
     pub path: PathBuf,
-    /// Why.
+    /// The place in the file and what is wrong there.
     pub reason: String,
 }
 
 /// Endings of files that [`read_points`] reads.
 pub const READABLE: &[&str] = &["vtp", "ply", "csv"];
 
-/// Columns by name, each of one number a particle.
-pub(crate) type Columns = Vec<(String, Vec<f64>)>;
+/// Largest coordinate [m] and speed [m/s]: single precision is too coarse long before.
+const MAX_COORDINATE: f64 = 1e9;
+/// Smallest and largest radius [m].
+const RADII: [f64; 2] = [1e-9, 1e6];
+
+const POSITION: [&[&str]; 3] = [&["x", "position_x"], &["y", "position_y"], &["z", "position_z"]];
+const VELOCITY: [&[&str]; 3] = [
+    &["velocity_x", "vx", "v_x", "u"],
+    &["velocity_y", "vy", "v_y", "v"],
+    &["velocity_z", "vz", "v_z", "w"],
+];
+const RADIUS: &[&str] = &["radius", "radii", "r"];
+const ID: &[&str] = &["id", "ids", "particle_id", "particleid"];
+
+/// Columns that are read, each with one number per particle.
+#[derive(Default)]
+pub(crate) struct Columns {
+    pub names: Vec<String>,
+    pub values: Vec<Vec<f64>>,
+    /// The line of each particle, counted from 1, in files that have lines.
+    pub lines: Option<Vec<usize>>,
+}
+
+impl Columns {
+    fn row(&self, i: usize) -> String {
+        match &self.lines {
+            Some(lines) => format!("line {}", lines[i]),
+            None => format!("particle {}", i + 1),
+        }
+    }
+}
+
+/// Indices of the columns that are read.
+pub(crate) struct Layout {
+    position: [usize; 3],
+    velocity: Option<[usize; 3]>,
+    radius: Option<usize>,
+    id: Option<usize>,
+}
+
+impl Layout {
+    /// Finds the columns among all names of a file.
+    pub fn of<S: AsRef<str>>(names: &[S]) -> Result<Self, String> {
+        let column = |wanted: &[&str]| {
+            let find = |wanted: &&str| names.iter().position(|name| name.as_ref().eq_ignore_ascii_case(wanted));
+            wanted.iter().find_map(find)
+        };
+        let vector = |wanted: [&[&str]; 3]| {
+            let [x, y, z] = wanted.map(column);
+            Some([x?, y?, z?])
+        };
+        Ok(Self {
+            position: vector(POSITION).ok_or("there are no columns x, y and z")?,
+            velocity: vector(VELOCITY),
+            radius: column(RADIUS),
+            id: column(ID),
+        })
+    }
+
+    /// Whether column `k` is read.
+    pub fn has(&self, k: usize) -> bool {
+        let vectors = self.position.iter().chain(self.velocity.iter().flatten());
+        vectors.chain(&self.radius).chain(&self.id).any(|&read| read == k)
+    }
+}
 
 /// Reads particles from a `.vtp`, `.ply` or `.csv` file. Columns are found by their names, in any case: `x`, `y`, `z`, then
-/// `velocity_x` or `vx` or `u` and so on, `radius`, and `id`.
+/// `velocity_x` or `vx` or `u` and so on, `radius`, and `id`. Other columns may hold anything.
 pub fn read_points(path: &Path) -> Result<PointTable, ReadPointsError> {
     let fail = |reason: String| ReadPointsError {
         path: path.to_owned(),
@@ -58,70 +121,133 @@ pub fn read_points(path: &Path) -> Result<PointTable, ReadPointsError> {
         }
     };
     let bytes = fs::read(path).map_err(|error| fail(error.to_string()))?;
-    table(parse(&bytes).map_err(fail)?).map_err(fail)
+    table(&parse(&bytes).map_err(fail)?).map_err(fail)
 }
 
-fn table(columns: Columns) -> Result<PointTable, String> {
-    let column = |names: &[&str]| {
-        names
-            .iter()
-            .find_map(|name| columns.iter().find(|c| c.0.eq_ignore_ascii_case(name)).map(|c| &c.1))
+fn table(columns: &Columns) -> Result<PointTable, String> {
+    let layout = Layout::of(&columns.names)?;
+    let check = |k: usize, is_good: &dyn Fn(f64) -> bool, meant: &str| {
+        let values = &columns.values[k];
+        match values.iter().position(|&value| !is_good(value)) {
+            None => Ok(values),
+            Some(row) => Err(format!(
+                "{}, column `{}`: {} is not {meant}",
+                columns.row(row),
+                columns.names[k],
+                values[row]
+            )),
+        }
     };
-    let vectors = |names: [&[&str]; 3]| {
-        let [x, y, z] = names.map(column);
+    let vectors = |axes: [usize; 3], meant: &str| {
+        let is_good = |value: f64| value.abs() <= MAX_COORDINATE;
+        let [x, y, z] = axes.map(|k| check(k, &is_good, meant));
         let (x, y, z) = (x?, y?, z?);
-        Some((0..x.len()).map(|i| DVec3::new(x[i], y[i], z[i])).collect::<Vec<_>>())
+        Ok::<_, String>((0..x.len()).map(|i| DVec3::new(x[i], y[i], z[i])).collect::<Vec<_>>())
     };
-    let positions = vectors([&["x", "position_x"], &["y", "position_y"], &["z", "position_z"]])
-        .ok_or("there are no columns x, y and z")?;
-    if let Some(at) = positions.iter().position(|p| !p.is_finite()) {
-        return Err(format!("particle {} is not finite", at + 1));
-    }
-    let velocities = vectors([
-        &["velocity_x", "vx", "v_x", "u"],
-        &["velocity_y", "vy", "v_y", "v"],
-        &["velocity_z", "vz", "v_z", "w"],
-    ]);
-    let ids = column(&["id", "ids", "particle_id", "particleid"]);
-    let is_id = |id: &f64| (0.0..4e9).contains(id) && id.fract() == 0.0;
-    if let Some(bad) = ids.and_then(|ids| ids.iter().find(|id| !is_id(id))) {
-        return Err(format!("{bad} is no id: a whole number from 0 on"));
+    let positions = vectors(layout.position, "a coordinate from -1e9 to 1e9 m")?;
+    let velocities = layout
+        .velocity
+        .map(|axes| vectors(axes, "a velocity from -1e9 to 1e9 m/s"));
+    let [low, high] = RADII;
+    let is_radius = |value: f64| (low..=high).contains(&value);
+    let radii = layout
+        .radius
+        .map(|k| check(k, &is_radius, "a radius from 1e-9 to 1e6 m"));
+    let is_id = |value: f64| (0.0..=f64::from(u32::MAX - 1)).contains(&value) && value.fract() == 0.0;
+    let ids = layout
+        .id
+        .map(|k| check(k, &is_id, "an id, a whole number from 0 to 4294967294"));
+    let ids = ids
+        .transpose()?
+        .map(|ids| ids.iter().map(|id| *id as u32).collect::<Vec<_>>());
+    if let Some([first, second]) = ids.as_deref().and_then(twice) {
+        let (id, first, second) = (
+            ids.as_deref().unwrap_or_default()[first],
+            columns.row(first),
+            columns.row(second),
+        );
+        return Err(format!("{second}: the id {id} is that of {first}"));
     }
     Ok(PointTable {
         positions,
-        velocities,
-        radii: column(&["radius", "radii", "r"]).cloned(),
-        ids: ids.map(|ids| ids.iter().map(|id| *id as u32).collect()),
+        velocities: velocities.transpose()?,
+        radii: radii.transpose()?.cloned(),
+        ids,
     })
+}
+
+/// Two rows with the same id.
+fn twice(ids: &[u32]) -> Option<[usize; 2]> {
+    if ids.is_sorted_by(|a, b| a < b) {
+        return None;
+    }
+    let mut rows: Vec<usize> = (0..ids.len()).collect();
+    rows.sort_unstable_by_key(|&row| (ids[row], row));
+    rows.windows(2)
+        .find(|pair| ids[pair[0]] == ids[pair[1]])
+        .map(|pair| [pair[0], pair[1]])
 }
 
 fn parse_ply(bytes: &[u8]) -> Result<Columns, String> {
     let file = ply::read(bytes).map_err(|error| error.to_string())?;
     let vertices = file.element("vertex").ok_or("there is no element `vertex`")?;
-    let scalar = |property: &ply::Property| {
-        let values = vertices.scalars(&property.name)?;
-        Some((property.name.clone(), values.to_f64()))
-    };
-    Ok(vertices.properties.iter().filter_map(scalar).collect())
+    let numbers = vertices.properties.iter();
+    let numbers: Vec<&str> = numbers
+        .map(|p| p.name.as_str())
+        .filter(|name| vertices.scalars(name).is_some())
+        .collect();
+    let layout = Layout::of(&numbers)?;
+    let mut columns = Columns::default();
+    for (_, name) in numbers.iter().enumerate().filter(|(k, _)| layout.has(*k)) {
+        columns.names.push((*name).to_owned());
+        columns
+            .values
+            .push(vertices.scalars(name).map(ply::Values::to_f64).unwrap_or_default());
+    }
+    Ok(columns)
 }
 
 fn parse_csv(bytes: &[u8]) -> Result<Columns, String> {
-    let text = std::str::from_utf8(bytes).map_err(|_| "the file is no text".to_owned())?;
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let line = bytes[..error.valid_up_to()]
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count()
+            + 1;
+        format!("line {line} is no UTF-8 text")
+    })?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let (_, header) = lines.next().ok_or("the file is empty")?;
-    let names = header.split(',').map(|name| name.trim().trim_matches('"').to_owned());
-    let mut columns: Columns = names.map(|name| (name, Vec::new())).collect();
+    let names: Vec<&str> = header.split(',').map(|name| name.trim().trim_matches('"')).collect();
+    let layout = Layout::of(&names)?;
+    let read: Vec<usize> = (0..names.len()).filter(|&k| layout.has(k)).collect();
+    let mut columns = Columns {
+        names: read.iter().map(|&k| names[k].to_owned()).collect(),
+        values: vec![Vec::new(); read.len()],
+        lines: None,
+    };
+    let mut numbers = Vec::new();
     for (number, line) in lines {
-        let mut cells = line.split(',');
-        for (name, values) in &mut columns {
-            let cell = cells.next().ok_or(format!("line {} has too few numbers", number + 1))?;
-            // A word in a column that nobody asks for does no harm.
-            let value = cell.trim().parse().unwrap_or(f64::NAN);
-            if value.is_nan() && ["x", "y", "z"].contains(&name.as_str()) {
-                return Err(format!("line {}: `{}` is no number", number + 1, cell.trim()));
-            }
+        let cells: Vec<&str> = line.split(',').collect();
+        let number = number + 1;
+        if cells.len() != names.len() {
+            return Err(format!(
+                "line {number} has {} cells, the header has {}",
+                cells.len(),
+                names.len()
+            ));
+        }
+        for (values, &k) in columns.values.iter_mut().zip(&read) {
+            let cell = cells[k].trim().trim_matches('"');
+            let value = cell.parse().map_err(|_| {
+                let shown: String = cell.chars().take(20).collect();
+                format!("line {number}, column `{}`: `{shown}` is no number", names[k])
+            })?;
             values.push(value);
         }
+        numbers.push(number);
     }
+    columns.lines = Some(numbers);
     Ok(columns)
 }

@@ -1,199 +1,368 @@
 //! VTK XML poly data (.vtp): points and their data, as ParaView and others write them.
 //!
-//! Arrays may be text, base64 or appended (raw or base64), little-endian, and not compressed.
+//! Arrays may be text, base64 or appended (raw or base64), plain or compressed by zlib, little-endian. Only the arrays that are
+//! needed are decoded, and no length that the file declares is believed before the bytes behind it are there.
+
+use std::borrow::Cow;
+use std::io::Read;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use flate2::read::ZlibDecoder;
 
-use crate::read_points::Columns;
+use crate::read_points::{Columns, Layout};
+
+/// Most particles of a file.
+const MAX_POINTS: usize = 1 << 27;
+/// Most bytes that zlib makes of one.
+const MAX_RATIO: usize = 1032;
 
 pub(crate) fn parse(bytes: &[u8]) -> Result<Columns, String> {
     let file = Vtp::new(bytes)?;
-    let points = section(&file.text, "Points").ok_or("there is no element `Points`")?;
-    let mut columns = Columns::new();
-    let places = arrays(points);
-    let place = places.first().ok_or("there is no array of points")?;
-    file.read(place, &["x", "y", "z"], &mut columns)?;
-    for array in section(&file.text, "PointData").map(arrays).unwrap_or_default() {
-        if !array.kind.starts_with("String") {
-            let names: Vec<String> = match array.components {
-                1 => vec![array.name.clone()],
-                _ => ["x", "y", "z", "w"]
-                    .map(|axis| format!("{}_{axis}", array.name))
-                    .to_vec(),
-            };
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            file.read(&array, &names[..names.len().min(array.components)], &mut columns)?;
+    let mut all: Option<Columns> = None;
+    for piece in elements(file.text, "Piece") {
+        let columns = file.piece(&piece)?;
+        match &mut all {
+            None => all = Some(columns),
+            Some(all) if all.names == columns.names => {
+                for (values, more) in all.values.iter_mut().zip(columns.values) {
+                    values.extend(more);
+                }
+            }
+            Some(_) => return Err("its pieces have different arrays".to_owned()),
         }
     }
-    let rows = columns.first().map_or(0, |c| c.1.len());
-    columns.retain(|c| c.1.len() == rows);
-    Ok(columns)
+    all.ok_or_else(|| "there is no element `Piece`".to_owned())
 }
 
 struct Vtp<'a> {
-    text: String,
+    /// All before the appended data.
+    text: &'a str,
     appended: &'a [u8],
     is_raw: bool,
-    wide_header: bool,
+    is_compressed: bool,
+    /// Bytes of a number in the headers of blocks.
+    word: usize,
 }
 
-/// An array's element, and what is written in it.
-#[derive(Clone)]
-struct Array {
+/// An element: its attributes, and what is between its tags.
+#[derive(Clone, Copy)]
+struct Element<'a> {
+    head: &'a str,
+    body: &'a str,
+}
+
+/// An array of numbers.
+struct Array<'a> {
     name: String,
-    kind: String,
+    kind: &'a str,
     components: usize,
-    format: String,
-    offset: usize,
-    body: String,
+    element: Element<'a>,
 }
 
 impl<'a> Vtp<'a> {
     fn new(bytes: &'a [u8]) -> Result<Self, String> {
-        let find = |what: &[u8]| bytes.windows(what.len()).position(|w| w == what);
-        let start = find(b"<AppendedData").unwrap_or(bytes.len());
-        let text = String::from_utf8_lossy(&bytes[..start]).into_owned();
-        let root = tag(&text, "VTKFile").ok_or("it is no VTK XML file")?;
-        if attribute(root, "type").as_deref() != Some("PolyData") {
+        let mark = b"<AppendedData";
+        let start = bytes.windows(mark.len()).position(|w| w == mark).unwrap_or(bytes.len());
+        let (text, rest) = bytes.split_at(start);
+        let text = std::str::from_utf8(text).map_err(|_| "it is no VTK XML file: it is no text")?;
+        let (root, _) = tag(text, "VTKFile").ok_or("it is no VTK XML file")?;
+        if attribute(root, "type") != Some("PolyData") {
             return Err("only files of type PolyData hold particles".to_owned());
         }
-        if attribute(root, "compressor").is_some() {
-            return Err("it is compressed; write it without a compressor".to_owned());
-        }
-        if attribute(root, "byte_order").as_deref() == Some("BigEndian") {
+        let is_compressed = match attribute(root, "compressor") {
+            None | Some("") => false,
+            Some("vtkZLibDataCompressor") => true,
+            Some(other) => {
+                return Err(format!(
+                    "it is compressed by {other}; write it with ZLib or without a compressor"
+                ));
+            }
+        };
+        if attribute(root, "byte_order") == Some("BigEndian") {
             return Err("it is big-endian; write it little-endian".to_owned());
         }
-        let rest = &bytes[start..];
-        let mark = rest.iter().position(|b| *b == b'_').map_or(rest.len(), |at| at + 1);
-        let head = String::from_utf8_lossy(&rest[..mark]).into_owned();
+        let begin = rest.iter().position(|b| *b == b'_').unwrap_or(rest.len());
+        let head = String::from_utf8_lossy(&rest[..begin]);
+        let encoding = tag(&head, "AppendedData").and_then(|(head, _)| attribute(head, "encoding"));
         Ok(Self {
-            wide_header: attribute(root, "header_type").as_deref() == Some("UInt64"),
-            is_raw: attribute(&head, "encoding").as_deref() != Some("base64"),
-            appended: &rest[mark..],
             text,
+            appended: rest.get(begin + 1..).unwrap_or_default(),
+            is_raw: encoding != Some("base64"),
+            is_compressed,
+            word: if attribute(root, "header_type") == Some("UInt64") {
+                8
+            } else {
+                4
+            },
         })
     }
 
-    /// Appends the components of `array` to `columns`, under `names`.
-    fn read(&self, array: &Array, names: &[&str], columns: &mut Columns) -> Result<(), String> {
-        let numbers = match array.format.as_str() {
-            "ascii" => {
-                let words = array.body.split_whitespace();
-                words
-                    .map(str::parse)
-                    .collect::<Result<Vec<f64>, _>>()
-                    .map_err(|_| format!("`{}` holds no numbers", array.name))?
-            }
-            "binary" => decode(&self.block(array.body.trim().as_bytes(), false)?, &array.kind)?,
-            _ => {
-                let from = self
-                    .appended
-                    .get(array.offset..)
-                    .ok_or("an array lies beyond the end")?;
-                decode(&self.block(from, self.is_raw)?, &array.kind)?
-            }
-        };
-        for (k, name) in names.iter().enumerate() {
-            let values = numbers.iter().skip(k).step_by(array.components).copied();
-            columns.push(((*name).to_owned(), values.collect()));
+    /// The columns of a piece that are read.
+    fn piece(&self, piece: &Element<'a>) -> Result<Columns, String> {
+        let count = attribute(piece.head, "NumberOfPoints").and_then(|n| n.trim().parse::<usize>().ok());
+        let count = count.ok_or("a piece does not say its NumberOfPoints")?;
+        if count > MAX_POINTS {
+            return Err(format!("it declares {count} particles; {MAX_POINTS} can be read"));
         }
-        Ok(())
+        let section = |name| elements(piece.body, name).next();
+        let points = section("Points").ok_or("there is no element `Points`")?;
+        let mut arrays: Vec<Array> = arrays(points).take(1).collect();
+        let positions = arrays.first_mut().ok_or("there is no array of points")?;
+        positions.name = "Points".to_owned();
+        if positions.components != 3 {
+            return Err(format!("points have {} coordinates, not 3", positions.components));
+        }
+        arrays.extend(section("PointData").into_iter().flat_map(self::arrays));
+        let mut names: Vec<String> = Vec::new();
+        for (k, array) in arrays.iter().enumerate() {
+            let axes = ["x", "y", "z", "w"].iter();
+            match (k, array.components) {
+                (0, _) => names.extend(axes.take(3).map(|&axis| axis.to_owned())),
+                (_, 1) => names.push(array.name.clone()),
+                (_, n) => names.extend(axes.take(n).map(|axis| format!("{}_{axis}", array.name))),
+            }
+        }
+        let layout = Layout::of(&names)?;
+        let mut columns = Columns::default();
+        let mut next = 0;
+        for array in &arrays {
+            let own = array.components.min(4);
+            let read: Vec<usize> = (0..own).filter(|k| layout.has(next + k)).collect();
+            if !read.is_empty() {
+                let numbers = self
+                    .numbers(array, count)
+                    .map_err(|why| format!("array `{}`: {why}", array.name))?;
+                for k in read {
+                    columns.names.push(names[next + k].clone());
+                    let values = numbers.iter().skip(k).step_by(array.components);
+                    columns.values.push(values.copied().collect());
+                }
+            }
+            next += own;
+        }
+        Ok(columns)
     }
 
-    /// The bytes of a block: its length, then as many bytes.
-    fn block(&self, from: &[u8], raw: bool) -> Result<Vec<u8>, String> {
-        let header = if self.wide_header { 8 } else { 4 };
-        let cut_off = || "it ends too early".to_owned();
-        let length = |bytes: &[u8]| bytes.iter().rev().fold(0usize, |sum, b| sum << 8 | usize::from(*b));
-        if raw {
-            let bytes = length(from.get(..header).ok_or_else(cut_off)?);
-            return Ok(from.get(header..header + bytes).ok_or_else(cut_off)?.to_vec());
+    /// The numbers of an array for `count` particles.
+    fn numbers(&self, array: &Array, count: usize) -> Result<Vec<f64>, String> {
+        let Element { head, body } = array.element;
+        // Notes about the array may follow its values.
+        let body = body.split('<').next().unwrap_or_default();
+        let wanted = count.checked_mul(array.components).ok_or_else(cut_off)?;
+        if wanted == 0 {
+            return Ok(Vec::new());
         }
-        // Header and data are encoded as one, or one after the other with padding between.
-        let letters: Vec<u8> = from
-            .iter()
-            .copied()
-            .take_while(|b| !b"<\"".contains(b))
-            .filter(|b| !b.is_ascii_whitespace())
-            .collect();
-        let decoded = |letters: &[u8]| STANDARD.decode(letters).map_err(|_| "its base64 is damaged".to_owned());
-        let first = (header.div_ceil(3) * 4).min(letters.len());
-        let bytes = length(decoded(&letters[..first])?.get(..header).ok_or_else(cut_off)?);
-        let padded = letters[..first].ends_with(b"=");
-        let wanted = if padded { bytes } else { header + bytes };
-        let data = letters.get(if padded { first } else { 0 }..).unwrap_or_default();
-        let data = data.get(..wanted.div_ceil(3) * 4).ok_or_else(cut_off)?;
-        let data = decoded(data)?;
-        Ok(data.get(wanted - bytes..wanted).ok_or_else(cut_off)?.to_vec())
+        let size = size_of_kind(array.kind).ok_or_else(|| format!("arrays of type {} are not read", array.kind))?;
+        let bytes = wanted.checked_mul(size).ok_or_else(cut_off)?;
+        let data = match attribute(head, "format") {
+            Some("appended") => {
+                let offset = attribute(head, "offset").and_then(|n| n.trim().parse::<usize>().ok());
+                let from = offset.and_then(|offset| self.appended.get(offset..));
+                let from = from.ok_or("it lies beyond the end of the file")?;
+                match self.is_raw {
+                    true => self.block(Stream::Raw(from), bytes)?,
+                    false => self.block(Stream::Base64(from), bytes)?,
+                }
+            }
+            Some("binary") => self.block(Stream::Base64(body.as_bytes()), bytes)?,
+            _ => {
+                let number = |word: &str| word.parse().map_err(|_| format!("`{word}` is no number"));
+                let numbers = body.split_whitespace().map(number).collect::<Result<Vec<f64>, _>>()?;
+                return match numbers.len() == wanted {
+                    true => Ok(numbers),
+                    false => Err(format!("it holds {} numbers where {wanted} are needed", numbers.len())),
+                };
+            }
+        };
+        Ok(decode(&data, array.kind))
+    }
+
+    /// The `bytes` of a block.
+    fn block<'s>(&self, mut stream: Stream<'s>, bytes: usize) -> Result<Cow<'s, [u8]>, String> {
+        let word = self.word;
+        let declared = |found: usize| match found == bytes {
+            true => Ok(()),
+            false => Err(format!("it holds {found} bytes where {bytes} are needed")),
+        };
+        if !self.is_compressed {
+            // The length, then the data. In base64 both are encoded as one, or each with its own padding.
+            let start = stream.clone();
+            let (length, is_padded) = stream.take(word)?;
+            declared(number(&length))?;
+            if is_padded {
+                return Ok(stream.take(bytes)?.0);
+            }
+            stream = start;
+            let whole = stream.take(word.checked_add(bytes).ok_or_else(cut_off)?)?.0;
+            return Ok(match whole {
+                Cow::Borrowed(whole) => Cow::Borrowed(&whole[word..]),
+                Cow::Owned(mut whole) => Cow::Owned(whole.split_off(word)),
+            });
+        }
+        // Number of blocks, length of a block, length of the last one if it is shorter, compressed lengths; then all blocks.
+        let blocks = number(&stream.clone().take(word)?.0);
+        let words = blocks
+            .checked_add(3)
+            .and_then(|words| words.checked_mul(word))
+            .ok_or_else(cut_off)?;
+        let header = stream.take(words)?.0;
+        let header: Vec<usize> = header.chunks(word).map(number).collect();
+        let (full, last) = (header[1], header[2]);
+        let size = |k: usize| if k + 1 == blocks && last > 0 { last } else { full };
+        let total = (0..blocks).try_fold(0usize, |sum, k| sum.checked_add(size(k)));
+        declared(total.ok_or_else(cut_off)?)?;
+        let packed = header[3..].iter().try_fold(0usize, |sum, n| sum.checked_add(*n));
+        let packed = stream.take(packed.ok_or_else(cut_off)?)?.0;
+        if bytes / MAX_RATIO > packed.len() {
+            return Err(format!("{} bytes cannot hold {bytes}", packed.len()));
+        }
+        let mut data = Vec::with_capacity(bytes);
+        let mut rest = &packed[..];
+        for (k, &length) in header[3..].iter().enumerate() {
+            let (block, after) = rest.split_at(length);
+            let before = data.len();
+            let limit = size(k) as u64 + 1;
+            let read = ZlibDecoder::new(block).take(limit).read_to_end(&mut data);
+            if read.is_err() || data.len() - before != size(k) {
+                return Err(format!("compressed block {} is damaged", k + 1));
+            }
+            rest = after;
+        }
+        Ok(Cow::Owned(data))
+    }
+}
+
+fn cut_off() -> String {
+    "it ends too early".to_owned()
+}
+
+/// A little-endian number; one beyond all memory is the largest.
+fn number(bytes: &[u8]) -> usize {
+    let number = bytes.iter().rev().fold(0u64, |sum, b| sum << 8 | u64::from(*b));
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+/// Bytes that are read from front to back.
+#[derive(Clone)]
+enum Stream<'a> {
+    Raw(&'a [u8]),
+    /// Letters, with blanks between.
+    Base64(&'a [u8]),
+}
+
+impl<'a> Stream<'a> {
+    /// The next `count` bytes, which in base64 are encoded as one, and whether padding follows them.
+    fn take(&mut self, count: usize) -> Result<(Cow<'a, [u8]>, bool), String> {
+        match self {
+            Self::Raw(rest) => {
+                let taken = rest.get(..count).ok_or_else(cut_off)?;
+                *rest = &rest[count..];
+                Ok((Cow::Borrowed(taken), true))
+            }
+            Self::Base64(rest) => {
+                let wanted = count.div_ceil(3).checked_mul(4).filter(|n| *n <= rest.len());
+                let wanted = wanted.ok_or_else(cut_off)?;
+                let mut letters = Vec::with_capacity(wanted);
+                let mut used = 0;
+                while letters.len() < wanted {
+                    let letter = *rest.get(used).ok_or_else(cut_off)?;
+                    if !letter.is_ascii_whitespace() {
+                        letters.push(letter);
+                    }
+                    used += 1;
+                }
+                *rest = &rest[used..];
+                let is_padded = letters.ends_with(b"=");
+                let mut bytes = STANDARD
+                    .decode(&letters)
+                    .map_err(|_| "its base64 is damaged".to_owned())?;
+                if bytes.len() < count {
+                    return Err(cut_off());
+                }
+                bytes.truncate(count);
+                Ok((Cow::Owned(bytes), is_padded))
+            }
+        }
     }
 }
 
 /// Numbers of type `kind`.
-#[allow(
-    clippy::cast_lossless,
-    reason = "one expression for all types; 64-bit ones have no lossless cast"
-)]
-fn decode(bytes: &[u8], kind: &str) -> Result<Vec<f64>, String> {
-    fn widen<const N: usize>(bytes: &[u8], of: impl Fn([u8; N]) -> f64) -> Vec<f64> {
-        bytes.as_chunks().0.iter().map(|b| of(*b)).collect()
-    }
-    macro_rules! numbers {
-        ($($name:literal => $type:ty),*) => {
+macro_rules! kinds {
+    ($($name:literal => $type:ty),*) => {
+        fn size_of_kind(kind: &str) -> Option<usize> {
             match kind {
-                $($name => Ok(widen(bytes, |b| <$type>::from_le_bytes(b) as f64)),)*
-                _ => Err(format!("arrays of type {kind} are not read")),
+                $($name => Some(size_of::<$type>()),)*
+                _ => None,
             }
-        };
-    }
-    numbers!("Float32" => f32, "Float64" => f64, "Int8" => i8, "UInt8" => u8, "Int16" => i16, "UInt16" => u16,
-        "Int32" => i32, "UInt32" => u32, "Int64" => i64, "UInt64" => u64)
+        }
+
+        #[allow(clippy::cast_lossless, reason = "one expression for all types; 64-bit ones have no lossless cast")]
+        fn decode(bytes: &[u8], kind: &str) -> Vec<f64> {
+            fn widen<const N: usize>(bytes: &[u8], of: impl Fn([u8; N]) -> f64) -> Vec<f64> {
+                bytes.as_chunks().0.iter().map(|b| of(*b)).collect()
+            }
+            match kind {
+                $($name => widen(bytes, |b| <$type>::from_le_bytes(b) as f64),)*
+                _ => Vec::new(),
+            }
+        }
+    };
 }
 
-/// What is between the first `<name ...>` and its end.
-fn section<'t>(text: &'t str, name: &str) -> Option<&'t str> {
-    let open = text
-        .find(&format!("<{name}>"))
-        .or_else(|| text.find(&format!("<{name} ")))?;
-    let start = open + text[open..].find('>')? + 1;
-    let end = start + text[start..].find(&format!("</{name}>"))?;
-    Some(&text[start..end])
-}
+kinds!("Float32" => f32, "Float64" => f64, "Int8" => i8, "UInt8" => u8, "Int16" => i16, "UInt16" => u16,
+    "Int32" => i32, "UInt32" => u32, "Int64" => i64, "UInt64" => u64);
 
-/// The first `<name ...>`, without its brackets.
-fn tag<'t>(text: &'t str, name: &str) -> Option<&'t str> {
-    let open = text.find(&format!("<{name}"))?;
-    Some(&text[open..open + text[open..].find('>')?])
-}
-
-fn attribute(tag: &str, name: &str) -> Option<String> {
-    let start = tag.find(&format!(" {name}=\""))? + name.len() + 3;
-    Some(tag[start..start + tag[start..].find('"')?].to_owned())
-}
-
-fn arrays(section: &str) -> Vec<Array> {
-    let mut found = Vec::new();
-    let mut rest = section;
-    while let Some(open) = rest.find("<DataArray") {
-        let Some(length) = rest[open..].find('>') else { break };
-        let head = &rest[open..open + length];
-        let after = &rest[open + length + 1..];
-        let is_empty = head.ends_with('/');
-        let end = if is_empty {
-            0
-        } else {
-            after.find("</DataArray>").unwrap_or(after.len())
-        };
-        let number = |name: &str, default| attribute(head, name).and_then(|n| n.parse().ok()).unwrap_or(default);
-        found.push(Array {
-            name: attribute(head, "Name").unwrap_or_default(),
-            kind: attribute(head, "type").unwrap_or_default(),
-            components: number("NumberOfComponents", 1usize).max(1),
-            format: attribute(head, "format").unwrap_or_else(|| "ascii".to_owned()),
-            offset: number("offset", 0),
-            body: after[..end].to_owned(),
-        });
+/// The elements `name` of a text, in order; none lies in another.
+fn elements<'a>(text: &'a str, name: &'static str) -> impl Iterator<Item = Element<'a>> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (head, after) = tag(rest, name)?;
+        if let Some(head) = head.strip_suffix('/') {
+            rest = after;
+            return Some(Element { head, body: "" });
+        }
+        let end = after.find(&format!("</{name}")).unwrap_or(after.len());
         rest = &after[end..];
+        let body = &after[..end];
+        Some(Element { head, body })
+    })
+}
+
+/// What stands in the first tag `<name ...>` after the name, and what follows the tag.
+fn tag<'a>(text: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
+    let open = format!("<{name}");
+    let mut rest = text;
+    loop {
+        rest = &rest[rest.find(&open)? + open.len()..];
+        if rest.starts_with(|c: char| c.is_whitespace() || c == '>' || c == '/') {
+            return rest.split_once('>');
+        }
     }
-    found
+}
+
+fn attribute<'a>(head: &'a str, name: &str) -> Option<&'a str> {
+    let mut rest = head;
+    loop {
+        let (key, after) = rest.split_once('=')?;
+        let after = after.trim_start();
+        let quote = after.chars().next().filter(|c| *c == '"' || *c == '\'')?;
+        let (value, more) = after[1..].split_once(quote)?;
+        if key.trim() == name {
+            return Some(value);
+        }
+        rest = more;
+    }
+}
+
+fn arrays(section: Element<'_>) -> impl Iterator<Item = Array<'_>> {
+    elements(section.body, "DataArray").map(|element| {
+        let components = attribute(element.head, "NumberOfComponents").and_then(|n| n.trim().parse().ok());
+        Array {
+            name: attribute(element.head, "Name").unwrap_or_default().to_owned(),
+            kind: attribute(element.head, "type").unwrap_or_default(),
+            components: components.unwrap_or(1).max(1),
+            element,
+        }
+    })
 }

@@ -229,7 +229,7 @@ fn bodies_are_their_surfaces_where_they_are() {
         let (kind, force) = array(&text, "FieldData", "force");
         let expected: Vec<u8> = [body.force; 2]
             .iter()
-            .flat_map(|f| f.to_array())
+            .flat_map(DVec3::to_array)
             .flat_map(f64::to_le_bytes)
             .collect();
         assert_eq!((kind.as_str(), force), ("Float64", expected));

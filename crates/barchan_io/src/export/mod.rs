@@ -145,11 +145,7 @@ struct Written {
 
 impl Export<'_> {
     /// Writes guides and grains of each frame as point files with this ending, and bodies by `write_bodies`.
-    fn frames(
-        &mut self,
-        extension: &str,
-        write_bodies: Option<&WriteBodies>,
-    ) -> Result<Vec<Written>, ExportError> {
+    fn frames(&mut self, extension: &str, write_bodies: Option<&WriteBodies>) -> Result<Vec<Written>, ExportError> {
         let frames = self.cache.frames();
         let mut written = Vec::new();
         for (done, entry) in frames.iter().enumerate() {
