@@ -17,8 +17,8 @@ const BODIES: [f64; 2] = [2600.0, 120.0];
 const EMPTY_FILE: f64 = 2000.0;
 /// Bytes of a frame's line of statistics and its entry in the manifest.
 const LINES: f64 = 600.0;
-/// Bytes of a checkpoint per guide and per grain.
-const CHECKPOINT: [f64; 2] = [60.0, 45.0];
+/// Bytes of a checkpoint per guide, with its neighbors, and per grain.
+const CHECKPOINT: [f64; 2] = [500.0, 25.0];
 
 /// Estimates the bytes that a frame takes on disk: the mean over frames with and without grains.
 pub fn cache_bytes_per_frame(guides: u64, grains: u64, bodies: u64, output: &Output) -> u64 {

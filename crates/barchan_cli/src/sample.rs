@@ -78,7 +78,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let radii = parse_radii(&arguments.radius)?;
     let memory_limit = memory::available().map_or(VolumeSettings::MEMORY_LIMIT, |bytes| bytes / 10 * 9);
     // What cannot be written is told before hours of work, not after.
-    io::check_writable(&arguments.output).map_err(|e| Failure::input(e.to_string()))?;
+    io::check_writable(&arguments.output).map_err(write_failure)?;
     let solid = Solid::open(&arguments.source)?;
     for warning in &solid.warnings {
         tell!("{}", as_warning(warning));
@@ -225,10 +225,18 @@ fn report_as_json(report: &MeshReport) -> Value {
 }
 
 fn write(arguments: &Arguments, points: &Points) -> Result<(), Failure> {
-    io::write_points(&arguments.output, points).map_err(|error| match error {
-        PointFileError::Write(error) => Failure::run(error.to_string()),
-        error => Failure::input(error.to_string()),
-    })
+    io::write_points(&arguments.output, points).map_err(write_failure)
+}
+
+/// Maps what could not be written to an exit code: a path that cannot be is wrong input, all else a failure of the work.
+fn write_failure(error: PointFileError) -> Failure {
+    use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
+    match &error {
+        PointFileError::Write(refused) if !matches!(refused.reason.kind(), NotFound | IsADirectory | NotADirectory) => {
+            Failure::run(error.to_string())
+        }
+        _ => Failure::input(error.to_string()),
+    }
 }
 
 /// `0.01`, `0.01..0.02` or `0.01:3,0.02:1`.

@@ -213,7 +213,7 @@ fn a_run_goes_on_only_with_the_same_files_and_the_same_version() {
 
     let (guides, away) = (folder.path().join("shot/guides"), folder.path().join("away"));
     fs::rename(&guides, &away).unwrap();
-    expect(folder.path(), resume, 2, &["guides/000000.arrow", "gone"]);
+    expect(folder.path(), resume, 2, &["guides/000000.arrow", "is missing"]);
     fs::rename(&away, &guides).unwrap();
     expect(folder.path(), resume, 0, &[]);
 }

@@ -267,6 +267,16 @@ fn places_that_cannot_be_written_are_refused() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_disk_that_takes_no_files_is_a_failure_of_the_work() {
+    let folder = tempdir().unwrap();
+    // No user may make files there.
+    let (code, _, message) = sample(folder.path(), &[BALL, "--radius", "0.05", "-o", "/sys/points.ply"]);
+    assert_eq!(code, 1, "{message}");
+    assert!(message.contains("/sys/points.ply"), "{message}");
+}
+
+#[test]
 fn an_old_file_survives_a_refusal() {
     let folder = with_file("points.ply", b"precious");
     refused(

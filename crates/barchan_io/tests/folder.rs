@@ -246,7 +246,7 @@ fn a_run_does_not_go_on_after_frames_that_are_gone() {
             .err()
             .unwrap()
             .to_string();
-        assert!(error.contains(gone) && error.contains("it is gone"), "{error}");
+        assert!(error.contains(gone) && error.contains("is missing"), "{error}");
         assert_eq!(Cache::open(folder.path()).unwrap().frames().len(), 3);
     }
 }

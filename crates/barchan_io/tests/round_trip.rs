@@ -24,22 +24,35 @@ fn write_one(folder: &Path, guides: Table, settings: CacheSettings) -> Cache {
     Cache::open(folder).unwrap()
 }
 
+fn any_vector() -> impl Strategy<Value = Vec3> {
+    [num::f32::ANY, num::f32::ANY, num::f32::ANY].prop_map(Vec3::from)
+}
+
 fn any_column(rows: usize) -> impl Strategy<Value = Column> {
-    let vector = [num::f32::ANY, num::f32::ANY, num::f32::ANY].prop_map(Vec3::from);
     prop_oneof![
         vec(any::<u8>(), rows).prop_map(Column::U8),
         vec(any::<u32>(), rows).prop_map(Column::U32),
         vec(num::f32::ANY, rows).prop_map(Column::F32),
         num::f32::ANY.prop_map(move |value| Column::F32(vec![value; rows])),
-        vec(vector, rows).prop_map(Column::Vec3),
+        vec(any_vector(), rows).prop_map(Column::Vec3),
     ]
 }
 
 fn any_table() -> impl Strategy<Value = Table> {
-    let columns = |rows| btree_map("[a-z_ é]{1,12}", any_column(rows), 0..6);
-    (0_usize..50).prop_flat_map(columns).prop_map(|columns| Table {
-        columns: columns.into_iter().collect(),
-    })
+    let columns = |rows| {
+        (
+            btree_map("[a-z_ é]{1,12}", any_column(rows), 0..6),
+            vec(any_vector(), rows),
+        )
+    };
+    (0_usize..50)
+        .prop_flat_map(columns)
+        .prop_map(|(mut columns, positions)| {
+            columns.insert("position".to_owned(), Column::Vec3(positions));
+            Table {
+                columns: columns.into_iter().collect(),
+            }
+        })
 }
 
 /// With floats as bits, so that one that is no number equals itself.
@@ -236,4 +249,22 @@ fn a_checkpoint_follows_its_frame() {
     }
     assert_eq!(Cache::open(folder.path()).unwrap().frames().len(), 1);
     writer.finish().unwrap();
+}
+
+#[test]
+fn particles_without_positions_are_refused_by_their_file() {
+    for column in [None, Some(Column::F32(vec![0.0; 5]))] {
+        let mut table = particles(5, 0.0);
+        table.columns.retain(|c| c.0 != "position");
+        table
+            .columns
+            .extend(column.map(|column| ("position".to_owned(), column)));
+        let folder = tempfile::tempdir().unwrap();
+        let cache = write_one(folder.path(), table, CacheSettings::default());
+        let error = cache.read_guides(0).unwrap_err().to_string();
+        assert!(
+            error.contains("guides/000000.arrow") && error.contains("`position`"),
+            "{error}"
+        );
+    }
 }

@@ -38,6 +38,12 @@ pub enum CacheError {
         /// What is wrong with it.
         what: String,
     },
+    /// A file that the manifest lists.
+    #[error("{} is missing, though the manifest lists it", path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
     /// A file that something else wrote.
     #[error("{} was not written by barchan: {what}", path.display())]
     Foreign {

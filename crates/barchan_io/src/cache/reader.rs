@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use barchan_world::{BodyState, Table};
+use barchan_world::{BodyState, Column, Table};
 
 use super::{CacheError, FrameEntry, FrameStats, Manifest, Part, bodies, frame_path, stats, table};
 
@@ -40,12 +40,12 @@ impl Cache {
 
     /// The guides of a frame.
     pub fn read_guides(&self, frame: u64) -> Result<Table, CacheError> {
-        self.read(Part::Guides, frame, table::read)
+        self.read(Part::Guides, frame, read_particles)
     }
 
     /// The grains of a frame.
     pub fn read_grains(&self, frame: u64) -> Result<Table, CacheError> {
-        self.read(Part::Grains, frame, table::read)
+        self.read(Part::Grains, frame, read_particles)
     }
 
     /// The bodies of a frame.
@@ -71,7 +71,7 @@ impl Cache {
         let path = frame_path(&self.dir, part, frame);
         match read(&path, rows) {
             Err(CacheError::Read { reason, .. }) if reason.kind() == io::ErrorKind::NotFound => {
-                Err(CacheError::damaged(&path, "it is gone"))
+                Err(CacheError::Missing { path })
             }
             other => other,
         }
@@ -86,5 +86,15 @@ impl Cache {
                 .is_ok()
         });
         Ok(lines)
+    }
+}
+
+/// Reads guides or grains, which have positions at least.
+fn read_particles(path: &Path, rows: u64) -> Result<Table, CacheError> {
+    let table = table::read(path, rows)?;
+    match table.column("position") {
+        Some(Column::Vec3(_)) => Ok(table),
+        Some(_) => Err(CacheError::foreign(path, "its column `position` holds no vectors")),
+        None => Err(CacheError::foreign(path, "it has no column `position`")),
     }
 }

@@ -334,7 +334,7 @@ fn check_files(dir: &Path, manifest: &Manifest) -> Result<(), CacheError> {
         for entry in manifest.frames.iter().filter(|entry| entry.rows(part).is_some()) {
             let path = frame_path(dir, part, entry.frame);
             if !path.file_name().is_some_and(|name| there.contains(name)) {
-                return Err(CacheError::damaged(&path, "it is gone, though the manifest lists it"));
+                return Err(CacheError::Missing { path });
             }
         }
     }
