@@ -217,13 +217,24 @@ fn begin(scene: &Scene, options: &RunOptions, frames: u64) -> Result<(Simulation
         run.first_frame = check_same(&cache.manifest().run, &run, options)?;
         let (number, archive) = read_checkpoint(dir)?;
         let first = run.first_frame;
+        let unfit = |reason| RunError::Checkpoint {
+            path: dir.join("checkpoint").join("state"),
+            reason,
+        };
         let simulation = Simulation::resume(scene, &archive).map_err(|error| match error {
-            SimulationError::Archive(reason) => RunError::Checkpoint {
-                path: dir.join("checkpoint").join("state"),
-                reason,
-            },
+            SimulationError::Archive(reason) => unfit(reason),
             error => error.into(),
         })?;
+        let frame = simulation.frame_number();
+        if first.checked_add(frame) != Some(number) {
+            return Err(unfit(ArchiveError::Unfit {
+                name: "simulation.frame".to_owned(),
+                found: format!("frame {frame} in a checkpoint of frame {number}"),
+            }));
+        }
+        if first.checked_add(frames).is_none() {
+            return Err(RunError::TooManyFrames { start: first, frames });
+        }
         // Frames after the checkpoint are simulated again; if none is wanted, they stay.
         let last = match simulation.frame_number() < frames {
             true => number,

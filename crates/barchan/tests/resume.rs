@@ -1,6 +1,7 @@
 //! A simulation that was saved goes on bit for bit, also if nothing had moved yet.
 
-use barchan::running::default_dir;
+use barchan::io::{read_checkpoint, write_checkpoint};
+use barchan::running::{Go, RunOptions, default_dir, run};
 use barchan::scene::{Document, Scene, parse_scene};
 use barchan::world::Column;
 use barchan::{Simulation, Stage};
@@ -179,4 +180,35 @@ fn a_mesh_outside_of_the_cache_is_not_read() {
         );
     }
     assert!(!stage("000_a.ply").contains("in meshes"));
+}
+
+#[test]
+fn a_checkpoint_of_another_frame_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = sand("pbd", "");
+    let mut options = RunOptions {
+        dir: folder.path().join("cache"),
+        frames: Some(3),
+        start_frame: Some(7),
+        resume: false,
+        force: false,
+        scene: Default::default(),
+    };
+    run(&scene, &options, &mut |_| Go::On).unwrap();
+    let (number, mut archive) = read_checkpoint(&options.dir).unwrap();
+    assert_eq!(number, 10);
+    archive.put("simulation.frame", &[1_u64]);
+    write_checkpoint(&options.dir, &archive, number).unwrap();
+    (options.resume, options.frames) = (true, Some(5));
+    let error = run(&scene, &options, &mut |_| Go::On).unwrap_err().to_string();
+    assert!(error.contains("state") && error.contains("simulation.frame"), "{error}");
+    archive.put("simulation.frame", &[3_u64]);
+    write_checkpoint(&options.dir, &archive, number).unwrap();
+    let mut frames = Vec::new();
+    let report = run(&scene, &options, &mut |now| {
+        frames.push(now.frame);
+        Go::On
+    });
+    // It is watched before the first frame, too.
+    assert_eq!((report.unwrap().frame, frames), (5, vec![3, 4, 5]));
 }

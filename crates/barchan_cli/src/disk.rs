@@ -21,8 +21,8 @@ pub fn report(progress: &Progress, scene: &Scene, dir: &Path, now: &Now) {
     ));
     if let Some(free) = free_bytes(dir).filter(|free| *free < needed) {
         progress.say(&format!(
-            "warning: the disk of {} has {} free, the run needs about {}: write grains less often (--set output.grains_every=N) \
-             or shorter positions (--set output.compact=true), or fewer frames",
+            "warning: the disk of {} has {} free, the run needs about {}: keep grains in every n-th frame \
+             (--set output.grains_every=N), shorten positions (--set output.compact=true), or simulate fewer frames",
             dir.display(),
             size(free),
             size(needed)
