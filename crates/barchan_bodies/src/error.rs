@@ -1,3 +1,4 @@
+use barchan_geometry::text::short;
 use thiserror::Error;
 
 /// Why bodies could not be set in motion.
@@ -5,7 +6,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum BodiesError {
     /// A dynamic body without weight.
-    #[error("body `{body}` is dynamic and needs a positive mass, got {mass} kg")]
+    #[error("body `{body}` is dynamic and needs a positive mass, got {} kg", short(*.mass))]
     Mass {
         /// Which body.
         body: String,

@@ -1,6 +1,7 @@
 //! `barchan check`, `barchan scenes`, `barchan schema`: about scenes, nothing run.
 
 use barchan::check_settings;
+use barchan::geometry::text::counted;
 use barchan::scene::{BUILT_IN, Place, Severity, parse_scene, schema};
 use clap::Args;
 use serde_json::json;
@@ -73,13 +74,15 @@ pub fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     let errors = found + usize::from(refused.is_some());
     let warnings = items.len() - found;
     if !arguments.json && good {
-        say!("{}: good, {warnings} warnings", document.name);
+        say!("{}: good, {}", document.name, counted(warnings, "warning"));
     }
     match good {
         true => Ok(()),
         false => Err(Failure::input(format!(
-            "{}: {errors} errors, {warnings} warnings",
-            document.name
+            "{}: {}, {}",
+            document.name,
+            counted(errors, "error"),
+            counted(warnings, "warning")
         ))),
     }
 }

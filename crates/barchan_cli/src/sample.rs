@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use barchan::geometry::mesh::MeshReport;
 use barchan::geometry::sample::{Packing, Radii, VolumeSettings};
+use barchan::geometry::text::counted;
 use barchan::io::{self, PointFileError, Points, Values};
 use barchan::sampling::{Cover, Fill, Solid, cover, fill};
 use clap::Args;
@@ -188,15 +189,16 @@ impl Found<'_> {
             };
             let (size, triangles) = (report.bounds.size(), report.triangles);
             say!(
-                "{}: {triangles} triangles, {watertight}, {:.4} x {:.4} x {:.4} m, {:.4e} m³",
+                "{}: {}, {watertight}, {:.4} x {:.4} x {:.4} m, {:.4e} m³",
                 arguments.source,
+                counted(triangles, "triangle"),
                 size.x,
                 size.y,
                 size.z,
                 report.volume
             );
         }
-        say!("{} particles in {}", self.count, arguments.output.display());
+        say!("{} in {}", counted(self.count, "particle"), arguments.output.display());
         let distance = self.min_distance.map(|d| format!("{d:.4} diameters"));
         for (name, value) in [
             line,

@@ -1,5 +1,6 @@
 //! How long a step may be.
 
+use barchan_geometry::text::short;
 use barchan_world::{Bodies, Motion, World};
 use glam::DVec3;
 
@@ -121,7 +122,8 @@ impl DemSolver {
         if steps > MOST_STEPS {
             return Err(AdvanceError::Scene {
                 what: format!(
-                    "at {speed:.3} m/s a contact lasts {contact:.2e} s, which takes {steps:.0} steps a frame"
+                    "at {speed:.3} m/s a contact lasts {contact:.2e} s, which takes {} steps per frame",
+                    short(steps)
                 ),
                 advice: "lower `youngs_modulus` of the materials, or slow the scene's bodies and emitters down"
                     .to_owned(),

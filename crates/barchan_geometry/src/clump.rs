@@ -4,6 +4,7 @@ use glam::{DMat3, DVec3};
 use thiserror::Error;
 
 use crate::sample::surface::{SurfaceError, SurfaceSettings, sample_surface};
+use crate::text::short;
 use crate::{MassProperties, Shape, TriMesh};
 
 /// Columns along each axis when the union of spheres is measured [-].
@@ -22,7 +23,7 @@ const ROUND: f64 = 1e-3;
 #[non_exhaustive]
 pub enum ClumpError {
     /// Nothing in it.
-    #[error("a clump must have spheres, and a volume above 0, got {volume} m³ of {spheres}")]
+    #[error("a clump must have spheres, and a volume above 0, got {} m³ of {spheres}", short(*.volume))]
     Empty {
         /// Number of spheres.
         spheres: usize,
@@ -40,7 +41,7 @@ pub enum ClumpError {
         place: DVec3,
     },
     /// More spheres than a grain can have.
-    #[error("{spheres} spheres of {radius} m would cover it; a clump may have {MOST_SPHERES}: make them larger")]
+    #[error("{spheres} spheres of {} m would cover it; a clump may have {MOST_SPHERES}: make them larger", short(*.radius))]
     TooMany {
         /// Radius of the spheres [m].
         radius: f64,

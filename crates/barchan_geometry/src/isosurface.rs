@@ -10,6 +10,7 @@ use glam::{DVec3, IVec3};
 use rayon::prelude::*;
 use thiserror::Error;
 
+use crate::text::{short, short_vector};
 use crate::{Shape, TriMesh};
 use tetrahedra::{BLOCK, EdgeKey, Grid, Patch, march};
 
@@ -27,7 +28,7 @@ const NEWTON_STEPS: usize = 4;
 #[non_exhaustive]
 pub enum IsosurfaceError {
     /// The voxel is not a positive number, or the level is not finite.
-    #[error("an iso-surface needs a positive voxel and a finite level, got {voxel} m and {level} m")]
+    #[error("an iso-surface needs a positive voxel and a finite level, got {} m and {} m", short(*.voxel), short(*.level))]
     Size {
         /// Voxel [m].
         voxel: f64,
@@ -35,7 +36,7 @@ pub enum IsosurfaceError {
         level: f64,
     },
     /// The shape has no end.
-    #[error("an iso-surface needs a shape with finite bounds, got {min} to {max} m")]
+    #[error("an iso-surface needs a shape with finite bounds, got {} to {} m", short_vector(*.min), short_vector(*.max))]
     Bounds {
         /// Least corner [m].
         min: DVec3,
@@ -43,7 +44,7 @@ pub enum IsosurfaceError {
         max: DVec3,
     },
     /// The mesh would not fit.
-    #[error("an iso-surface with voxels of {voxel} m needs about {needed:.3e} bytes or more, the limit is {limit}")]
+    #[error("an iso-surface with voxels of {} m needs about {needed:.3e} bytes or more, the limit is {limit}", short(*.voxel))]
     Memory {
         /// Voxel [m].
         voxel: f64,

@@ -13,6 +13,7 @@ pub mod sample;
 pub mod sdf_grid;
 mod shape;
 pub mod shapes;
+pub mod text;
 
 pub use aabb::Aabb;
 pub use mass::MassProperties;

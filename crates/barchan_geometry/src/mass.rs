@@ -4,6 +4,7 @@ use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 use thiserror::Error;
 
+use crate::text::short_vector;
 use crate::{Aabb, Shape};
 
 /// Mass properties of a solid of density 1 kg/m³.
@@ -28,7 +29,7 @@ pub enum MassError {
         relative_tolerance: f64,
     },
     /// The shape has no end.
-    #[error("mass properties need a shape with finite bounds, got {min} to {max} m")]
+    #[error("mass properties need a shape with finite bounds, got {} to {} m", short_vector(*.min), short_vector(*.max))]
     Bounds {
         /// Least corner [m].
         min: DVec3,
@@ -36,7 +37,7 @@ pub enum MassError {
         max: DVec3,
     },
     /// Nothing was found inside, or less than the finest cells resolve.
-    #[error("the shape within {min} to {max} m has no volume")]
+    #[error("the shape within {} to {} m has no volume", short_vector(*.min), short_vector(*.max))]
     Empty {
         /// Least corner [m].
         min: DVec3,

@@ -11,6 +11,7 @@ use glam::{DVec3, IVec3, Vec3};
 use rayon::prelude::*;
 use thiserror::Error;
 
+use crate::text::{short, short_vector};
 use crate::{Aabb, Shape};
 
 /// Cells along the side of a brick.
@@ -31,7 +32,7 @@ const HALF_DIAGONAL: f64 = 0.866_025_403_784_438_7;
 #[non_exhaustive]
 pub enum SdfGridError {
     /// The voxel or the band is not a positive number.
-    #[error("voxel and band of a distance grid must be positive, got a voxel of {voxel} m and a band of {band} m")]
+    #[error("voxel and band of a distance grid must be positive, got a voxel of {} m and a band of {} m", short(*.voxel), short(*.band))]
     Size {
         /// Voxel [m].
         voxel: f64,
@@ -39,7 +40,7 @@ pub enum SdfGridError {
         band: f64,
     },
     /// The shape has no end, or is empty.
-    #[error("a distance grid needs a shape with finite bounds, got {min} to {max} m")]
+    #[error("a distance grid needs a shape with finite bounds, got {} to {} m", short_vector(*.min), short_vector(*.max))]
     Bounds {
         /// Least corner [m].
         min: DVec3,
@@ -47,7 +48,7 @@ pub enum SdfGridError {
         max: DVec3,
     },
     /// The samples would not fit.
-    #[error("a distance grid with voxels of {voxel} m needs {needed:.3e} bytes, more than the limit of {limit}")]
+    #[error("a distance grid with voxels of {} m needs {needed:.3e} bytes, more than the limit of {limit}", short(*.voxel))]
     Memory {
         /// Voxel [m].
         voxel: f64,

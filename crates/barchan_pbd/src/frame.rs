@@ -1,6 +1,7 @@
 //! What happens once a frame.
 
 use barchan_geometry::Aabb;
+use barchan_geometry::text::short;
 use barchan_neighbors::Curve;
 use barchan_world::{AdvanceError, AdvanceReport, Friction, Guides, Motion, World, Wrench, gather, geometric_mean};
 use glam::{DVec3, Vec3};
@@ -81,7 +82,12 @@ impl PbdSolver {
             return Err(AdvanceError::Unstable {
                 time: world.time,
                 guide: world.guides.id.get(guide).copied().unwrap_or_default(),
-                what: format!("moves at {fastest} m/s and bodies at {body} m/s, which takes {needed} steps a frame"),
+                what: format!(
+                    "moves at {} m/s and bodies at {} m/s, which takes {} steps per frame",
+                    short(f64::from(fastest)),
+                    short(body),
+                    short(needed)
+                ),
                 advice: "shorten `step`, or slow the scene's bodies and emitters down".to_owned(),
             });
         }

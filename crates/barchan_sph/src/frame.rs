@@ -1,5 +1,6 @@
 //! What happens once a frame, and how long steps are.
 
+use barchan_geometry::text::short;
 use barchan_neighbors::Grid;
 use barchan_world::{AdvanceError, AdvanceReport, Body, Guides, World, Wrench, geometric_mean};
 use glam::{DVec3, Vec3};
@@ -180,7 +181,11 @@ impl SphSolver {
             return Err(AdvanceError::Unstable {
                 time: world.time,
                 guide: guide.map_or(0, |i| world.guides.id[i]),
-                what: format!("moves at {} m/s, which takes {needed} steps a frame", fastest.sqrt()),
+                what: format!(
+                    "moves at {} m/s, which takes {} steps per frame",
+                    short(f64::from(fastest.sqrt())),
+                    short(needed)
+                ),
                 advice: "shorten `step`, or slow the scene's bodies and emitters down".to_owned(),
             });
         }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
+use barchan::geometry::text::counted;
 use barchan::interact::Touch;
 use barchan::io::write_atomically;
 use barchan::render::{Engine, Image, Movie, MovieEncoder, Renderer};
@@ -403,7 +404,11 @@ impl<'a> Work<'a> {
     fn end_recording(&mut self) {
         let Some(recording) = self.recording.take() else { return };
         let note = match recording.movie.finish() {
-            Ok(()) => Note::Wrote(format!("{}, {} images", recording.path.display(), recording.images)),
+            Ok(()) => Note::Wrote(format!(
+                "{}, {}",
+                recording.path.display(),
+                counted(recording.images, "image")
+            )),
             Err(error) => Note::Failed(error.to_string()),
         };
         self.teller.note(note);

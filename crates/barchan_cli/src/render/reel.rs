@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use barchan::geometry::text::counted;
 use barchan::io::write_atomically;
 use barchan::render::{Image, Movie, MovieEncoder};
 
@@ -141,11 +142,11 @@ impl Reel {
         }
         Ok(match self.kind {
             Kind::Picture => path.to_string(),
-            Kind::Folder => format!("{} pictures in {path}", self.images),
+            Kind::Folder => format!("{} in {path}", counted(self.images, "picture")),
             Kind::Movie(movie) => {
                 let by = movie.encoder().name();
                 movie.finish().map_err(movie_failure)?;
-                format!("{} images in {path}, encoded by {by}", self.images)
+                format!("{} in {path}, encoded by {by}", counted(self.images, "image"))
             }
         })
     }

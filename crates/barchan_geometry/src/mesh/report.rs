@@ -1,6 +1,7 @@
 use std::fmt;
 
 use crate::Aabb;
+use crate::text::counted;
 
 /// What was found in a mesh, and what was mended. Numbers of triangles count from 0 in the file's order.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,10 +43,9 @@ impl MeshReport {
 
     /// What the user should know, one sentence each, with what to do about it; empty for a sound mesh.
     pub fn warnings(&self) -> Vec<String> {
-        let counted = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
-        let edges = |n| counted(n, "edge", "edges");
-        let triangles = |n| counted(n, "triangle", "triangles");
-        let of_kind = |n, kind: &str| counted(n, &format!("{kind} triangle"), &format!("{kind} triangles"));
+        let edges = |n| counted(n, "edge");
+        let triangles = |n| counted(n, "triangle");
+        let of_kind = |n, kind: &str| counted(n, &format!("{kind} triangle"));
         let mut warnings = Vec::new();
         if !self.degenerate.is_empty() {
             let dropped = of_kind(self.degenerate.len(), "degenerate");

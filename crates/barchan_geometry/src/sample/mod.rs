@@ -17,6 +17,7 @@ use glam::DVec3;
 use thiserror::Error;
 
 use crate::Shape;
+use crate::text::{short, short_vector};
 
 /// How a volume is filled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -136,7 +137,7 @@ pub enum SampleError {
     #[error("the shape has no end (a half-space?): intersect it with a box to bound it")]
     Unbounded,
     /// Every particle would stick out.
-    #[error("no particle of radius {radius} m fits inside the shape (bounds {size} m)")]
+    #[error("no particle of radius {} m fits inside the shape (bounds {} m)", short(*.radius), short_vector(*.size))]
     NoRoom {
         /// The smallest radius asked for [m].
         radius: f64,
@@ -145,8 +146,8 @@ pub enum SampleError {
     },
     /// More particles than memory holds.
     #[error(
-        "a radius of {radius} m makes about {count:.3e} particles, which need {:.1} GiB of memory; {:.1} GiB may be used: take a larger radius",
-        gibibytes(*.bytes), gibibytes(*.limit as f64)
+        "a radius of {} m makes about {count:.3e} particles, which need {:.1} GiB of memory; {:.1} GiB may be used: take a larger radius",
+        short(*.radius), gibibytes(*.bytes), gibibytes(*.limit as f64)
     )]
     TooMany {
         /// Mean radius [m].

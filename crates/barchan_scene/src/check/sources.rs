@@ -6,6 +6,7 @@ use std::sync::Arc;
 use barchan_geometry::clump::{Clump, ClumpError};
 use barchan_geometry::mesh::mass_properties;
 use barchan_geometry::sample::{Packing, Particles, Radii};
+use barchan_geometry::text::short;
 use barchan_geometry::{Aabb, Shape};
 use barchan_world::{Emitter, Materials, Sink};
 
@@ -257,7 +258,7 @@ impl Check<'_, '_> {
         }
         let largest = radii.max();
         if !room::fits(shape, largest) {
-            let message = format!("no guide of radius {largest} m fits into this shape");
+            let message = format!("no guide of radius {} m fits into this shape", short(largest));
             self.error(span, message, "make the shape larger or the radius smaller");
             return None;
         }

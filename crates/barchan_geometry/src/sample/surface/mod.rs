@@ -15,6 +15,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::gibibytes;
+use crate::text::short;
 use crate::{Shape, TriMesh};
 pub use poisson::geodesic_distance;
 use poisson::{Areas, SATURATION};
@@ -139,7 +140,7 @@ pub enum SurfaceError {
         offset: f64,
     },
     /// Nothing to put particles on.
-    #[error("surface of {triangles} triangles has no finite area > 0 m² (got {area} m²)")]
+    #[error("surface of {triangles} triangles has no finite area > 0 m² (got {} m²)", short(*.area))]
     NoArea {
         /// How many there are.
         triangles: usize,
@@ -148,8 +149,8 @@ pub enum SurfaceError {
     },
     /// More particles than memory.
     #[error(
-        "a radius of {radius} m makes about {:.3e} surface particles, which need {:.1} GiB of memory; {:.1} GiB may be used: take a larger radius",
-        *.count as f64, gibibytes(*.bytes as f64), gibibytes(*.limit as f64)
+        "a radius of {} m makes about {:.3e} surface particles, which need {:.1} GiB of memory; {:.1} GiB may be used: take a larger radius",
+        short(*.radius), *.count as f64, gibibytes(*.bytes as f64), gibibytes(*.limit as f64)
     )]
     TooMany {
         /// Particle radius [m].
