@@ -270,7 +270,13 @@ pub fn refine_settings(refine: &Refine, seed: u64) -> RefineSettings {
 }
 
 /// The grains that `scene` asks for, in `world` as it is at time 0.
-pub fn refiner(scene: &Scene, world: &World) -> Result<Option<GrainRefiner>, RefineError> {
+///
+/// Reports the share done, 0 to 1, to `progress`.
+pub fn refiner(
+    scene: &Scene,
+    world: &World,
+    progress: &(dyn Fn(f64) + Sync),
+) -> Result<Option<GrainRefiner>, RefineError> {
     let Some(refine) = &scene.refine else { return Ok(None) };
     let ends = world.fill_ends.iter().copied();
     let starts = [0].into_iter().chain(ends.clone());
@@ -288,5 +294,5 @@ pub fn refiner(scene: &Scene, world: &World) -> Result<Option<GrainRefiner>, Ref
     };
     let ids = starts.zip(ends).map(|(start, end)| start..end);
     let sources: Vec<Source> = scene.fills.iter().zip(ids).map(source).collect();
-    GrainRefiner::new(refine_settings(refine, scene.seed), world, &sources).map(Some)
+    GrainRefiner::watched(refine_settings(refine, scene.seed), world, &sources, progress).map(Some)
 }

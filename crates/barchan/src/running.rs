@@ -13,6 +13,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::names::file_name;
+use crate::phase::{BuildClock, BuildTimes, PhaseWatch};
 use crate::simulation::{Simulation, SimulationError};
 use crate::stage::Stage;
 
@@ -140,6 +141,8 @@ pub struct RunReport {
     pub frame: u64,
     /// Frames that there were to be.
     pub frames: u64,
+    /// Time before the first frame.
+    pub build: BuildTimes,
     /// Seconds spent simulating.
     pub simulation: f64,
     /// What writing took, in its own thread.
@@ -153,12 +156,28 @@ pub struct RunReport {
 ///
 /// The folder is locked and tried before the scene is built.
 pub fn run(scene: &Scene, options: &RunOptions, watch: &mut dyn FnMut(Progress) -> Go) -> Result<RunReport, RunError> {
+    run_watched(scene, options, &|_| (), watch)
+}
+
+/// Does the same and reports to `phases` what is in progress before the first frame.
+pub fn run_watched(
+    scene: &Scene,
+    options: &RunOptions,
+    phases: &PhaseWatch,
+    watch: &mut dyn FnMut(Progress) -> Go,
+) -> Result<RunReport, RunError> {
     let frames = options.frames.unwrap_or_else(|| scene.frames());
     let start = options.start_frame.unwrap_or(0);
     if start.checked_add(frames).is_none() {
         return Err(RunError::TooManyFrames { start, frames });
     }
-    let (mut simulation, mut writer, first) = begin(scene, options, frames)?;
+    let clock = BuildClock::start();
+    let noted = |phase| {
+        clock.note(Some(phase));
+        phases(phase);
+    };
+    let (mut simulation, mut writer, first) = begin(scene, options, frames, &noted)?;
+    let build = clock.stop();
     let mut simulating = 0.0;
     let mut saved = Instant::now();
     let progress = |simulation: &Simulation| Progress {
@@ -191,6 +210,7 @@ pub fn run(scene: &Scene, options: &RunOptions, watch: &mut dyn FnMut(Progress) 
     Ok(RunReport {
         frame: simulation.frame_number(),
         frames: frames.max(simulation.frame_number()),
+        build,
         simulation: simulating,
         output,
         bytes: folder_bytes(&options.dir).map_err(|reason| CacheError::Read {
@@ -201,7 +221,12 @@ pub fn run(scene: &Scene, options: &RunOptions, watch: &mut dyn FnMut(Progress) 
 }
 
 /// The simulation, of which `frames` are wanted, where they go, and the number of the frame at time 0.
-fn begin(scene: &Scene, options: &RunOptions, frames: u64) -> Result<(Simulation, CacheWriter, u64), RunError> {
+fn begin(
+    scene: &Scene,
+    options: &RunOptions,
+    frames: u64,
+    phases: &PhaseWatch,
+) -> Result<(Simulation, CacheWriter, u64), RunError> {
     let dir = &options.dir;
     let mut run = Run {
         scene: options.scene.clone(),
@@ -221,7 +246,7 @@ fn begin(scene: &Scene, options: &RunOptions, frames: u64) -> Result<(Simulation
             path: dir.join("checkpoint").join("state"),
             reason,
         };
-        let simulation = Simulation::resume(scene, &archive).map_err(|error| match error {
+        let simulation = Simulation::resume_watched(scene, &archive, phases).map_err(|error| match error {
             SimulationError::Archive(reason) => unfit(reason),
             error => error.into(),
         })?;
@@ -255,7 +280,7 @@ fn begin(scene: &Scene, options: &RunOptions, frames: u64) -> Result<(Simulation
         _ => {}
     }
     let first = run.first_frame;
-    let simulation = Simulation::new(scene)?;
+    let simulation = Simulation::watched(scene, phases)?;
     let mut writer = CacheWriter::create_in(folder, run, settings(scene))?;
     Stage::new(scene, simulation.world())
         .save(dir)

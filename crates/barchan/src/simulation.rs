@@ -12,6 +12,7 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use thiserror::Error;
 
+use crate::phase::{Phase, PhaseWatch};
 use crate::pool;
 use crate::registry::{self, SolverError};
 
@@ -59,28 +60,39 @@ pub struct Simulation {
 impl Simulation {
     /// Builds the scene's world, solver and grains; fills that settle do so now.
     pub fn new(scene: &Scene) -> Result<Self, SimulationError> {
-        let world = in_pool(|| scene.build())?;
-        Self::settled(scene, world)
+        Self::watched(scene, &|_| ())
+    }
+
+    /// Does the same and reports to `watch` what is in progress.
+    pub fn watched(scene: &Scene, watch: &PhaseWatch) -> Result<Self, SimulationError> {
+        let world = build(scene, watch)?;
+        Self::settled(scene, world, watch)
     }
 
     /// The same, but `prepare` may change the world that was built, and say so in the scene, before anything else sees it.
     pub fn prepared(scene: &mut Scene, prepare: impl FnOnce(&mut Scene, &mut World)) -> Result<Self, SimulationError> {
-        let mut world = in_pool(|| scene.build())?;
+        let mut world = build(scene, &|_| ())?;
         prepare(scene, &mut world);
-        Self::settled(scene, world)
+        Self::settled(scene, world, &|_| ())
     }
 
-    fn settled(scene: &Scene, mut world: World) -> Result<Self, SimulationError> {
-        let solver = settle(scene, &mut world)?;
+    fn settled(scene: &Scene, mut world: World, watch: &PhaseWatch) -> Result<Self, SimulationError> {
+        let solver = settle(scene, &mut world, watch)?;
         check_finite(&world)?;
         world.place_scripted_bodies(0.0);
-        let refiner = rayon::scope(|_| registry::refiner(scene, &world)).map_err(Box::new)?;
+        let seeded = |share| watch(Phase::Seeding { share });
+        let refiner = rayon::scope(|_| registry::refiner(scene, &world, &seeded)).map_err(Box::new)?;
         Self::of_world(scene, world, refiner, solver)
     }
 
     /// The scene's simulation as `archive` holds it. The world is built from the scene, but nothing is filled or settles again.
     pub fn resume(scene: &Scene, archive: &Archive) -> Result<Self, SimulationError> {
-        let mut world = in_pool(|| scene.build_unfilled())?;
+        Self::resume_watched(scene, archive, &|_| ())
+    }
+
+    /// Does the same and reports to `watch` what is in progress.
+    pub fn resume_watched(scene: &Scene, archive: &Archive, watch: &PhaseWatch) -> Result<Self, SimulationError> {
+        let mut world = in_pool(|| scene.build_unfilled_watched(&|step| watch(Phase::Building(step))))?;
         world.load(archive)?;
         let empty = |refine| GrainRefiner::empty(registry::refine_settings(refine, scene.seed), &world);
         let mut refiner = scene.refine.as_ref().map(empty);
@@ -304,6 +316,10 @@ fn check_finite(world: &World) -> Result<(), AdvanceError> {
     }
 }
 
+fn build(scene: &Scene, watch: &PhaseWatch) -> Result<World, SceneError> {
+    in_pool(|| scene.build_watched(&|step| watch(Phase::Building(step))))
+}
+
 fn remember_starts(world: &World, starts: &mut Vec<DVec3>) {
     starts.resize(world.next_id as usize, DVec3::ZERO);
     for i in 0..world.guides.len() {
@@ -321,7 +337,7 @@ fn mean_velocities(world: &World, starts: &[DVec3], duration: f64) -> Vec<Vec3> 
 
 /// Lets guides come to rest from the negative time of a world just built up to time 0. Forces move no body meanwhile. Gives the solver, which
 /// remembers what contacts carry, unless it was told that bodies stay which then move.
-fn settle(scene: &Scene, world: &mut World) -> Result<Option<Box<dyn Solver>>, SimulationError> {
+fn settle(scene: &Scene, world: &mut World, watch: &PhaseWatch) -> Result<Option<Box<dyn Solver>>, SimulationError> {
     let duration = scene.settle();
     if duration <= 0.0 {
         world.time = 0.0;
@@ -334,10 +350,15 @@ fn settle(scene: &Scene, world: &mut World) -> Result<Option<Box<dyn Solver>>, S
         body.twist = Twist::default();
     }
     world.place_scripted_bodies(-duration);
+    watch(Phase::Settling { time: 0.0, duration });
     let mut solver = registry::solver(scene, world)?;
     let frames = (duration * scene.frame_rate).ceil();
     for k in 0..frames as u64 {
         world.time = duration * (k as f64 / frames - 1.0);
+        watch(Phase::Settling {
+            time: duration * (k as f64 / frames),
+            duration,
+        });
         rayon::scope(|_| solver.advance(world, duration / frames))?;
     }
     world.time = 0.0;

@@ -31,11 +31,11 @@ pub fn run() -> Result<(), Failure> {
         size: [960, 540],
         ..Look::default()
     };
+    let progress = Progress::new("hourglass");
     let mut renderer = Renderer::open(Engine::Auto).map_err(|error| failure(error.into()))?;
-    let mut source = SceneSource::open(SCENE, &[], look.show, Some(FRAMES))?;
+    let mut source = SceneSource::open(SCENE, &[], look.show, Some(FRAMES), &progress)?;
     let (picture, movie) = (folder.join("hourglass.png"), folder.join("hourglass.mp4"));
     let mut reel = Reel::create(&movie, look.size, source.frame_rate(), Some(FPS), 1.0)?;
-    let progress = Progress::new("hourglass");
     let mut images = 0;
     // The movie's frames up to that of the picture, which is drawn before them: nobody likes to wait for a first look.
     let mut early = Vec::new();

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use barchan::geometry::text::counted;
 use barchan::running::Progress as Now;
 use barchan::scene::Scene;
 use barchan::{cache_bytes, cache_bytes_per_frame, free_bytes};
@@ -15,9 +16,10 @@ pub fn report(progress: &Progress, scene: &Scene, dir: &Path, now: &Now) {
     let left = now.frames.saturating_sub(now.frame);
     let needed = cache_bytes(left, guides, grains, bodies, &scene.output);
     progress.say(&format!(
-        "cache: about {} per frame, {} for {left} frames",
+        "cache: about {} per frame, {} for {}",
         size(frame),
-        size(needed)
+        size(needed),
+        counted(left, "frame")
     ));
     if let Some(free) = free_bytes(dir).filter(|free| *free < needed) {
         progress.say(&format!(

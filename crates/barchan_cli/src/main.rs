@@ -23,6 +23,7 @@ mod check;
 mod demo;
 mod disk;
 mod failure;
+mod interrupt;
 mod memory;
 mod progress;
 mod refine;
@@ -30,6 +31,7 @@ mod render;
 mod run;
 mod sample;
 mod scene;
+mod shell;
 mod validate;
 mod view;
 
@@ -45,7 +47,7 @@ static ALLOCATOR: memory::Counted = memory::Counted;
 
 /// Granular material (sand, gravel, grain, snow) in high resolution. Without a command: an hourglass, simulated and drawn.
 #[derive(Parser)]
-#[command(version, max_term_width = 110)]
+#[command(name = "barchan", version, max_term_width = 110)]
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,

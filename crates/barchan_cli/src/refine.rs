@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use barchan::geometry::text::counted;
 use barchan::io::CacheError;
 use barchan::refining::{RefineOptions, RefiningError, refine};
 use clap::Args;
@@ -95,7 +96,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         bodies: arguments.bodies.clone(),
     };
     let progress = Progress::new("refining");
-    let done = refine(&options, &mut |done, of| progress.tell(done as f64 / of.max(1) as f64));
+    let done = refine(&options, &mut |done, of| progress.tell_frames(done as u64, of as u64));
     drop(progress);
     let done = done.map_err(|error| match error {
         RefiningError::Cache(CacheError::Write(_) | CacheError::Stopped) => Failure::run(error.to_string()),
@@ -111,9 +112,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         say!("{row}");
     } else {
         say!(
-            "{} grains in {} frames in {}",
-            done.grains,
-            done.frames,
+            "{} in {} in {}",
+            counted(done.grains, "grain"),
+            counted(done.frames, "frame"),
             done.dir.display()
         );
     }

@@ -5,14 +5,13 @@ mod reel;
 mod source;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use barchan::render::{Error, MovieError};
 use barchan::{Coloring, LookError, Show, Stage, file_name};
 use clap::Args;
 
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 use crate::use_threads;
 use options::LookArguments;
@@ -68,16 +67,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.fps.is_some_and(|fps| !(1.0..=1e3).contains(&fps)) {
         return Err(Failure::input("--fps must be from 1 to 1000 frames a second"));
     }
-    let interrupted = Arc::new(AtomicBool::new(false));
-    let flag = interrupted.clone();
-    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))
-        .map_err(|reason| Failure::run(format!("cannot listen for Ctrl-C: {reason}")))?;
-
     let target = arguments.output.as_deref().map_or(Ok(Target::Movie), Target::of)?;
     if arguments.frame.is_some() && target != Target::Picture {
         return Err(Failure::input("--frame needs a picture: -o FILE.png"));
     }
-    let mut source = open(arguments, look.show)?;
+    let progress = Progress::new("drawing");
+    let interrupt = Interrupt::listen(&progress)?;
+    let mut source = open(arguments, look.show, &progress)?;
+    interrupt.begin_frames();
     let default = || PathBuf::from(format!("{}.mp4", file_name(&source.name())));
     let output = arguments.output.clone().unwrap_or_else(default);
     let chosen = match target {
@@ -89,9 +86,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let mut reel = Reel::create(&output, look.size, source.frame_rate(), arguments.fps, arguments.speed)?;
     let mut renderer = arguments.look.renderer()?;
-    let progress = Progress::new("drawing");
     source.play(chosen, &progress, &mut |stage: &Stage, time, load| {
-        let stop = interrupted.load(Ordering::Relaxed);
+        let stop = interrupt.is_requested();
         if !stop && reel.wants(time) {
             let frame = load()?;
             let image = stage.draw(&frame, &look, &mut renderer).map_err(failure)?;
@@ -100,7 +96,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Ok(!stop)
     })?;
     drop(progress);
-    let stopped = if interrupted.load(Ordering::Relaxed) {
+    let stopped = if interrupt.is_requested() {
         ", stopped early"
     } else {
         ""
@@ -109,7 +105,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-fn open(arguments: &Arguments, show: Show) -> Result<Box<dyn Source>, Failure> {
+fn open(arguments: &Arguments, show: Show, progress: &Progress) -> Result<Box<dyn Source>, Failure> {
     let path = Path::new(&arguments.what);
     if path.is_dir() {
         if let Some(set) = arguments.set.first() {
@@ -129,6 +125,7 @@ fn open(arguments: &Arguments, show: Show) -> Result<Box<dyn Source>, Failure> {
         &arguments.set,
         show,
         frames,
+        progress,
     )?))
 }
 

@@ -1,12 +1,11 @@
 //! `barchan run`: a scene becomes a cache.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::{Path, PathBuf};
 
-use barchan::SimulationError;
+use barchan::geometry::text::counted;
 use barchan::io::{CacheError, EXPORTERS, export, has_checkpoint};
-use barchan::running::{Go, RunError, RunOptions, default_dir, run as simulate};
+use barchan::running::{Go, RunError, RunOptions, default_dir, run_watched as simulate};
+use barchan::{BuildTimes, SimulationError};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use serde_json::json;
@@ -14,8 +13,10 @@ use serde_json::json;
 use crate::cache::export_failure;
 use crate::disk;
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 use crate::scene::SceneArguments;
+use crate::shell::{quoted, quoted_path};
 use crate::use_threads;
 
 /// Simulate a scene into a cache.
@@ -57,9 +58,6 @@ pub struct Arguments {
     json: bool,
 }
 
-/// Exit code of a run that was stopped before it had anything to go on with.
-const NOTHING_DONE: i32 = 1;
-
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     use_threads(arguments.threads)?;
     let (scene, source) = arguments.scene.scene()?;
@@ -71,36 +69,23 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         force: arguments.force,
         scene: source,
     };
-    let interrupted = Arc::new(AtomicBool::new(false));
-    let has_frames = Arc::new(AtomicBool::new(false));
-    let (flag, is_running) = (interrupted.clone(), has_frames.clone());
-    let on_interrupt = move || {
-        // Before the first frame there is nothing to finish, and settling may take long.
-        if !is_running.load(Ordering::Relaxed) {
-            tell!("stopped before the first frame was done");
-            std::process::exit(NOTHING_DONE);
-        }
-        flag.store(true, Ordering::Relaxed);
-    };
-    ctrlc::set_handler(on_interrupt).map_err(|reason| Failure::run(format!("cannot listen for Ctrl-C: {reason}")))?;
     let progress = Progress::new("simulating");
+    let interrupt = Interrupt::listen(&progress)?;
     if options.resume && !has_checkpoint(&options.dir) {
         progress.say(&format!(
             "no checkpoint in {}: starting from the beginning",
             options.dir.display()
         ));
     }
-    if scene.settle() > 0.0 && !options.resume {
-        progress.say(&format!("sand settles for {} s before time 0", scene.settle()));
-    }
+    let phases = |phase| progress.tell_phase(phase);
     let mut is_first = true;
-    let report = simulate(&scene, &options, &mut |now| {
+    let report = simulate(&scene, &options, &phases, &mut |now| {
         if std::mem::take(&mut is_first) {
             disk::report(&progress, &scene, &options.dir, &now);
         }
-        has_frames.store(true, Ordering::Relaxed);
+        interrupt.begin_frames();
         progress.tell_frame(&now);
-        match interrupted.load(Ordering::Relaxed) {
+        match interrupt.is_requested() {
             true => Go::Stop,
             false => Go::On,
         }
@@ -118,6 +103,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             "dir": options.dir,
             "frames": report.frame,
             "finished": report.frame >= report.frames,
+            "build_seconds": report.build.total,
+            "packing_seconds": report.build.packing,
+            "bodies_seconds": report.build.bodies,
+            "settling_seconds": report.build.settling,
+            "seeding_seconds": report.build.seeding,
             "simulation_seconds": report.simulation,
             "output_seconds": report.output.busy.as_secs_f64(),
             "output_waited_seconds": report.output.waited.as_secs_f64(),
@@ -125,7 +115,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         });
         say!("{row}");
     } else {
-        say!("{} of {} frames in {dir}", report.frame, report.frames);
+        say!("{} of {} in {dir}", report.frame, counted(report.frames, "frame"));
+        say!("  build {}", build_text(&report.build));
         say!(
             "  simulation {:.1} s, output {:.1} s beside it, {:.1} MB",
             report.simulation,
@@ -138,18 +129,37 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             "stopped; go on with: {}",
             resuming(std::env::args_os().map(|word| word.to_string_lossy().into_owned()))
         );
+    } else if !arguments.json {
+        say!("{}", next_commands(&options.dir));
     }
     Ok(())
 }
 
+/// Lists the build time by phase, without those that took no time.
+fn build_text(build: &BuildTimes) -> String {
+    let parts = [
+        ("packing", build.packing),
+        ("bodies", build.bodies),
+        ("settling", build.settling),
+        ("seeding", build.seeding),
+    ];
+    let shown = parts.iter().filter(|(_, seconds)| *seconds >= 0.05);
+    let shown: Vec<String> = shown.map(|(what, seconds)| format!("{what} {seconds:.1}")).collect();
+    match shown.is_empty() {
+        true => format!("{:.1} s", build.total),
+        false => format!("{:.1} s ({})", build.total, shown.join(", ")),
+    }
+}
+
+/// Commands that show what a run has made.
+fn next_commands(dir: &Path) -> String {
+    let dir = quoted_path(dir);
+    format!("next:\n  barchan render {dir}\n  barchan view {dir}\n  barchan export {dir} --to vtk")
+}
+
 /// The command line that goes on with what `arguments` began.
 fn resuming(arguments: impl Iterator<Item = String>) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+".contains(c);
-    let quoted = |word: String| match !word.is_empty() && word.chars().all(is_plain) {
-        true => word,
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    };
-    let mut words: Vec<String> = arguments.map(quoted).collect();
+    let mut words: Vec<String> = arguments.map(|word| quoted(&word)).collect();
     if !words.iter().any(|word| word == "--resume") {
         words.push("--resume".to_owned());
     }
@@ -191,5 +201,26 @@ mod tests {
             resuming(again.into_iter().map(str::to_owned)),
             "barchan run a.toml --resume"
         );
+    }
+
+    #[test]
+    fn the_next_commands_can_be_pasted() {
+        let next = next_commands(Path::new("my caches/a"));
+        assert!(next.contains("barchan render 'my caches/a'\n"), "{next}");
+        assert!(next.contains("barchan view 'my caches/a'\n"), "{next}");
+        assert!(next.ends_with("barchan export 'my caches/a' --to vtk"), "{next}");
+    }
+
+    #[test]
+    fn the_build_time_names_its_larger_parts() {
+        let build = BuildTimes {
+            packing: 3.0,
+            bodies: 0.01,
+            settling: 4.12,
+            seeding: 0.5,
+            total: 7.7,
+        };
+        assert_eq!(build_text(&build), "7.7 s (packing 3.0, settling 4.1, seeding 0.5)");
+        assert_eq!(build_text(&BuildTimes::default()), "0.0 s");
     }
 }

@@ -7,6 +7,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
+use crate::progress::Progress;
 
 /// A scene on the command line.
 #[derive(Args)]
@@ -46,7 +47,11 @@ impl SceneArguments {
     /// The checked scene; warnings go to standard error.
     pub fn scene(&self) -> Result<(Scene, Value), Failure> {
         let document = self.document()?;
-        let (scene, warnings) = parse_scene(&document).map_err(|errors| Failure::input(errors.to_string()))?;
+        let progress = Progress::new("reading");
+        progress.begin(&format!("reading {}", document.name));
+        let parsed = parse_scene(&document);
+        drop(progress);
+        let (scene, warnings) = parsed.map_err(|errors| Failure::input(errors.to_string()))?;
         for warning in warnings {
             tell!("{}", warning.render(&document));
         }

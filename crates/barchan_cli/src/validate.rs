@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
+use barchan::geometry::text::counted;
 use barchan_validate::{Options, Report, Row, ValidateError, cases, fingerprint, runs, short, validate};
 use clap::Args;
 
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::use_threads;
+use crate::{shell, use_threads};
 
 /// Hold a solver to experiments and closed forms.
 #[derive(Args)]
@@ -110,12 +111,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         say!("report: {}", arguments.output.join("report.html").display());
     }
     if results.missing > 0 {
-        return Err(Failure::run(format!("{} runs are missing", results.missing)));
+        return Err(Failure::run(format!("missing: {}", counted(results.missing, "run"))));
     }
     let missed = rows.iter().filter(|row| row.pass == Some(false)).count();
     match missed {
         0 => Ok(()),
-        n => Err(Failure::run(format!("{n} of {} rows miss their band", rows.len()))),
+        n => Err(Failure::run(format!(
+            "{n} of {} outside their bands",
+            counted(rows.len(), "row")
+        ))),
     }
 }
 
@@ -128,12 +132,10 @@ fn build() -> Result<String, Failure> {
 
 /// The command line, without the place of the program.
 fn command() -> String {
-    let quoted = |word: String| match word.contains(char::is_whitespace) {
-        true => format!("'{word}'"),
-        false => word,
-    };
-    let words: Vec<String> = std::env::args().skip(1).map(quoted).collect();
-    format!("barchan {}", words.join(" "))
+    let words = std::env::args_os()
+        .skip(1)
+        .map(|word| word.to_string_lossy().into_owned());
+    format!("barchan {}", shell::command(words))
 }
 
 fn failure(error: ValidateError) -> Failure {

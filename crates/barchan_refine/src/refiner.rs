@@ -81,6 +81,16 @@ pub struct GrainRefiner {
 impl GrainRefiner {
     /// Seeds grains in a world at its start.
     pub fn new(settings: RefineSettings, world: &World, sources: &[Source]) -> Result<Self, RefineError> {
+        Self::watched(settings, world, sources, &|_| ())
+    }
+
+    /// Does the same and reports the share done, 0 to 1, to `progress`.
+    pub fn watched(
+        settings: RefineSettings,
+        world: &World,
+        sources: &[Source],
+        progress: &(dyn Fn(f64) + Sync),
+    ) -> Result<Self, RefineError> {
         let mut refiner = Self::empty(settings, world);
         let settings = &refiner.settings;
         let (grains, next_id) = (&mut refiner.grains, &mut refiner.next_id);
@@ -94,7 +104,9 @@ impl GrainRefiner {
             return Err(RefineError::TooMany { count: expected });
         }
         let solids = Solids::of(world);
-        for source in sources {
+        for (k, source) in sources.iter().enumerate() {
+            let filled = |share: f64| progress((k as f64 + share) / sources.len() as f64);
+            filled(0.0);
             match (source, settings.seeding) {
                 (
                     Source::Shape {
@@ -110,6 +122,7 @@ impl GrainRefiner {
                     world,
                     settings,
                     (&**shape, *packing, *material, *velocity),
+                    &filled,
                 )?,
                 (Source::Guides(ids), Seeding::Volume) => {
                     if let Some(cloud) = Cloud::new(world, ids) {
@@ -121,6 +134,7 @@ impl GrainRefiner {
                             world,
                             settings,
                             (&cloud, Packing::Dense, material, Vec3::ZERO),
+                            &filled,
                         )?;
                     }
                 }

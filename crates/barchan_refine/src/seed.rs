@@ -36,13 +36,14 @@ pub enum Source {
     Points(std::ops::Range<u32>),
 }
 
-/// Fills `shape` with grains.
+/// Fills `shape` with grains; `progress` gets the share done, 0 to 1.
 pub(crate) fn fill(
     grains: &mut Grains,
     next_id: &mut u32,
     world: &World,
     settings: &RefineSettings,
     source: (&dyn Shape, Packing, u8, Vec3),
+    progress: &(dyn Fn(f64) + Sync),
 ) -> Result<(), SampleError> {
     let (shape, packing, material, velocity) = source;
     let volume = VolumeSettings {
@@ -51,7 +52,7 @@ pub(crate) fn fill(
         seed: settings.seed.wrapping_add(u64::from(*next_id)),
         memory_limit: VolumeSettings::MEMORY_LIMIT,
     };
-    let mut particles = sample_volume(shape, &volume, &|_| ())?;
+    let mut particles = sample_volume(shape, &volume, progress)?;
     let solids = Solids::of(world);
     let keep: Vec<bool> = (0..particles.len())
         .map(|k| !solids.touch(particles.positions[k], particles.radii[k]))

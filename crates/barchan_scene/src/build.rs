@@ -9,6 +9,7 @@ use barchan_geometry::mass::{self, MassError};
 use barchan_geometry::random::Stream;
 use barchan_geometry::sample::surface::SurfaceError;
 use barchan_geometry::sample::{Particles, SampleError, VolumeSettings, fill_clumps, sample_volume};
+use barchan_geometry::text::short;
 use barchan_geometry::{Aabb, Shape};
 use barchan_world::{Mass, SETTLED_FRACTION, World};
 use glam::DVec3;
@@ -58,7 +59,9 @@ pub enum SceneError {
     },
     /// Guides too light or too heavy for an exact ledger.
     #[error(
-        "{place}: the guides of this fill weigh from {lightest:e} kg to {all:e} kg in all; allowed are {LIGHTEST:e} kg to {HEAVIEST:e} kg"
+        "{place}: the guides of this fill weigh from {} kg to {} kg in all; allowed are {LIGHTEST:e} kg to {HEAVIEST:e} kg",
+        short(*.lightest),
+        short(*.all)
     )]
     Weight {
         /// Where the scene says so.
@@ -77,6 +80,31 @@ pub enum SceneError {
         count: usize,
     },
 }
+
+/// Part of building a world that is in progress.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum BuildStep {
+    /// Guides are packed into a fill.
+    Packing {
+        /// Number of the fill, from 0.
+        fill: usize,
+        /// Number of fills.
+        fills: usize,
+        /// Share of this fill that is done, 0 to 1.
+        share: f64,
+    },
+    /// The surface and distance field of a body are computed.
+    Bodies {
+        /// Number of the body, from 0.
+        body: usize,
+        /// Number of bodies.
+        bodies: usize,
+    },
+}
+
+/// Observer of the build, called from any thread.
+pub type BuildWatch<'a> = dyn Fn(BuildStep) + Sync + 'a;
 
 /// Relative error accepted in the volume of what is filled [-].
 const VOLUME_TOLERANCE: f64 = 1e-3;
@@ -100,21 +128,39 @@ impl Scene {
     /// A body's frame is where the outermost `at` and `rotate` of its shape put it; for scripted bodies it is where the keys
     /// say, and the shape's own `at` stays inside.
     pub fn build(&self) -> Result<World, SceneError> {
+        self.build_watched(&|_| ())
+    }
+
+    /// Builds the same world and reports its progress to `watch`.
+    pub fn build_watched(&self, watch: &BuildWatch) -> Result<World, SceneError> {
         let mut world = self.empty_world();
-        self.add_fills(&mut world)?;
-        self.furnish(&mut world)?;
+        self.add_fills(&mut world, watch)?;
+        self.furnish(&mut world, watch)?;
         Ok(world)
     }
 
     /// The same without guides, for those of a checkpoint: fills can take long to pack.
     pub fn build_unfilled(&self) -> Result<World, SceneError> {
+        self.build_unfilled_watched(&|_| ())
+    }
+
+    /// Builds the same world without guides and reports its progress to `watch`.
+    pub fn build_unfilled_watched(&self, watch: &BuildWatch) -> Result<World, SceneError> {
         let mut world = self.empty_world();
-        self.furnish(&mut world)?;
+        self.furnish(&mut world, watch)?;
         Ok(world)
     }
 
-    fn add_fills(&self, world: &mut World) -> Result<(), SceneError> {
+    fn add_fills(&self, world: &mut World, watch: &BuildWatch) -> Result<(), SceneError> {
         for (k, fill) in self.fills.iter().enumerate() {
+            let packed = |share| {
+                watch(BuildStep::Packing {
+                    fill: k,
+                    fills: self.fills.len(),
+                    share,
+                });
+            };
+            packed(0.0);
             let particles = match &fill.source {
                 FillSource::Points(particles) => particles.clone(),
                 FillSource::Shape {
@@ -146,7 +192,7 @@ impl Scene {
                         radii: radii.scaled(room),
                         ..settings
                     };
-                    let mut sampled = sample_volume(&**shape, &spaced, &|_| {}).map_err(fail)?;
+                    let mut sampled = sample_volume(&**shape, &spaced, &packed).map_err(fail)?;
                     sampled.radii.iter_mut().for_each(|radius| *radius /= room);
                     sampled
                 }
@@ -159,10 +205,10 @@ impl Scene {
     }
 
     /// Adds what guides come from, go to and meet.
-    fn furnish(&self, world: &mut World) -> Result<(), SceneError> {
+    fn furnish(&self, world: &mut World, watch: &BuildWatch) -> Result<(), SceneError> {
         world.emitters.clone_from(&self.emitters);
         world.sinks.clone_from(&self.sinks);
-        self.add_bodies(world)
+        self.add_bodies(world, watch)
     }
 
     /// The world at the start without guides and bodies.

@@ -49,7 +49,7 @@ mod settings;
 pub mod shapes;
 mod tables;
 
-pub use build::SceneError;
+pub use build::{BuildStep, BuildWatch, SceneError};
 pub use built_in::{BUILT_IN, BuiltIn, built_in};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use document::{Document, Place};

@@ -109,7 +109,7 @@ impl Source for CacheSource {
             if !watch(&self.stage, time, &mut load)? {
                 break;
             }
-            progress.tell((k + 1) as f64 / self.frames.len() as f64);
+            progress.tell_frames(k as u64 + 1, self.frames.len() as u64);
         }
         Ok(())
     }
@@ -125,7 +125,13 @@ pub struct SceneSource {
 
 impl SceneSource {
     /// Builds a scene, for its first frame and `frames` more; without grains if nobody is to see them.
-    pub fn open(name: &str, set: &[String], show: Show, frames: Option<u64>) -> Result<Self, Failure> {
+    pub fn open(
+        name: &str,
+        set: &[String],
+        show: Show,
+        frames: Option<u64>,
+        progress: &Progress,
+    ) -> Result<Self, Failure> {
         let arguments = SceneArguments {
             scene: name.to_owned(),
             set: set.to_vec(),
@@ -134,7 +140,8 @@ impl SceneSource {
         if show == Show::Guides {
             scene.refine = None;
         }
-        let simulation = Simulation::new(&scene).map_err(simulation_failure)?;
+        let simulation =
+            Simulation::watched(&scene, &|phase| progress.tell_phase(phase)).map_err(simulation_failure)?;
         Ok(Self {
             stage: Stage::new(&scene, simulation.world()),
             frames: frames.unwrap_or_else(|| scene.frames()),
@@ -168,7 +175,7 @@ impl Source for SceneSource {
     fn play(&mut self, only: Option<u64>, progress: &Progress, watch: &mut Watch) -> Result<(), Failure> {
         loop {
             let number = self.simulation.frame_number();
-            progress.tell(number as f64 / self.frames.max(1) as f64);
+            progress.tell_frames(number, self.frames);
             if only.is_none_or(|only| only == number) {
                 let simulation = &self.simulation;
                 let time = simulation.world().time;

@@ -12,7 +12,7 @@ use barchan_geometry::{Aabb, MassProperties, Shape, TriMesh};
 use barchan_world::{Bodies, Body, Boundary, Joint, JointKind, Motion, Pose, Twist, World, Wrench};
 use glam::{DMat3, DQuat, DVec3};
 
-use super::SceneError;
+use super::{BuildStep, BuildWatch, SceneError};
 use crate::scene::{BodyPlan, JointPlace, JointPlan, JointType, Scene};
 use crate::shapes::PlacedShape;
 
@@ -36,9 +36,13 @@ const FIELD_MEMORY: usize = 256 << 20;
 const FINEST: f64 = 0.125;
 
 impl Scene {
-    pub(super) fn add_bodies(&self, world: &mut World) -> Result<(), SceneError> {
+    pub(super) fn add_bodies(&self, world: &mut World, watch: &BuildWatch) -> Result<(), SceneError> {
         let region = self.region();
-        for plan in &self.bodies {
+        for (body, plan) in self.bodies.iter().enumerate() {
+            watch(BuildStep::Bodies {
+                body,
+                bodies: self.bodies.len(),
+            });
             world.bodies.push(self.body(plan, &region)?);
         }
         world.place_scripted_bodies(world.time);

@@ -1,0 +1,99 @@
+//! Time left, from the speed of the last seconds.
+
+use std::collections::VecDeque;
+
+/// Length of the window that the speed is taken from [s].
+const WINDOW: f64 = 5.0;
+/// Shortest time that tells a speed [s].
+const SHORTEST: f64 = 1.0;
+/// Fewest notes that tell a speed.
+const FEWEST: usize = 3;
+/// Time between two notes that are kept [s].
+const APART: f64 = 0.05;
+
+/// Shares of the work with the times when they were done. The second note starts the clock, so that a slow first frame does not count.
+#[derive(Default)]
+pub struct Estimate {
+    /// Time [s] and share done [-], oldest first.
+    notes: VecDeque<(f64, f64)>,
+    /// The latest, kept or not.
+    latest: (f64, f64),
+    has_begun: bool,
+}
+
+impl Estimate {
+    /// Notes that `share` of the work, 0 to 1, is done at time `now` [s].
+    pub fn note(&mut self, now: f64, share: f64) {
+        self.latest = (now, share);
+        if !std::mem::replace(&mut self.has_begun, true) {
+            return;
+        }
+        if self.notes.back().is_some_and(|last| now - last.0 < APART) {
+            return;
+        }
+        self.notes.push_back((now, share));
+        while self.notes.len() > FEWEST && now - self.notes[1].0 >= WINDOW {
+            self.notes.pop_front();
+        }
+    }
+
+    /// Returns the time left [s]; none while too little was seen.
+    pub fn left(&self) -> Option<f64> {
+        let (start, before) = *self.notes.front()?;
+        let (now, share) = self.latest;
+        let (spent, done) = (now - start, share - before);
+        let is_known = self.notes.len() >= FEWEST && spent >= SHORTEST && done > 0.0;
+        is_known.then(|| (1.0 - share).max(0.0) * spent / done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Notes after each of `frames`, which take `seconds(k)` each.
+    fn after(frames: u32, of: u32, seconds: impl Fn(u32) -> f64) -> Option<f64> {
+        let mut estimate = Estimate::default();
+        let mut now = 0.0;
+        estimate.note(now, 0.0);
+        for k in 0..frames {
+            now += seconds(k);
+            estimate.note(now, f64::from(k + 1) / f64::from(of));
+        }
+        estimate.left()
+    }
+
+    #[test]
+    fn a_steady_pace_is_met_exactly() {
+        for seconds in [0.001, 0.1, 3.0, 100.0_f64] {
+            let frames = (3.0 / seconds).max(4.0) as u32;
+            let left = after(frames, 10_000, |_| seconds).unwrap();
+            let expected = f64::from(10_000 - frames) * seconds;
+            assert!((left - expected).abs() < 1e-6 * expected, "{left} s, not {expected} s");
+        }
+    }
+
+    #[test]
+    fn a_slow_first_frame_does_not_count() {
+        assert_eq!(after(1, 60, |_| 22.0), None);
+        assert_eq!(after(2, 60, |_| 22.0), None);
+        let left = after(20, 60, |k| if k == 0 { 22.0 } else { 0.1 }).unwrap();
+        assert!((left - 4.0).abs() < 1e-6, "{left} s");
+    }
+
+    #[test]
+    fn a_change_of_pace_is_followed_within_seconds() {
+        // 300 frames of 0.1 s, then frames of 0.5 s: after 12 of these, only they count.
+        let left = after(312, 1000, |k| if k < 300 { 0.1 } else { 0.5 }).unwrap();
+        assert!((left - 688.0 * 0.5).abs() < 1.0, "{left} s");
+    }
+
+    #[test]
+    fn nothing_is_told_before_a_second_or_when_nothing_moves() {
+        assert_eq!(after(100, 1000, |_| 0.001), None);
+        assert_eq!(Estimate::default().left(), None);
+        let mut estimate = Estimate::default();
+        (0..9).for_each(|k| estimate.note(f64::from(k), 0.3));
+        assert_eq!(estimate.left(), None);
+    }
+}
