@@ -12,6 +12,7 @@ use console::Term;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use estimate::Estimate;
+pub use line::duration;
 use line::{Line, compact};
 
 /// Shows the progress of one piece of work, and clears its line when dropped.
