@@ -1,6 +1,6 @@
 //! Who moves rigid bodies.
 
-use barchan_bodies::Dynamics;
+use barchan_bodies::{Dynamics, twist_between};
 use barchan_world::{AdvanceError, Archive, ArchiveError, Motion, Pose, World, Wrench};
 use glam::DQuat;
 
@@ -33,8 +33,7 @@ impl RigidMotion for FreeBodies {
             let center = body.mass_properties.center;
             if !body.is_dynamic() {
                 if let Motion::Scripted { .. } = body.motion {
-                    body.twist.linear = (told.to.point(center) - told.from.point(center)) / step;
-                    body.twist.angular = (told.to.rotation * told.from.rotation.inverse()).to_scaled_axis() / step;
+                    body.twist = twist_between(body, &told.from, &told.to, step);
                 }
                 body.pose = told.to;
                 continue;

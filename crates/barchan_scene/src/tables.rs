@@ -182,7 +182,7 @@ const BODY: TableSpec = plain("body", &[
 const KEY: TableSpec = plain("key", &[
     field("time",   Number,      Required, "when [s]"),
     field("at",     Vector,      Optional, "where the body's frame is [m]; as in the key before by default"),
-    field("rotate", Turn,        Optional, "how it is turned [deg]: [x, y, z] or { axis, angle }; as in the key before by default"),
+    field("rotate", Turn,        Optional, "how it is turned [deg]: [x, y, z] or { axis, angle }, from the previous key through the whole difference of the angles; as in the key before by default"),
     field("ease",   Word(EASES), Optional, "how it goes on from here"),
 ]);
 

@@ -30,18 +30,76 @@ impl Turn {
         }
     }
 
-    /// The share `s` of the way to `next`.
-    fn towards(self, next: Self, s: f64) -> DQuat {
-        match (self, next) {
-            (Self::Euler(a), Self::Euler(b)) => Self::Euler(a.lerp(b, s)).rotation(),
-            (Self::About { axis, angle: a }, Self::About { axis: other, angle: b }) if axis == other => Self::About {
-                axis,
-                angle: a + s * (b - a),
-            }
-            .rotation(),
-            _ => self.rotation().slerp(next.rotation(), s),
+    /// Returns the single axis it turns about; none for no turn, and for angles about several axes.
+    fn axis(self) -> Option<DVec3> {
+        match self {
+            Self::Euler(angles) => DVec3::AXES
+                .into_iter()
+                .find(|axis| angles != DVec3::ZERO && angles == angles * axis),
+            Self::About { axis, angle } => (angle != 0.0).then_some(axis),
         }
     }
+
+    /// Returns the signed angle [rad] about `axis` that makes this turn, if one does.
+    fn angle_about(self, axis: DVec3) -> Option<f64> {
+        if self.is_none() {
+            return Some(0.0);
+        }
+        let own = self.axis()?;
+        let along = own.dot(axis);
+        (own.cross(axis).length() <= SAME_AXIS).then(|| self.largest_angle() * along.signum())
+    }
+
+    fn is_none(self) -> bool {
+        self.largest_angle() == 0.0
+    }
+
+    /// The angle of greatest magnitude in it [rad], with its sign.
+    pub fn largest_angle(self) -> f64 {
+        match self {
+            Self::Euler(angles) => angles[angles.abs().max_position()],
+            Self::About { angle, .. } => angle,
+        }
+    }
+
+    /// Whether the turn to `next` takes the shortest way, at most half a turn: the two have no axis in common.
+    pub fn takes_shortest_way(self, next: Self) -> bool {
+        matches!(self.path_to(next), Path::Shortest)
+    }
+
+    fn path_to(self, next: Self) -> Path {
+        let angles = |turn: Self| match turn {
+            Self::Euler(angles) => Some(angles),
+            Self::About { .. } => turn.is_none().then_some(DVec3::ZERO),
+        };
+        if let (Some(from), Some(to)) = (angles(self), angles(next)) {
+            return Path::Angles(from, to);
+        }
+        let along = |axis| Some(Path::About(axis, self.angle_about(axis)?, next.angle_about(axis)?));
+        self.axis().or(next.axis()).and_then(along).unwrap_or(Path::Shortest)
+    }
+
+    /// The rotation after the share `s` [-] of the turn to `next`.
+    fn towards(self, next: Self, s: f64) -> DQuat {
+        match self.path_to(next) {
+            Path::Angles(from, to) => Self::Euler(from.lerp(to, s)).rotation(),
+            Path::About(axis, from, to) => DQuat::from_axis_angle(axis, from + s * (to - from)),
+            Path::Shortest => self.rotation().slerp(next.rotation(), s),
+        }
+    }
+}
+
+/// Sine of the angle [-] below which two axes are one.
+const SAME_AXIS: f64 = 1e-9;
+
+/// The way from one turn to another.
+enum Path {
+    /// Angles about x, y and z [rad] that change at a constant rate.
+    Angles(DVec3, DVec3),
+    /// An angle [rad] about one axis that changes at a constant rate.
+    About(DVec3, f64, f64),
+    /// The shortest one.
+    Shortest,
 }
 
 /// How a body goes from one key to the next.
@@ -144,6 +202,87 @@ mod tests {
             let quarter = keys.pose(1.0).rotation * DVec3::Z;
             assert!(quarter.abs_diff_eq(DVec3::X, 1e-12), "{quarter}");
         }
+    }
+
+    /// The angle [rad] about `axis` that a body has turned through between two times, in small steps.
+    fn turned(keys: &Keys, axis: DVec3, from: f64, to: f64) -> f64 {
+        const STEPS: u32 = 1000;
+        let rotation = |n: u32| keys.pose(from + (to - from) * f64::from(n) / f64::from(STEPS)).rotation;
+        let angle = |n: u32| {
+            let turn = rotation(n + 1) * rotation(n).inverse();
+            let shorter = if turn.w < 0.0 { -turn } else { turn };
+            shorter.to_scaled_axis().dot(axis)
+        };
+        (0..STEPS).map(angle).sum()
+    }
+
+    #[test]
+    fn turns_from_the_default_go_through_the_whole_angle() {
+        let axis = DVec3::new(1.0, 2.0, -2.0) / 3.0;
+        for ease in [Ease::Linear, Ease::Smooth] {
+            for degrees in [287.0f64, 360.0, 1200.0, -287.0, -1200.0, 30.0] {
+                let about = |axis: DVec3| Turn::About {
+                    axis,
+                    angle: degrees.to_radians(),
+                };
+                let default_first = Keys::new(vec![
+                    key(0.0, 0.0, Turn::NONE, ease),
+                    key(1.0, 0.0, about(axis), ease),
+                    key(2.0, 0.0, about(axis), ease),
+                    key(3.0, 0.0, Turn::NONE, ease),
+                ])
+                .unwrap();
+                let there = turned(&default_first, axis, 0.0, 1.0).to_degrees();
+                let held = turned(&default_first, axis, 1.0, 2.0).to_degrees();
+                let back = turned(&default_first, axis, 2.0, 3.0).to_degrees();
+                assert!((there - degrees).abs() < 1e-6, "{there} of {degrees}");
+                assert!(held.abs() < 1e-6 && (back + degrees).abs() < 1e-6, "{held} {back}");
+            }
+        }
+    }
+
+    #[test]
+    fn one_axis_written_in_different_ways_is_one_axis() {
+        let about = |axis: DVec3, angle| Turn::About { axis, angle };
+        let nearly = DVec3::new(1e-13, 1.0, 0.0).normalize();
+        let pairs = [
+            (about(DVec3::Y, 1.0), about(nearly, 1.0 + TAU)),
+            (about(DVec3::Y, 1.0), about(-DVec3::Y, -1.0 - TAU)),
+            (Turn::Euler(DVec3::Y), about(DVec3::Y, 1.0 + TAU)),
+            (about(DVec3::Y, 1.0), Turn::Euler(DVec3::Y * (1.0 + TAU))),
+            (about(DVec3::X, 0.0), about(DVec3::Y, TAU)),
+            (about(DVec3::X, 0.0), Turn::Euler(DVec3::Y * TAU)),
+        ];
+        for (from, to) in pairs {
+            let keys = Keys::new(vec![
+                key(0.0, 0.0, from, Ease::Linear),
+                key(1.0, 0.0, to, Ease::Linear),
+            ])
+            .unwrap();
+            let angle = turned(&keys, DVec3::Y, 0.0, 1.0);
+            assert!((angle - TAU).abs() < 1e-6, "{from:?} {to:?}: {angle}");
+            assert!(!from.takes_shortest_way(to));
+        }
+    }
+
+    #[test]
+    fn turns_about_different_axes_take_the_shortest_way() {
+        let (from, to) = (
+            Turn::Euler(DVec3::new(0.3, 0.0, 0.0)),
+            Turn::About {
+                axis: DVec3::Y,
+                angle: 3.0 * TAU + 0.3,
+            },
+        );
+        assert!(from.takes_shortest_way(to));
+        let keys = Keys::new(vec![
+            key(0.0, 0.0, from, Ease::Linear),
+            key(1.0, 0.0, to, Ease::Linear),
+        ])
+        .unwrap();
+        let middle = keys.pose(0.5).rotation;
+        let whole = from.rotation().angle_between(to.rotation());
+        assert!((from.rotation().angle_between(middle) - 0.5 * whole).abs() < 1e-9);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Bodies and joints.
 
+use std::f64::consts::PI;
+
 use barchan_world::{Friction, Key, Keys, Motion, Turn};
 use glam::DVec3;
 
@@ -142,7 +144,11 @@ impl Check<'_, '_> {
         let mut keys = Vec::new();
         self.ascending(table);
         for key in table.tables("keys") {
-            last = (key.vector("at").unwrap_or(last.0), key.turn("rotate").unwrap_or(last.1));
+            let turn = key.turn("rotate").unwrap_or(last.1);
+            if !keys.is_empty() {
+                self.warn_of_cut_turn(key, last.1, turn);
+            }
+            last = (key.vector("at").unwrap_or(last.0), turn);
             keys.push(Key {
                 time: key.number("time")?,
                 at: last.0,
@@ -156,6 +162,19 @@ impl Check<'_, '_> {
             self.error(span, "a scripted body must have at least one key", help);
         }
         Keys::new(keys)
+    }
+
+    /// Warns of a key that ends or begins more than half a turn about an axis that its predecessor does not share.
+    fn warn_of_cut_turn(&self, key: &Fields, from: Turn, to: Turn) {
+        let widest = from.largest_angle().abs().max(to.largest_angle().abs());
+        if widest > PI && from.takes_shortest_way(to) {
+            let taken = from.rotation().angle_between(to.rotation()).to_degrees();
+            let message = format!(
+                "the body takes the shortest way to this turn, {taken:.1} degrees: the key before it turns about another axis"
+            );
+            let help = "give both keys the same axis to turn through the difference of their angles";
+            self.warn(key.place("rotate"), message, help);
+        }
     }
 
     pub(super) fn joints(&self, bodies: &[BodyPlan]) -> Vec<JointPlan> {

@@ -1,7 +1,7 @@
 use std::f64::consts::PI;
 
 use barchan_scene::{Document, Scene, parse_scene};
-use barchan_world::{Boundary, JointKind, Mass, World};
+use barchan_world::{Bodies, BodyId, Boundary, JointKind, Mass, World};
 use glam::{DQuat, DVec3};
 use proptest::prelude::*;
 
@@ -263,5 +263,45 @@ proptest! {
             characters.splice(start..end, inserted.chars());
         }
         survives(&characters.into_iter().collect::<String>(), &said);
+    }
+}
+
+/// Angle [deg] about `axis` that body `k` turns through between two times [s].
+fn turned(world: &World, k: BodyId, axis: DVec3, from: f64, to: f64) -> f64 {
+    const STEPS: u32 = 1000;
+    let rotation = |n: u32| {
+        let time = from + (to - from) * f64::from(n) / f64::from(STEPS);
+        world.bodies.scripted_pose(k, time).rotation
+    };
+    let angle = |n: u32| {
+        let turn = rotation(n + 1) * rotation(n).inverse();
+        let shorter = if turn.w < 0.0 { -turn } else { turn };
+        shorter.to_scaled_axis().dot(axis)
+    };
+    (0..STEPS).map(angle).sum::<f64>().to_degrees()
+}
+
+#[test]
+fn keys_turn_through_whole_angles_also_from_keys_that_leave_rotate_out() {
+    let fan = |angle: f64, ease: &str| {
+        format!(
+            "{SAND}[[body]]\nname = \"fan\"\nmotion = \"scripted\"\nease = \"{ease}\"\n\
+             shape = {{ box = {{ size = [1, 0.1, 0.2] }} }}\n\
+             keys = [{{ time = 0 }}, {{ time = 1, rotate = {{ axis = [0, 1, 0], angle = {angle} }} }}, \
+             {{ time = 2, at = [0, 0, 1] }}, {{ time = 3, rotate = {{ axis = [0, 2, 0], angle = 10 }} }}]\n\
+             [[body]]\nname = \"tip\"\nmotion = \"scripted\"\nparent = \"fan\"\n\
+             shape = {{ sphere = {{ radius = 0.1 }} }}\n\
+             keys = [{{ time = 0, at = [1, 0, 0] }}, {{ time = 1, rotate = [0, {angle}, 0] }}]\n"
+        )
+    };
+    for ease in ["linear", "smooth"] {
+        for angle in [287.0, 360.0, 1200.0, -287.0, -1200.0] {
+            let world = world(&fan(angle, ease));
+            let found = [(0, 0.0, 1.0), (1, 0.0, 1.0), (0, 1.0, 2.0), (0, 2.0, 3.0)]
+                .map(|(k, from, to)| turned(&world, k, DVec3::Y, from, to));
+            for (found, expected) in found.into_iter().zip([angle, 2.0 * angle, 0.0, 10.0 - angle]) {
+                assert!((found - expected).abs() < 1e-6, "{angle} {ease}: {found}, not {expected}");
+            }
+        }
     }
 }
