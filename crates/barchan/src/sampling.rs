@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use barchan_geometry::isosurface::{IsosurfaceError, isosurface};
-use barchan_geometry::mesh::{self, LoadedMesh, MeshError, MeshFormat, MeshSolid};
+use barchan_geometry::mesh::{self, LoadedSolid, MeshError, MeshFormat};
 use barchan_geometry::sample::surface::{SurfaceError, SurfaceSample, SurfaceSettings, sample_surface};
 use barchan_geometry::sample::{Particles, SampleError, VolumeSettings, min_distance, sample_volume};
 use barchan_geometry::{Shape, TriMesh, mass};
@@ -58,7 +58,7 @@ pub struct Solid {
     /// Its distance field.
     pub shape: Arc<dyn Shape>,
     /// Its triangles, and what is wrong with them, if it came from a mesh file.
-    pub mesh: Option<LoadedMesh>,
+    pub mesh: Option<LoadedSolid>,
     /// Where it came from, if from a file.
     pub path: Option<PathBuf>,
     /// What a user should know.
@@ -95,9 +95,9 @@ impl Solid {
 
     fn from_mesh_file(path: &Path) -> Result<Self, SamplingError> {
         MeshFormat::from_path(path)?;
-        let loaded = mesh::load(path)?;
+        let loaded = mesh::load(path)?.into_solid();
         Ok(Self {
-            shape: Arc::new(MeshSolid::new(loaded.mesh.clone())),
+            shape: Arc::new(loaded.solid.clone()),
             warnings: loaded.report.warnings(),
             mesh: Some(loaded),
             path: Some(path.to_owned()),
@@ -106,19 +106,18 @@ impl Solid {
 
     /// Whether there is an inside to fill: always for shapes, and for meshes that enclose something.
     pub fn require_volume(&self) -> Result<(), SamplingError> {
-        let checked = self.mesh.as_ref().map_or(Ok(()), LoadedMesh::require_volume);
+        let checked = self.mesh.as_ref().map_or(Ok(()), |mesh| mesh.report.require_volume());
         Ok(checked.map_err(|error| match &self.path {
             Some(path) => error.in_file(path),
             None => error,
         })?)
     }
 
-    /// Volume [m³]: exact for watertight meshes of one part, else to a thousandth. Parts may overlap, and the mesh's own volume
-    /// would count that twice.
+    /// Volume [m³] of the space inside: exact for closed meshes, else to a thousandth.
     pub fn volume(&self) -> Option<f64> {
-        match &self.mesh {
-            Some(mesh) if mesh.report.is_watertight() && mesh.report.components == 1 => Some(mesh.report.volume),
-            _ => mass::of_shape(&*self.shape, VOLUME_TOLERANCE).ok().map(|m| m.volume),
+        match self.mesh.as_ref().and_then(|mesh| mesh.properties) {
+            Some(properties) => Some(properties.volume),
+            None => mass::of_shape(&*self.shape, VOLUME_TOLERANCE).ok().map(|m| m.volume),
         }
     }
 }
@@ -128,7 +127,9 @@ impl Solid {
 pub struct Filled {
     /// The particles.
     pub particles: Particles,
-    /// Their volume over the solid's [-].
+    /// Volume of the solid [m³].
+    pub volume: Option<f64>,
+    /// The particles' volume over the solid's [-].
     pub packing: Option<f64>,
     /// The smallest distance of two centres over the sum of their radii [-].
     pub min_distance: Option<f64>,
@@ -146,8 +147,10 @@ pub fn fill(
     let start = Instant::now();
     let particles = sample_volume(&*solid.shape, settings, progress)?;
     let time = start.elapsed();
+    let volume = solid.volume();
     Ok(Filled {
-        packing: solid.volume().map(|volume| particles.volume() / volume),
+        packing: volume.map(|volume| particles.volume() / volume),
+        volume,
         min_distance: min_distance(&particles.positions, &particles.radii),
         particles,
         time,
@@ -189,7 +192,7 @@ pub fn cover(
     let start = Instant::now();
     let own;
     let surface = match &solid.mesh {
-        Some(loaded) => &loaded.mesh,
+        Some(loaded) => loaded.solid.mesh(),
         None => {
             own = surface_of(&*solid.shape, settings)?;
             &own

@@ -106,6 +106,7 @@ fn run_fill(arguments: &Arguments, solid: &Solid, radii: Radii, memory_limit: u6
     write(arguments, &Points::new(&particles.positions, &particles.radii))?;
     let found = Found {
         solid,
+        volume: filled.volume,
         count: particles.len(),
         kind: &arguments.packing,
         min_distance: filled.min_distance,
@@ -142,6 +143,7 @@ fn run_cover(arguments: &Arguments, solid: &Solid, radii: &Radii, memory_limit: 
     let gap = sample.gap / covered.radius;
     let found = Found {
         solid,
+        volume: None,
         count: sample.positions.len(),
         kind: "surface",
         min_distance: covered.min_distance,
@@ -155,6 +157,8 @@ fn run_cover(arguments: &Arguments, solid: &Solid, radii: &Radii, memory_limit: 
 /// What both ways of sampling tell.
 struct Found<'a> {
     solid: &'a Solid,
+    /// Volume of the solid [m³] if it was needed; else the mesh's own is shown.
+    volume: Option<f64>,
     count: usize,
     kind: &'a str,
     min_distance: Option<f64>,
@@ -175,7 +179,7 @@ impl Found<'_> {
                 "kind": self.kind,
                 "seed": arguments.seed,
                 "file": arguments.output,
-                "mesh": report.map(report_as_json),
+                "mesh": report.map(|report| report_as_json(report, self.volume)),
             });
             row[entry.0] = entry.1;
             say!("{row}");
@@ -188,14 +192,14 @@ impl Found<'_> {
                 "not watertight"
             };
             let (size, triangles) = (report.bounds.size(), report.triangles);
+            let volume = self.volume.unwrap_or(report.volume);
             say!(
-                "{}: {}, {watertight}, {:.4} x {:.4} x {:.4} m, {:.4e} m³",
+                "{}: {}, {watertight}, {:.4} x {:.4} x {:.4} m, {volume:.4e} m³",
                 arguments.source,
                 counted(triangles, "triangle"),
                 size.x,
                 size.y,
-                size.z,
-                report.volume
+                size.z
             );
         }
         say!("{} in {}", counted(self.count, "particle"), arguments.output.display());
@@ -212,10 +216,11 @@ impl Found<'_> {
     }
 }
 
-fn report_as_json(report: &MeshReport) -> Value {
+fn report_as_json(report: &MeshReport, volume: Option<f64>) -> Value {
     json!({
         "triangles": report.triangles,
-        "volume": report.volume,
+        "volume": volume.unwrap_or(report.volume),
+        "overlap": report.overlap,
         "bounds": [report.bounds.min.to_array(), report.bounds.max.to_array()],
         "watertight": report.is_watertight(),
         "open_edges": report.open_edges,

@@ -161,6 +161,55 @@ fn faults_of_a_mesh_are_warned_of() {
     assert!(err.contains("warning:") && err.contains("duplicate"), "{err}");
 }
 
+/// A box between two corners as OBJ, its vertices counted from `first`.
+fn obj_box(low: [f64; 3], high: [f64; 3], first: u32) -> String {
+    let corner = |k: usize, axis: usize| if k >> axis & 1 == 0 { low[axis] } else { high[axis] };
+    let vertices = (0..8).map(|k| format!("v {} {} {}\n", corner(k, 0), corner(k, 1), corner(k, 2)));
+    let sides = [
+        [0, 2, 3, 1],
+        [4, 5, 7, 6],
+        [0, 1, 5, 4],
+        [2, 6, 7, 3],
+        [0, 4, 6, 2],
+        [1, 3, 7, 5],
+    ];
+    let sides = sides.map(|side| {
+        let [a, b, c, d] = side.map(|v: u32| v + first);
+        format!("f {a} {b} {c} {d}\n")
+    });
+    vertices.chain(sides).collect()
+}
+
+#[test]
+fn shells_that_overlap_count_once_in_volume_and_packing() {
+    let one = obj_box([0.0; 3], [0.3, 0.3, 0.3], 1);
+    let other = obj_box([0.1, 0.1, 0.0], [0.5, 0.2, 0.3], 9);
+    let volume = 0.027 + 0.4 * 0.1 * 0.3 - 0.2 * 0.1 * 0.3;
+    let folder = with_file("pair.obj", format!("{one}{other}").as_bytes());
+    let words = ["pair.obj", "--radius", "0.01", "-o", "points.ply"];
+    let (code, out, err) = sample(folder.path(), &words);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("warning: shells overlap"), "{err}");
+    assert!(
+        out.contains(&format!("watertight, 0.5000 x 0.3000 x 0.3000 m, {volume:.4e} m³")),
+        "{out}"
+    );
+    let (_, out, _) = sample(folder.path(), &[&words[..], &["--json"]].concat());
+    let row: Value = serde_json::from_str(&out).unwrap();
+    let found = row["mesh"]["volume"].as_f64().unwrap();
+    assert!((found / volume - 1.0).abs() < 1e-9, "{found} {volume}");
+    let spheres = row["count"].as_f64().unwrap() * 4.0 / 3.0 * std::f64::consts::PI * 1e-6;
+    assert!(
+        (row["packing"].as_f64().unwrap() * volume / spheres - 1.0).abs() < 1e-9,
+        "{row}"
+    );
+
+    let apart = obj_box([0.4, 0.0, 0.0], [0.5, 0.2, 0.3], 9);
+    let folder = with_file("pair.obj", format!("{one}{apart}").as_bytes());
+    let (code, _, err) = sample(folder.path(), &words);
+    assert_eq!((code, err.contains("overlap")), (0, false), "{err}");
+}
+
 #[test]
 fn files_that_are_no_mesh_are_refused() {
     let to = ["--radius", "0.01", "-o", "points.ply"];

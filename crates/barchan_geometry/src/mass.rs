@@ -1,6 +1,6 @@
 //! Volume, centre and inertia of solids.
 
-use glam::{DMat3, DVec3};
+use glam::{DMat3, DQuat, DVec3};
 use rayon::prelude::*;
 use thiserror::Error;
 
@@ -84,7 +84,8 @@ pub fn of_shape(shape: &dyn Shape, relative_tolerance: f64) -> Result<MassProper
     let mut change = f64::INFINITY;
     for n in 1..TRIES {
         let fine = Moments::of_shape(shape, FIRST_CELLS << n);
-        let next = fine.extrapolated_from(&coarse).properties(bounds.center());
+        let next = fine.extrapolated_from(&coarse);
+        let next = (next.volume > 0.0).then(|| next.properties(bounds.center()));
         if let (Some(last), Some(next)) = (last, next) {
             change = relative_change(&last, &next, bounds.size().max_element());
             if change <= relative_tolerance {
@@ -110,16 +111,40 @@ fn relative_change(from: &MassProperties, to: &MassProperties, size: f64) -> f64
     volume.max(center).max(inertia)
 }
 
+impl MassProperties {
+    /// Of the same solid stretched along its axes by `scale` [-], then turned by `rotation`, then moved by `at` [m].
+    #[must_use]
+    pub fn transformed(&self, scale: DVec3, rotation: DQuat, at: DVec3) -> Self {
+        let stretch = DMat3::from_diagonal(scale);
+        let grown = scale.element_product();
+        // ∫ xxᵀ about the center of mass.
+        let spread = trace_minus(0.5, self.inertia);
+        let turn = DMat3::from_quat(rotation);
+        let inertia = trace_minus(1.0, stretch * spread * stretch * grown);
+        Self {
+            volume: grown * self.volume,
+            center: at + rotation * (scale * self.center),
+            inertia: turn * inertia * turn.transpose(),
+        }
+    }
+}
+
+/// f tr(M) I - M: from second moments to inertia with f = 1, and back with f = 1/2.
+fn trace_minus(factor: f64, m: DMat3) -> DMat3 {
+    let trace = m.x_axis.x + m.y_axis.y + m.z_axis.z;
+    DMat3::from_diagonal(DVec3::splat(factor * trace)) - m
+}
+
 /// ∫ 1, x, xxᵀ over a solid.
 #[derive(Clone, Copy, Debug)]
-struct Moments {
-    volume: f64,
-    first: DVec3,
-    second: DMat3,
+pub(crate) struct Moments {
+    pub volume: f64,
+    pub first: DVec3,
+    pub second: DMat3,
 }
 
 impl Moments {
-    const ZERO: Self = Self {
+    pub const ZERO: Self = Self {
         volume: 0.0,
         first: DVec3::ZERO,
         second: DMat3::ZERO,
@@ -168,7 +193,19 @@ impl Moments {
         }
     }
 
-    fn plus(&self, other: &Self) -> Self {
+    /// The tetrahedron between the origin and a triangle, of negative volume if the triangle faces the origin:
+    /// V = a·(b×c)/6, ∫ x = V/4 (a+b+c), ∫ xxᵀ = V/20 ((a+b+c)(a+b+c)ᵀ + aaᵀ + bbᵀ + ccᵀ).
+    pub fn cone([a, b, c]: [DVec3; 3]) -> Self {
+        let volume = a.dot(b.cross(c)) / 6.0;
+        let sum = a + b + c;
+        Self {
+            volume,
+            first: volume / 4.0 * sum,
+            second: (outer(sum) + outer(a) + outer(b) + outer(c)) * (volume / 20.0),
+        }
+    }
+
+    pub fn plus(&self, other: &Self) -> Self {
         Self {
             volume: self.volume + other.volume,
             first: self.first + other.first,
@@ -176,19 +213,18 @@ impl Moments {
         }
     }
 
-    /// Of moments about `origin`; none without volume.
-    fn properties(&self, origin: DVec3) -> Option<MassProperties> {
-        if self.volume <= 0.0 {
-            return None;
-        }
-        let center = self.first / self.volume;
-        let about_center = self.second - self.volume * outer(center);
-        let trace = about_center.x_axis.x + about_center.y_axis.y + about_center.z_axis.z;
-        Some(MassProperties {
+    /// Of moments about `origin` [m], where the center is without volume.
+    pub fn properties(&self, origin: DVec3) -> MassProperties {
+        let center = if self.volume == 0.0 {
+            DVec3::ZERO
+        } else {
+            self.first / self.volume
+        };
+        MassProperties {
             volume: self.volume,
             center: origin + center,
-            inertia: DMat3::from_diagonal(DVec3::splat(trace)) - about_center,
-        })
+            inertia: trace_minus(1.0, self.second - outer(center) * self.volume),
+        }
     }
 }
 

@@ -22,7 +22,7 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use barchan_geometry::shapes::{ShapeError, Transformed};
-use barchan_geometry::{Shape, TriMesh};
+use barchan_geometry::{MassProperties, Shape, TriMesh};
 use barchan_world::Turn;
 use glam::{DQuat, DVec3};
 use toml::de::DeValue;
@@ -123,8 +123,29 @@ pub struct PlacedShape {
     pub at: DVec3,
     /// The outermost `rotate`.
     pub rotation: DQuat,
-    /// The triangles of `unplaced` if it is a closed mesh from a file.
-    pub mesh: Option<TriMesh>,
+    /// `unplaced` if it is a closed mesh from a file.
+    pub mesh: Option<ClosedMesh>,
+}
+
+/// A closed mesh from a file.
+#[derive(Clone, Debug)]
+pub struct ClosedMesh {
+    /// Its triangles.
+    pub surface: TriMesh,
+    /// Mass properties of the space it fills, for a density of 1 kg/m³.
+    pub properties: MassProperties,
+}
+
+impl ClosedMesh {
+    /// The same stretched along its axes by `scale` [-], then turned, then moved by `at` [m].
+    #[must_use]
+    pub fn transformed(mut self, scale: DVec3, rotation: DQuat, at: DVec3) -> Self {
+        for p in &mut self.surface.vertices {
+            *p = rotation * (scale * *p) + at;
+        }
+        self.properties = self.properties.transformed(scale, rotation, at);
+        self
+    }
 }
 
 fn read_nested(reader: &Reader<'_>, value: &Value<'_>, depth: usize) -> Option<Arc<dyn Shape>> {
@@ -179,10 +200,11 @@ fn read_at_depth(reader: &Reader<'_>, value: &Value<'_>, depth: usize) -> Option
         true => Some(shape.clone()),
         false => accept(reader, &table, Transformed::new(shape.clone(), at, rotation, scale)),
     };
-    let mesh = entry.mesh.into_inner().map(|mut mesh| {
-        mesh.vertices.iter_mut().for_each(|p| *p *= scale);
-        mesh
-    });
+    let mesh = entry.mesh.into_inner();
+    let mesh = match scale == DVec3::ONE {
+        true => mesh,
+        false => mesh.map(|mesh| mesh.transformed(scale, DQuat::IDENTITY, DVec3::ZERO)),
+    };
     Some(PlacedShape {
         whole: transformed(at, rotation)?,
         unplaced: transformed(DVec3::ZERO, DQuat::IDENTITY)?,
@@ -246,8 +268,8 @@ struct Entry<'r, 'd> {
     value: &'r Value<'d>,
     beside: &'r Table<'r, 'd>,
     depth: usize,
-    /// The triangles, if the shape is a closed mesh from a file.
-    mesh: OnceCell<TriMesh>,
+    /// The mesh, if the shape is a closed one from a file.
+    mesh: OnceCell<ClosedMesh>,
 }
 
 /// The shape, or its error noted where the parameter at fault was written.

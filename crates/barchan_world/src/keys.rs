@@ -254,11 +254,7 @@ mod tests {
             (about(DVec3::X, 0.0), Turn::Euler(DVec3::Y * TAU)),
         ];
         for (from, to) in pairs {
-            let keys = Keys::new(vec![
-                key(0.0, 0.0, from, Ease::Linear),
-                key(1.0, 0.0, to, Ease::Linear),
-            ])
-            .unwrap();
+            let keys = Keys::new(vec![key(0.0, 0.0, from, Ease::Linear), key(1.0, 0.0, to, Ease::Linear)]).unwrap();
             let angle = turned(&keys, DVec3::Y, 0.0, 1.0);
             assert!((angle - TAU).abs() < 1e-6, "{from:?} {to:?}: {angle}");
             assert!(!from.takes_shortest_way(to));
@@ -275,11 +271,7 @@ mod tests {
             },
         );
         assert!(from.takes_shortest_way(to));
-        let keys = Keys::new(vec![
-            key(0.0, 0.0, from, Ease::Linear),
-            key(1.0, 0.0, to, Ease::Linear),
-        ])
-        .unwrap();
+        let keys = Keys::new(vec![key(0.0, 0.0, from, Ease::Linear), key(1.0, 0.0, to, Ease::Linear)]).unwrap();
         let middle = keys.pose(0.5).rotation;
         let whole = from.rotation().angle_between(to.rotation());
         assert!((from.rotation().angle_between(middle) - 0.5 * whole).abs() < 1e-9);

@@ -259,12 +259,20 @@ impl Bvh {
     }
 
     /// Whether `bounds` [m] meets the box of a triangle whose number `matters`.
-    pub fn any_box_meets(&self, bounds: &Aabb, matters: &impl Fn(usize) -> bool) -> bool {
+    pub fn any_box_meets(&self, bounds: &Aabb, mut matters: impl FnMut(usize) -> bool) -> bool {
         let bounds = Aabb::new(self.local(bounds.min), self.local(bounds.max));
-        self.meets(0, &bounds, matters)
+        self.meets(0, &bounds, &mut matters)
     }
 
-    fn meets(&self, node: u32, bounds: &Aabb, matters: &impl Fn(usize) -> bool) -> bool {
+    /// Calls `visit` with the number of each triangle whose box meets `bounds` [-], in the tree's own coordinates.
+    pub fn for_each_meeting(&self, bounds: &Aabb, mut visit: impl FnMut(usize)) {
+        self.meets(0, bounds, &mut |number| {
+            visit(number);
+            false
+        });
+    }
+
+    fn meets(&self, node: u32, bounds: &Aabb, matters: &mut impl FnMut(usize) -> bool) -> bool {
         let node = &self.nodes[node as usize];
         let meeting = |other: &Aabb| !bounds.intersection(other).is_empty();
         (0..WIDTH)
@@ -272,9 +280,19 @@ impl Bvh {
             .any(|lane| match node.children[lane] {
                 Child::Node(child) => self.meets(child, bounds, matters),
                 Child::Leaf { first, count, .. } => (first as usize..(first + count) as usize).any(|slot| {
-                    matters(self.numbers[slot] as usize) && meeting(&Aabb::of_points(self.triangles[slot].corners()))
+                    meeting(&Aabb::of_points(self.triangles[slot].corners())) && matters(self.numbers[slot] as usize)
                 }),
             })
+    }
+
+    /// Number of the triangle in place `slot` of the leaf order.
+    pub fn number(&self, slot: usize) -> u32 {
+        self.numbers[slot]
+    }
+
+    /// Middle [m] and unit [m] of the tree's own coordinates.
+    pub fn frame(&self) -> (DVec3, f64) {
+        (self.center, self.scale)
     }
 
     fn nearest(&self, q: DVec3, limit: f64) -> Option<Nearest> {

@@ -6,13 +6,11 @@ use glam::DVec3;
 
 use super::edges::{Edges, count_components};
 use super::mass::volume_about;
-use super::{MeshError, MeshReport, TriMesh};
+use super::{MeshError, MeshReport, MeshSolid, TriMesh};
+use crate::MassProperties;
 
 /// Height over longest edge [-] below which a triangle is taken for a line: a few thousand times the rounding of `f64`.
 const FLAT: f64 = 1e-12;
-
-/// Volume over area and diagonal [-] below which nothing is enclosed: a flat sheet whose corners were rounded to `f32`.
-const SHEET: f64 = 1e-7;
 
 /// A cleaned mesh and what was found in it.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,17 +21,42 @@ pub struct LoadedMesh {
     pub report: MeshReport,
 }
 
+/// A cleaned mesh, the solid it encloses, and what was found in it.
+#[derive(Clone, Debug)]
+pub struct LoadedSolid {
+    /// The solid.
+    pub solid: MeshSolid,
+    /// What was found and mended. The volume of a closed mesh is that of the space it fills.
+    pub report: MeshReport,
+    /// Mass properties of the space that a closed mesh fills; none for an open mesh, and for one whose triangles cut each other
+    /// too often.
+    pub properties: Option<MassProperties>,
+}
+
 impl LoadedMesh {
-    /// Refuses a surface that encloses nothing, such as a flat sheet. One with holes passes, if it still encloses
-    /// something.
-    pub fn require_volume(&self) -> Result<(), MeshError> {
-        let MeshReport {
-            volume, area, bounds, ..
-        } = self.report;
-        if volume.abs() <= SHEET * area * bounds.size().length() {
-            return Err(MeshError::NoVolume { volume, area });
+    /// The solid it encloses.
+    pub fn into_solid(self) -> LoadedSolid {
+        let solid = MeshSolid::new(self.mesh);
+        let mut report = self.report;
+        let filled = solid.filled();
+        report.tangled = report.closed && filled.is_none();
+        if let Some(filled) = filled {
+            report.overlap = filled.overlap;
+            report.inverted = filled.inverted;
+            if filled.overlap + filled.inverted > 0.0 {
+                report.volume = filled.properties.volume;
+            }
         }
-        Ok(())
+        LoadedSolid {
+            solid,
+            report,
+            properties: filled.map(|filled| filled.properties),
+        }
+    }
+
+    /// Refuses a surface that encloses nothing, as [`MeshReport::require_volume`].
+    pub fn require_volume(&self) -> Result<(), MeshError> {
+        self.report.require_volume()
     }
 }
 
@@ -73,6 +96,10 @@ pub fn clean(raw: &TriMesh) -> Result<LoadedMesh, MeshError> {
         duplicate,
         turned,
         flipped,
+        closed: counts.closed,
+        overlap: 0.0,
+        tangled: false,
+        inverted: 0.0,
     };
     Ok(LoadedMesh { mesh, report })
 }

@@ -48,6 +48,14 @@ impl Edges {
         self.0.chunk_by(|a, b| a.edge == b.edge)
     }
 
+    /// The two triangles at each edge that has no others.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = [u32; 2]> {
+        self.groups().filter_map(|sides| match sides {
+            [a, b] => Some([a.triangle, b.triangle]),
+            _ => None,
+        })
+    }
+
     pub(super) fn count(&self) -> EdgeCounts {
         let mut counts = EdgeCounts {
             open: 0,

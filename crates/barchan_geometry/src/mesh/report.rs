@@ -1,7 +1,11 @@
 use std::fmt;
 
+use super::MeshError;
 use crate::Aabb;
 use crate::text::counted;
+
+/// Volume over area and diagonal [-] below which nothing is enclosed: a flat sheet whose corners were rounded to `f32`.
+const SHEET: f64 = 1e-7;
 
 /// What was found in a mesh, and what was mended. Numbers of triangles count from 0 in the file's order.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,7 +16,8 @@ pub struct MeshReport {
     pub triangles: usize,
     /// The box around it [m].
     pub bounds: Aabb,
-    /// Signed volume [m³]; of an open mesh, as if every rim were closed by a cone to the middle of the surface.
+    /// Signed volume [m³]; of an open mesh, as if every rim were closed by a cone to the middle of the surface. Of a
+    /// [`LoadedSolid`](super::LoadedSolid), the space that is filled if shells overlap or face inwards.
     pub volume: f64,
     /// Area [m²].
     pub area: f64,
@@ -33,9 +38,30 @@ pub struct MeshReport {
     pub turned: usize,
     /// Whether everything was inside out and was turned.
     pub flipped: bool,
+    /// Whether as many triangles run along each edge one way as the other: the surface encloses a volume.
+    pub closed: bool,
+    /// Volume [m³] that a sum over shells counts too often, because shells overlap or one lies in another. Known of a
+    /// [`LoadedSolid`](super::LoadedSolid) only.
+    pub overlap: f64,
+    /// Whether triangles cut each other too often for an exact volume. Known of a [`LoadedSolid`](super::LoadedSolid) only.
+    pub tangled: bool,
+    /// Volume [m³] in shells that face inwards without being cavities. Known of a [`LoadedSolid`](super::LoadedSolid) only.
+    pub inverted: f64,
 }
 
 impl MeshReport {
+    /// Refuses a surface that encloses nothing, such as a flat sheet. One with holes passes, if it still encloses
+    /// something.
+    pub fn require_volume(&self) -> Result<(), MeshError> {
+        let &Self {
+            volume, area, bounds, ..
+        } = self;
+        if volume.abs() <= SHEET * area * bounds.size().length() {
+            return Err(MeshError::NoVolume { volume, area });
+        }
+        Ok(())
+    }
+
     /// Whether every edge joins exactly two triangles that face the same side.
     pub fn is_watertight(&self) -> bool {
         self.open_edges == 0 && self.non_manifold_edges == 0 && self.inconsistent_edges == 0
@@ -66,6 +92,24 @@ impl MeshReport {
         }
         if self.flipped {
             warnings.push("the mesh was inside out; all triangles were turned".to_owned());
+        }
+        if self.overlap > 0.0 {
+            warnings.push(format!(
+                "shells overlap: the space they share, {:.4e} m³ in all, is filled once and counts once in volume and mass",
+                self.overlap
+            ));
+        }
+        if self.tangled {
+            warnings.push(
+                "triangles cut each other too often for an exact volume: it is measured, to about a thousandth"
+                    .to_owned(),
+            );
+        }
+        if self.inverted > 0.0 {
+            warnings.push(format!(
+                "a closed part faces inwards and is no cavity: its {:.4e} m³ are not filled; turn its faces where you model",
+                self.inverted
+            ));
         }
         if self.open_edges > 0 {
             warnings.push(format!(

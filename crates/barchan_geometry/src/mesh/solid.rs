@@ -1,7 +1,9 @@
 use glam::DVec3;
 
 use super::bvh::{Bvh, Closest};
+use super::edges::Edges;
 use super::exposed::exposed_surface;
+use super::filled::{Filled, filled};
 use super::winding::Clusters;
 use crate::{Aabb, Shape, TriMesh};
 
@@ -60,9 +62,18 @@ impl MeshSolid {
         self.clusters.winding_number(&self.all, p)
     }
 
+    /// Mass properties of the space inside, and how the shells lie, if the mesh is closed: if as many triangles run along each
+    /// edge one way as the other. None as well if triangles cut each other so often that it would take too long.
+    pub fn filled(&self) -> Option<Filled> {
+        Edges::of(&self.mesh.triangles)
+            .count()
+            .closed
+            .then(|| filled(&self.mesh, &self.all, &self.clusters))?
+    }
+
     /// Whether the box of triangle `t` meets the box of another for which `matters`.
     pub(super) fn meets_box_of(&self, t: usize, matters: impl Fn(usize) -> bool) -> bool {
-        self.all.any_box_meets(&Aabb::of_points(self.mesh.corners(t)), &matters)
+        self.all.any_box_meets(&Aabb::of_points(self.mesh.corners(t)), matters)
     }
 
     fn surface(&self) -> &Bvh {

@@ -4,7 +4,9 @@
 //! open one, the number of layers where solids overlap. Clusters of triangles far away are summed as one by the first
 //! two terms of their expansion ([Barill18]), triangles nearby exactly ([vanOosterom83]).
 
+use std::cell::Cell;
 use std::f64::consts::PI;
+use std::ops::Range;
 
 use glam::{DMat3, DVec3};
 
@@ -184,10 +186,25 @@ impl Clusters {
 
     /// Winding number [-] around `p` [m] of the triangles of `bvh`, which must be the tree this was made for.
     pub fn winding_number(&self, bvh: &Bvh, p: DVec3) -> f64 {
-        self.sum(bvh, 0, bvh.local(p)) / (4.0 * PI)
+        let leaf = |slots: Range<usize>, q: DVec3| solid_angle(&bvh.triangles[slots], q);
+        self.sum(bvh, 0, bvh.local(p), &leaf) / (4.0 * PI)
     }
 
-    fn sum(&self, bvh: &Bvh, number: u32, q: DVec3) -> f64 {
+    /// Winding number [-] around `q`, in the tree's own coordinates, without the triangles of the numbers `left_out`, all of which hold
+    /// `q`; and the number of triangles that were summed one by one.
+    pub fn winding_number_without(&self, bvh: &Bvh, q: DVec3, left_out: &[u32]) -> (f64, usize) {
+        let summed = Cell::new(0);
+        let leaf = |slots: Range<usize>, q: DVec3| {
+            summed.set(summed.get() + slots.len());
+            slots
+                .filter(|&slot| !left_out.contains(&bvh.number(slot)))
+                .map(|slot| solid_angle(&bvh.triangles[slot..=slot], q))
+                .sum()
+        };
+        (self.sum(bvh, 0, q, &leaf) / (4.0 * PI), summed.get())
+    }
+
+    fn sum(&self, bvh: &Bvh, number: u32, q: DVec3, leaf: &impl Fn(Range<usize>, DVec3) -> f64) -> f64 {
         let (angles, far) = self.0[number as usize].solid_angles(q);
         let children = &bvh.nodes[number as usize].children;
         let mut total = 0.0;
@@ -196,10 +213,8 @@ impl Clusters {
                 f64::from(angles[lane])
             } else {
                 match children[lane] {
-                    Child::Node(child) => self.sum(bvh, child, q),
-                    Child::Leaf { first, count, .. } => {
-                        solid_angle(&bvh.triangles[first as usize..(first + count) as usize], q)
-                    }
+                    Child::Node(child) => self.sum(bvh, child, q, leaf),
+                    Child::Leaf { first, count, .. } => leaf(first as usize..(first + count) as usize, q),
                 }
             };
         }

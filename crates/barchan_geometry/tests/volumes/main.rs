@@ -1,5 +1,6 @@
 //! Solids as signed distance: meshes, sampled fields, iso-surfaces, mass properties.
 
+mod filled;
 mod isosurface;
 mod mass;
 mod mesh_solid;

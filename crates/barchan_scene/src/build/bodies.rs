@@ -14,7 +14,7 @@ use glam::{DMat3, DQuat, DVec3};
 
 use super::{BuildStep, BuildWatch, SceneError};
 use crate::scene::{BodyPlan, JointPlace, JointPlan, JointType, Scene};
-use crate::shapes::PlacedShape;
+use crate::shapes::{ClosedMesh, PlacedShape};
 
 /// Relative error accepted in the mass of a dynamic body [-].
 const DYNAMIC_TOLERANCE: f64 = 1e-3;
@@ -88,7 +88,7 @@ impl Scene {
             source,
         };
         let exact = match mesh {
-            Some(mesh) => Some((mass_properties(&mesh), mesh)),
+            Some(mesh) => Some((mesh.properties, mesh.surface)),
             None if unbounded => visible.triangles().map(|triangles| (ENDLESS, triangles)),
             None => None,
         };
@@ -185,13 +185,10 @@ const ENDLESS: MassProperties = MassProperties {
 };
 
 impl BodyPlan {
-    /// The triangles of the solid as written.
-    fn placed_mesh(&self) -> Option<TriMesh> {
-        let mut mesh = self.shape.mesh.clone()?;
-        for p in &mut mesh.vertices {
-            *p = self.shape.rotation * *p + self.shape.at;
-        }
-        Some(mesh)
+    /// The closed mesh of the solid as written.
+    fn placed_mesh(&self) -> Option<ClosedMesh> {
+        let mesh = self.shape.mesh.clone()?;
+        Some(mesh.transformed(DVec3::ONE, self.shape.rotation, self.shape.at))
     }
 }
 
@@ -211,7 +208,7 @@ fn clipped(shape: &Arc<dyn Shape>, region: &Aabb, pose: &Pose) -> Arc<dyn Shape>
 /// The surface of a shape without its outermost place, and its mass properties for a density of 1; or why it has none.
 pub(crate) fn solid_of(placed: &PlacedShape) -> Result<(TriMesh, MassProperties), String> {
     if let Some(mesh) = &placed.mesh {
-        return Ok((mesh.clone(), mass_properties(mesh)));
+        return Ok((mesh.surface.clone(), mesh.properties));
     }
     let shape = &*placed.unplaced;
     let properties = properties_of(shape, DYNAMIC_TOLERANCE).map_err(|error| error.to_string())?;

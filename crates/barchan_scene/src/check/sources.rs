@@ -4,7 +4,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use barchan_geometry::clump::{Clump, ClumpError};
-use barchan_geometry::mesh::mass_properties;
 use barchan_geometry::sample::{Packing, Particles, Radii};
 use barchan_geometry::text::short;
 use barchan_geometry::{Aabb, Shape};
@@ -144,7 +143,7 @@ impl Check<'_, '_> {
             shape: placed.whole.clone(),
             packing,
             radii,
-            volume: placed.mesh.as_ref().map(|mesh| mass_properties(mesh).volume),
+            volume: placed.mesh.as_ref().map(|mesh| mesh.properties.volume),
         })
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use barchan_geometry::mesh::{self, MeshSolid};
+use barchan_geometry::mesh::{self, LoadedSolid};
 use barchan_geometry::shapes::{
     Capsule, Cone, Cuboid, Cylinder, Ellipsoid, HalfSpace, Heightmap, Intersect, Revolve, ShapeError, Sphere, Subtract,
     Torus, Union,
@@ -11,7 +11,7 @@ use barchan_geometry::{Shape, TriMesh};
 use glam::DVec3;
 use toml::de::DeValue;
 
-use super::{Entry, accept, read_nested};
+use super::{ClosedMesh, Entry, accept, read_nested};
 use crate::reader::{Reader, Table, Value};
 
 type Solid = Option<Arc<dyn Shape>>;
@@ -155,14 +155,21 @@ pub(super) fn mesh(entry: &Entry<'_, '_>) -> Solid {
     let loaded = mesh::load(&path).and_then(|loaded| loaded.require_volume().map(|()| loaded));
     match loaded {
         Ok(loaded) => {
-            for warning in loaded.report.warnings() {
+            let LoadedSolid {
+                solid,
+                report,
+                properties,
+            } = loaded.into_solid();
+            for warning in report.warnings() {
                 entry.reader.warn(span.clone(), warning, None);
             }
-            if loaded.report.is_watertight() {
-                entry.mesh.set(loaded.mesh.clone()).expect("a shape is built once");
+            if let (Some(properties), true) = (properties, report.is_watertight()) {
+                let surface = solid.mesh().clone();
+                let closed = ClosedMesh { surface, properties };
+                entry.mesh.set(closed).expect("a shape is built once");
             }
-            entry.reader.note_file(&file, checksum(&loaded.mesh));
-            Some(Arc::new(MeshSolid::new(loaded.mesh)))
+            entry.reader.note_file(&file, checksum(solid.mesh()));
+            Some(Arc::new(solid))
         }
         Err(error) => {
             entry.reader.error(span, error.to_string(), None);

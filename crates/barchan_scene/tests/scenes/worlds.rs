@@ -300,8 +300,83 @@ fn keys_turn_through_whole_angles_also_from_keys_that_leave_rotate_out() {
             let found = [(0, 0.0, 1.0), (1, 0.0, 1.0), (0, 1.0, 2.0), (0, 2.0, 3.0)]
                 .map(|(k, from, to)| turned(&world, k, DVec3::Y, from, to));
             for (found, expected) in found.into_iter().zip([angle, 2.0 * angle, 0.0, 10.0 - angle]) {
-                assert!((found - expected).abs() < 1e-6, "{angle} {ease}: {found}, not {expected}");
+                assert!(
+                    (found - expected).abs() < 1e-6,
+                    "{angle} {ease}: {found}, not {expected}"
+                );
             }
         }
     }
+}
+
+/// Boxes by their least and greatest corners, as the vertices and faces of an OBJ file.
+fn obj(boxes: &[[[f64; 3]; 2]]) -> String {
+    let mut text = String::new();
+    for (n, corners) in boxes.iter().enumerate() {
+        for k in 0..8 {
+            let [x, y, z] = [0, 1, 2].map(|axis| corners[k >> axis & 1][axis]);
+            text += &format!("v {x} {y} {z}\n");
+        }
+        for side in [
+            [0, 2, 3, 1],
+            [4, 5, 7, 6],
+            [0, 1, 5, 4],
+            [2, 6, 7, 3],
+            [0, 4, 6, 2],
+            [1, 3, 7, 5],
+        ] {
+            let [a, b, c, d] = side.map(|v| 8 * n + v + 1);
+            text += &format!("f {a} {b} {c} {d}\n");
+        }
+    }
+    text
+}
+
+#[test]
+fn fills_and_bodies_of_overlapping_shells_weigh_as_the_space_they_fill() {
+    // A cross of two bars that share 0.02 m³.
+    let bars = [
+        [[-0.5, -0.1, -0.25], [0.5, 0.1, 0.25]],
+        [[-0.1, -0.3, -0.25], [0.1, 0.3, 0.25]],
+    ];
+    let volume = 0.5 * (0.2 + 0.2 * 0.6 - 0.2 * 0.2);
+    let inertia_z = {
+        let bar = |x: f64, y: f64| 0.5 * x * y * (x * x + y * y) / 12.0;
+        bar(1.0, 0.2) + bar(0.2, 0.6) - bar(0.2, 0.2)
+    };
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("cross.obj"), obj(&bars)).unwrap();
+    let file = folder.path().join("scene.toml");
+    let text = format!(
+        "{SAND}{}[[body]]\nname = \"cross\"\nmotion = \"dynamic\"\ndensity = 500\n\
+         shape = {{ mesh = \"cross.obj\", scale = [1, 1, 2], rotate = [0, 0, 30], at = [3, 0, 2] }}\n\
+         [[body]]\nname = \"turned\"\nmotion = \"scripted\"\nkeys = [{{ time = 0 }}]\n\
+         shape = {{ mesh = \"cross.obj\", rotate = [90, 0, 0], at = [0, 5, 0] }}\n",
+        fill("0.04", "lattice", "{ mesh = \"cross.obj\", scale = 2 }")
+    );
+    std::fs::write(&file, text).unwrap();
+    let (scene, warnings) = parse_scene(&Document::read(&file).unwrap()).unwrap_or_else(|p| panic!("{p}"));
+    let overlaps = warnings
+        .iter()
+        .filter(|w| w.message.starts_with("shells overlap"))
+        .count();
+    assert_eq!(overlaps, 3, "{warnings:?}");
+    let world = scene.build().unwrap();
+    let filled = world.ledger.filled.kilograms();
+    assert!((filled / (1600.0 * 8.0 * volume) - 1.0).abs() < 1e-6, "{filled} kg");
+    let [cross, turned] = &world.bodies[..] else {
+        panic!("two bodies")
+    };
+    assert!(
+        (cross.mass() / (500.0 * 2.0 * volume) - 1.0).abs() < 1e-9,
+        "{}",
+        cross.mass()
+    );
+    assert!(cross.mass_properties.center.length() < 1e-9);
+    let found = cross.mass_properties.inertia.z_axis.z;
+    assert!((found / (2.0 * inertia_z) - 1.0).abs() < 1e-9, "{found}");
+    let properties = turned.mass_properties;
+    assert!((properties.volume / volume - 1.0).abs() < 1e-9);
+    assert!(properties.center.distance(5.0 * DVec3::Y) < 1e-9);
+    assert!((properties.inertia.y_axis.y / inertia_z - 1.0).abs() < 1e-9);
 }
