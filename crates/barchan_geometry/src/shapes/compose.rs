@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
+use super::box_tree::BoxTree;
 use super::error::not_negative;
 use super::{ShapeError, unit};
 use crate::mesh::{Face, TriMesh, convex_solid};
@@ -25,6 +26,8 @@ use crate::{Aabb, Shape, central_difference_normal};
 #[derive(Clone, Debug)]
 pub struct Union {
     parts: Vec<Part>,
+    tree: BoxTree,
+    bounds: Aabb,
     smooth: f64,
 }
 
@@ -33,6 +36,7 @@ pub struct Union {
 pub struct Subtract {
     first: Part,
     others: Vec<Part>,
+    tree: BoxTree,
     smooth: f64,
 }
 
@@ -50,17 +54,21 @@ impl Union {
         if shapes.is_empty() {
             return Err(ShapeError::Empty { what: "union" });
         }
-        let parts = shapes.into_iter().map(Part::new).collect();
-        Ok(Self { parts, smooth })
+        let parts: Vec<Part> = shapes.into_iter().map(Part::new).collect();
+        let filled = smooth * (1.0 - 1.0 / (parts.len().min(MEETING) as f64).sqrt());
+        let around = parts.iter().fold(Aabb::EMPTY, |b, part| b.union(&part.bounds));
+        Ok(Self {
+            tree: tree_of(&parts),
+            bounds: around.grown(filled),
+            parts,
+            smooth,
+        })
     }
 
     fn nearest(&self, p: DVec3) -> Least {
         let mut least = Least::new(self.smooth);
-        for (index, part) in self.parts.iter().enumerate() {
-            if let Some(distance) = part.distance_below(least.reach(), p) {
-                least.offer(index, distance);
-            }
-        }
+        self.tree
+            .search(p, |index| least.consider(index, &self.parts[index], p));
         least
     }
 }
@@ -79,9 +87,7 @@ impl Shape for Union {
     }
 
     fn bounds(&self) -> Aabb {
-        let filled = self.smooth * (1.0 - 1.0 / (self.parts.len().min(MEETING) as f64).sqrt());
-        let around = self.parts.iter().fold(Aabb::EMPTY, |b, part| b.union(&part.bounds));
-        around.grown(filled)
+        self.bounds
     }
 }
 
@@ -91,19 +97,21 @@ impl Subtract {
         let smooth = not_negative("smooth", smooth)?;
         let mut parts = shapes.into_iter().map(Part::new);
         let first = parts.next().ok_or(ShapeError::Empty { what: "subtract" })?;
-        let others = parts.collect();
-        Ok(Self { first, others, smooth })
+        let others: Vec<Part> = parts.collect();
+        Ok(Self {
+            first,
+            tree: tree_of(&others),
+            others,
+            smooth,
+        })
     }
 
     /// The first shape turned inside out, and the others after it: what surrounds the solid.
     fn nearest(&self, p: DVec3) -> Least {
         let mut least = Least::new(self.smooth);
         least.offer(0, -self.first.distance(p));
-        for (index, part) in self.others.iter().enumerate() {
-            if let Some(distance) = part.distance_below(least.reach(), p) {
-                least.offer(index + 1, distance);
-            }
-        }
+        self.tree
+            .search(p, |index| least.consider(index + 1, &self.others[index], p));
         least
     }
 }
@@ -204,14 +212,14 @@ impl Part {
         self.distance_below(f64::INFINITY, p).unwrap_or(f64::INFINITY)
     }
 
-    /// The distance, or `None` if the box alone shows that it is `reach` or more. Inside the box nothing is known: the
+    /// The distance, or `None` if the box alone shows that it is more than `reach`. Inside the box nothing is known: the
     /// distance may be negative, and so may `reach`.
     fn distance_below(&self, reach: f64, p: DVec3) -> Option<f64> {
         let outside = self.beyond_bounds(p).length();
         if outside == 0.0 {
             return Some(self.shape.distance(p));
         }
-        (outside < reach).then(|| self.shape.distance(p).max(outside))
+        (outside <= reach).then(|| self.shape.distance(p).max(outside))
     }
 
     fn normal(&self, p: DVec3) -> DVec3 {
@@ -224,6 +232,10 @@ impl Part {
     }
 }
 
+fn tree_of(parts: &[Part]) -> BoxTree {
+    BoxTree::new(&parts.iter().map(|part| part.bounds).collect::<Vec<_>>())
+}
+
 /// As many shapes share one fillet; where more meet, the nearest do.
 const MEETING: usize = 8;
 
@@ -232,7 +244,7 @@ struct Least {
     smooth: f64,
     values: [f64; MEETING],
     count: usize,
-    /// Which was least.
+    /// Which was least; of equal ones, the first in the list.
     first: usize,
 }
 
@@ -252,6 +264,14 @@ impl Least {
         self.values[0] + self.smooth
     }
 
+    /// Offers the distance of a part, unless its box is out of reach; returns the reach [m] from then on.
+    fn consider(&mut self, index: usize, part: &Part, p: DVec3) -> f64 {
+        if let Some(distance) = part.distance_below(self.reach(), p) {
+            self.offer(index, distance);
+        }
+        self.reach()
+    }
+
     fn offer(&mut self, index: usize, value: f64) {
         let place = self.values[..self.count].partition_point(|&v| v <= value);
         if place < MEETING {
@@ -259,7 +279,7 @@ impl Least {
             self.values[place] = value;
             self.count = (self.count + 1).min(MEETING);
         }
-        if place == 0 {
+        if place == 0 || value == self.values[0] && index < self.first {
             self.first = index;
         }
     }
@@ -268,6 +288,10 @@ impl Least {
     fn blend(&self) -> (f64, usize) {
         let least = self.values[0];
         let (mut count, mut sum, mut squares, mut level) = (1.0, 0.0, 0.0, self.smooth);
+        // Where distances are too large for a number there is nothing to blend.
+        if least == f64::INFINITY {
+            return (least, 1);
+        }
         for above in self.values[1..self.count].iter().map(|v| v - least) {
             // It adds nothing to the sum, and what follows is higher still.
             if above >= level {
@@ -384,6 +408,55 @@ mod tests {
                 0.01 * f64::from(k),
             );
             assert_eq!(one.distance(p), other.distance(p));
+        }
+    }
+
+    #[test]
+    fn a_union_of_many_shapes_answers_as_all_of_them_would() {
+        let place = |k: u64| 4.0 * crate::random::Stream::new(1, k).unit_cube();
+        let balls: Vec<_> = (0..300).map(|k| ball(0.3, place(k))).chain([wall(DVec3::Z)]).collect();
+        let all: Vec<Part> = balls.iter().cloned().map(Part::new).collect();
+        let cube: Arc<dyn Shape> = Arc::new(Cuboid::new(DVec3::splat(9.0)).unwrap());
+        for smooth in [0.0, 0.2] {
+            let union = Union::new(balls.clone(), smooth).unwrap();
+            let cut = Subtract::new([vec![cube.clone()], balls.clone()].concat(), smooth).unwrap();
+            for k in 0..500 {
+                let p = place(1000 + k) * 1.5 - 1.0;
+                let mut least = Least::new(smooth);
+                all.iter()
+                    .enumerate()
+                    .for_each(|(k, part)| least.offer(k, part.distance(p)));
+                assert_eq!(union.nearest(p).blend(), least.blend());
+                assert_eq!(union.nearest(p).first, least.first);
+                let mut around = Least::new(smooth);
+                around.offer(0, -cube.distance(p));
+                all.iter()
+                    .enumerate()
+                    .for_each(|(k, part)| around.offer(k + 1, part.distance(p)));
+                assert_eq!(cut.distance(p), -around.blend().0);
+            }
+        }
+    }
+
+    #[test]
+    fn distances_too_large_for_a_number_do_not_panic() {
+        let far = |x: f64| ball(1.0, DVec3::X * x);
+        for (parts, smooth) in [(vec![far(0.0), far(0.5)], 1e308), (vec![far(0.0), far(1e308)], 0.0)] {
+            let union = Union::new(parts.clone(), smooth).unwrap();
+            let cut = Subtract::new(parts.clone(), smooth).unwrap();
+            let common = Intersect::new(parts, smooth).unwrap();
+            for p in [
+                DVec3::ZERO,
+                DVec3::splat(1e307),
+                DVec3::splat(-1e308),
+                union.bounds().center(),
+            ] {
+                for shape in [&union as &dyn Shape, &cut, &common] {
+                    shape.distance(p);
+                    shape.normal(p);
+                }
+            }
+            assert!(union.distance(DVec3::splat(-1e308)) > 0.0);
         }
     }
 

@@ -3,6 +3,7 @@
 //! Every length is outer size [m], as a ruler would find it: rounding does not make a box larger, and a capsule's height
 //! includes its caps. Solids are centred on the origin and stand along z; [`Transformed`] puts them elsewhere.
 
+mod box_tree;
 mod capsule;
 mod compose;
 mod cone;

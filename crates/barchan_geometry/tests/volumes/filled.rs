@@ -124,7 +124,7 @@ fn boxes_on_a_grid(seed: u64, count: u64) -> (TriMesh, Moments, f64, f64) {
 
 #[test]
 fn boxes_that_share_planes_edges_and_corners_fill_the_cells_they_cover() {
-    for seed in 0..60 {
+    for seed in 0..24 {
         let (mesh, expected, overlap, inverted) = boxes_on_a_grid(seed, 2 + seed % 5);
         let found = filled(&mesh);
         let what = format!("seed {seed}");
