@@ -8,6 +8,8 @@ const WINDOW: f64 = 5.0;
 const SHORTEST: f64 = 1.0;
 /// Fewest notes that tell a speed.
 const FEWEST: usize = 3;
+/// Notes from which on the longest time between two of them is left out.
+const ENOUGH: usize = 6;
 /// Time between two notes that are kept [s].
 const APART: f64 = 0.05;
 
@@ -41,7 +43,14 @@ impl Estimate {
     pub fn left(&self) -> Option<f64> {
         let (start, before) = *self.notes.front()?;
         let (now, share) = self.latest;
-        let (spent, done) = (now - start, share - before);
+        let (mut spent, mut done) = (now - start, share - before);
+        // A single stall, such as a full disk buffer, says nothing about what follows.
+        if self.notes.len() >= ENOUGH {
+            let steps = self.notes.iter().zip(self.notes.iter().skip(1));
+            let steps = steps.map(|(a, b)| (b.0 - a.0, b.1 - a.1));
+            let (longest, its_share) = steps.fold((0.0, 0.0), |most, step| if step.0 > most.0 { step } else { most });
+            (spent, done) = (spent - longest, done - its_share);
+        }
         let is_known = self.notes.len() >= FEWEST && spent >= SHORTEST && done > 0.0;
         is_known.then(|| (1.0 - share).max(0.0) * spent / done)
     }
@@ -86,6 +95,12 @@ mod tests {
         // 300 frames of 0.1 s, then frames of 0.5 s: after 12 of these, only they count.
         let left = after(312, 1000, |k| if k < 300 { 0.1 } else { 0.5 }).unwrap();
         assert!((left - 688.0 * 0.5).abs() < 1.0, "{left} s");
+    }
+
+    #[test]
+    fn a_single_stall_does_not_count() {
+        let left = after(60, 100, |k| if k == 50 { 30.0 } else { 0.2 }).unwrap();
+        assert!((left - 40.0 * 0.2).abs() < 1e-6, "{left} s");
     }
 
     #[test]
