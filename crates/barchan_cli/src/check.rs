@@ -96,10 +96,11 @@ pub struct ScenesArguments {
 }
 
 pub fn scenes(arguments: &ScenesArguments) {
+    let width = BUILT_IN.iter().map(|scene| scene.name.len()).max().unwrap_or(0);
     for scene in BUILT_IN {
         match arguments.json {
             true => say!("{}", json!({ "name": scene.name, "about": scene.about })),
-            false => say!("{:<14} {}", scene.name, scene.about),
+            false => say!("{:width$}  {}", scene.name, scene.about),
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use barchan::scene::{Document, Scene, built_in, parse_scene};
+use barchan::scene::reader::near_miss;
+use barchan::scene::{BUILT_IN, Document, Scene, built_in, parse_scene};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -21,6 +22,14 @@ pub struct SceneArguments {
     pub set: Vec<String>,
 }
 
+/// Returns the built-in scene that was probably meant by `path`, and how to see all of them.
+fn guess(path: &Path) -> String {
+    let names: Vec<&str> = BUILT_IN.iter().map(|scene| scene.name).collect();
+    let word = path.file_stem().unwrap_or_default().to_string_lossy();
+    let meant = near_miss(&word, &names).map_or(String::new(), |name| format!("did you mean `{name}`? "));
+    format!("{meant}`barchan scenes` lists the built-in scenes")
+}
+
 impl SceneArguments {
     /// The scene's text with what was set beside it.
     pub fn document(&self) -> Result<Document, Failure> {
@@ -28,17 +37,13 @@ impl SceneArguments {
         // A folder of that name may be the scene's own cache.
         let found = match built_in(&self.scene) {
             Some(document) if !path.is_file() => document,
-            _ => Document::read(path).map_err(|reason| {
-                let known = barchan::scene::BUILT_IN.iter().map(|scene| scene.name);
-                let known: Vec<&str> = known.filter(|_| !path.exists()).collect();
-                match known.is_empty() {
-                    true => Failure::input(format!("cannot read {}: {reason}", self.scene)),
-                    false => Failure::input(format!(
-                        "cannot read {}: {reason}; built-in scenes: {}",
-                        self.scene,
-                        known.join(", ")
-                    )),
-                }
+            _ => Document::read(path).map_err(|reason| match path.try_exists() {
+                Ok(false) => Failure::input(format!(
+                    "there is neither a file nor a built-in scene {}; {}",
+                    self.scene,
+                    guess(path)
+                )),
+                _ => Failure::input(format!("cannot read {}: {reason}", self.scene)),
             })?,
         };
         Ok(self.set.iter().fold(found, Document::with))

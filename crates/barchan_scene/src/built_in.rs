@@ -41,15 +41,15 @@ scenes! {
     "ladder": "sand is poured over a rope ladder, whose ropes are cut in the end",
     "silo": "sand runs out of a silo, is caught and counted",
     "hourglass-clumps": "27,427 tetrahedra run through an hourglass",
-    "hourglass-clumps-small": "the same with fewer of them",
+    "hourglass-clumps-small": "hourglass-clumps with fewer of them",
     "splash-clumps": "a steel ball falls into 45,494 tetrahedra before a glass wall",
-    "splash-clumps-small": "the same with fewer of them",
+    "splash-clumps-small": "splash-clumps with fewer of them",
     "avalanche": "70,000 tetrahedra sweep gates and a wall away",
-    "avalanche-small": "the same with fewer of them",
+    "avalanche-small": "avalanche with fewer of them",
     "bulldozer-clumps": "a bulldozer clears tetrahedra and blocks away",
-    "bulldozer-clumps-small": "the same with fewer of them",
+    "bulldozer-clumps-small": "bulldozer-clumps with fewer of them",
     "rings": "1000 rings of 110 spheres fall onto poles",
-    "rings-small": "the same with fewer of them",
+    "rings-small": "rings with fewer of them",
 }
 
 /// The text of the built-in scene called `name`, for [`parse_scene`](crate::parse_scene).

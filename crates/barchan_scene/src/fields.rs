@@ -203,7 +203,7 @@ fn read_kind<'d>(reader: &Reader<'d>, what: &'static str, kind: &'static Kind, v
         Kind::Direction => reader.direction(what, value).map(Datum::Vector),
         Kind::Color => match reader.string(what, value)? {
             text if parse_color(&text).is_some() => parse_color(&text).map(Datum::Color),
-            _ => reader.refuse(what, value, "a colour such as \"#c2a06b\""),
+            _ => reader.refuse(what, value, "a color such as \"#c2a06b\" or \"#a33\""),
         },
         Kind::Range => reader.range(what, value).map(Datum::Range),
         Kind::Turn => read_turn(reader, what, value).map(Datum::Turn),
@@ -260,12 +260,15 @@ fn read_named<'d>(
     Some(named.into_iter().map(item).collect())
 }
 
-/// `#rrggbb` as three bytes.
+/// Returns `#rrggbb` or `#rgb`, short for `#rrggbb` with each digit twice, as three bytes.
 fn parse_color(text: &str) -> Option<[u8; 3]> {
-    let digits = text.strip_prefix('#').filter(|d| d.len() == 6 && d.is_ascii())?;
-    let number = u32::from_str_radix(digits, 16).ok()?;
-    let [_, r, g, b] = number.to_be_bytes();
-    digits.chars().all(|c| c.is_ascii_hexdigit()).then_some([r, g, b])
+    let digits: Option<Vec<u32>> = text.strip_prefix('#')?.chars().map(|c| c.to_digit(16)).collect();
+    let byte = |high: u32, low: u32| (16 * high + low) as u8;
+    match digits?[..] {
+        [r, g, b] => Some([byte(r, r), byte(g, g), byte(b, b)]),
+        [r, s, g, h, b, c] => Some([byte(r, s), byte(g, h), byte(b, c)]),
+        _ => None,
+    }
 }
 
 /// The place of `name` among `names`, or an error at `span` that says what there is.

@@ -476,14 +476,59 @@ impl<'r, 'd> Table<'r, 'd> {
     }
 }
 
-/// "did you mean ...?" if one of the allowed words is close to `word`, and all of them.
+/// Returns "did you mean ...?" if `word` is a near miss of an allowed word, and all allowed words.
 pub fn suggestion(word: &str, allowed: &[&str]) -> String {
-    let word = word.to_lowercase();
-    let close = allowed
-        .iter()
-        .map(|candidate| (strsim::damerau_levenshtein(&word, candidate), candidate))
-        .filter(|(mistakes, candidate)| *mistakes <= candidate.len().div_ceil(3))
-        .min();
-    let guess = close.map_or(String::new(), |(_, candidate)| format!("did you mean `{candidate}`? "));
+    let guess = near_miss(word, allowed).map_or(String::new(), |near| format!("did you mean `{near}`? "));
     format!("{guess}allowed: {}", allowed.join(", "))
+}
+
+/// Returns the one of `words` that was most likely meant by `word`, if it differs by few letters.
+pub fn near_miss<'a>(word: &str, words: &[&'a str]) -> Option<&'a str> {
+    let word = word.to_lowercase();
+    // Short words are often a few letters apart without meaning the same: `mass` and `ease`.
+    let most = |candidate: &str| match word.chars().count().max(candidate.chars().count()) {
+        0..=2 => 0,
+        3..=5 => 1,
+        6..=11 => 2,
+        _ => 3,
+    };
+    let near = words
+        .iter()
+        .map(|&candidate| (strsim::damerau_levenshtein(&word, &candidate.to_lowercase()), candidate))
+        .filter(|&(mistakes, candidate)| mistakes <= most(candidate));
+    near.min().map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_near_misses_are_suggested() {
+        let keys = [
+            "color",
+            "density",
+            "ease",
+            "friction",
+            "motion",
+            "opacity",
+            "angle_of_repose",
+            "at",
+        ];
+        for (word, meant) in [
+            ("mass", None),
+            ("speed", None),
+            ("prismatic", None),
+            ("it", None),
+            ("colour", Some("color")),
+            ("Color", Some("color")),
+            ("desnity", Some("density")),
+            ("frictoin", Some("friction")),
+            ("eas", Some("ease")),
+            ("att", Some("at")),
+            ("angel_of_repos", Some("angle_of_repose")),
+        ] {
+            assert_eq!(near_miss(word, &keys), meant, "{word}");
+        }
+    }
 }

@@ -60,7 +60,7 @@ fn kind(of: &Kind) -> Value {
         Kind::Text => json!({ "type": "string" }),
         Kind::Word(words) => json!({ "type": "string", "enum": words }),
         Kind::Vector | Kind::Direction => numbers(3),
-        Kind::Color => json!({ "type": "string", "pattern": "^#[0-9a-fA-F]{6}$" }),
+        Kind::Color => json!({ "type": "string", "pattern": "^#([0-9a-fA-F]{3}){1,2}$" }),
         Kind::Range => numbers(2),
         Kind::Turn => json!({ "$ref": "#/$defs/turn" }),
         Kind::Shape => json!({ "$ref": "#/$defs/shape" }),

@@ -52,7 +52,7 @@ pub const SHAPES: &[ShapeEntry] = &[
     ShapeEntry { name: "frustum",    build: build::frustum,    help: "{ radius, height, top_radius }, along z" },
     ShapeEntry { name: "torus",      build: build::torus,      help: "{ major, minor }, about z" },
     ShapeEntry { name: "half_space", build: build::half_space, help: "{ normal = [x, y, z], offset = 0 }" },
-    ShapeEntry { name: "half-space", build: build::half_space, help: "the same" },
+    ShapeEntry { name: "half-space", build: build::half_space, help: "{ normal = [x, y, z], offset = 0 }, the same as half_space" },
     ShapeEntry { name: "revolve",    build: build::revolve,    help: "[[r, z], ...], a closed profile about z" },
     ShapeEntry { name: "heightmap",  build: build::heightmap,  help: "{ file, size = [x, y], height, thickness }, a PNG" },
     ShapeEntry { name: "mesh",       build: build::mesh,       help: "\"file\", an OBJ, STL, PLY, glTF or GLB" },

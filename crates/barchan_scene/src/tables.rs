@@ -87,7 +87,7 @@ const MATERIAL: TableSpec = TableSpec {
         field("liquid",           Between(0.0, 0.5),                 Optional, "liquid on the grains, of their own volume [-]: bridges of it hold them together; with dem"),
         field("surface_tension",  Positive,                          Optional, "of that liquid [N/m]; 0.072, that of water, by default"),
         field("contact_angle",    Between(0.0, 90.0),                Optional, "at which that liquid meets the grains [deg]; 0 by default"),
-        field("color",            Color,                             Optional, "in pictures: \"#rrggbb\"; that of quartz sand by default"),
+        field("color",            Color,                             Optional, "in pictures: \"#rrggbb\" or \"#rgb\"; that of quartz sand by default"),
     ],
     exclusive: &[["friction", "angle_of_repose"]],
 };
@@ -174,7 +174,7 @@ const BODY: TableSpec = plain("body", &[
     field("until",            Number,                            Optional,              "it is gone from this time on [s]; 0 for what only holds a settling fill"),
     field("velocity",         Vector,                            Optional,              "of a dynamic body's centre of mass at first [m/s]"),
     field("angular_velocity", Vector,                            Optional,              "of a dynamic body at first [deg/s]"),
-    field("color",            Color,                             Optional,              "in pictures: \"#rrggbb\"; one of several by default"),
+    field("color",            Color,                             Optional,              "in pictures: \"#rrggbb\" or \"#rgb\"; one of several by default"),
     field("opacity",          Between(0.0, 1.0),                 Need::Number(1.0),     "in pictures: the part of the light that it holds back [-]; glass has 0.2"),
 ]);
 

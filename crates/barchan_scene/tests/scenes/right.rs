@@ -153,10 +153,13 @@ fn a_camera_moves_between_its_keys_and_stands_still_outside() {
 fn colours_are_read_and_glass_is_not_solid() {
     let (scene, _) = parse(&format!(
         "{GOOD}[materials.gravel]\ndensity = 1\ncolor = \"#0aff80\"\n\
-         [[body]]\nname = \"a\"\nopacity = 0.2\ncolor = \"#010203\"\nshape = {{ sphere = {{ radius = 1 }} }}\n"
+         [[body]]\nname = \"a\"\nopacity = 0.2\ncolor = \"#a3F\"\nshape = {{ sphere = {{ radius = 1 }} }}\n"
     ));
     assert_eq!(scene.colors, [None, Some([10, 255, 128])]);
-    assert_eq!((scene.bodies[0].color, scene.bodies[0].opacity), (Some([1, 2, 3]), 0.2));
+    assert_eq!(
+        (scene.bodies[0].color, scene.bodies[0].opacity),
+        (Some([0xaa, 0x33, 0xff]), 0.2)
+    );
 }
 
 #[test]
