@@ -34,43 +34,111 @@ impl Default for Camera {
 }
 
 impl Camera {
-    /// As near as it can be, from a pleasant angle, with all of `bounds` inside an image of width / height = `aspect`
-    /// and a margin around it. Bounds that are empty or not finite count as a unit box.
+    /// Returns a camera as near as it can be, from a pleasant angle, with all of `bounds` inside an image of
+    /// width / height = `aspect` and a margin around it. Bounds that are empty or not finite count as a unit box.
     pub fn framing(bounds: &Aabb, aspect: f32) -> Self {
-        let unit = Aabb::new(DVec3::splat(-0.5), DVec3::splat(0.5));
-        let usable = !bounds.is_empty() && bounds.is_finite();
-        let mut bounds = if usable { *bounds } else { unit };
-        if bounds.size().max_element() <= 0.0 {
-            bounds = bounds.grown(0.5);
-        }
-        let forward = -VIEWPOINT.normalize();
-        let right = forward.cross(DVec3::Z).normalize();
-        let up = right.cross(forward);
-        let fov = Self::default().vertical_fov;
-        let aspect = if aspect.is_finite() && aspect > 0.0 {
-            f64::from(aspect)
-        } else {
-            1.0
-        };
-        let slope = FILL * (0.5 * f64::from(fov)).tan() * DVec2::new(aspect, 1.0);
-
-        // A corner at (x, y, z) from the middle, seen by a camera at (s, t, -d), is inside if |x - s| <= slope (z + d):
-        // the greatest of x - slope z and of -x - slope z bound s and d from both sides.
-        let (mut high, mut low) = (DVec2::NEG_INFINITY, DVec2::NEG_INFINITY);
-        for corner in bounds.corners() {
-            let c = corner - bounds.center();
-            let side = DVec2::new(c.dot(right), c.dot(up));
-            high = high.max(side - slope * c.dot(forward));
-            low = low.max(-side - slope * c.dot(forward));
-        }
-        let shift = 0.5 * (high - low);
-        let distance = (0.5 * (high + low) / slope).max_element();
-        let target = bounds.center() + shift.x * right + shift.y * up;
+        let usual = Self::default();
+        let mut framing = Framing::new(aspect, usual.vertical_fov);
+        framing.add_bounds(bounds);
+        let [position, target] = framing.view().map(|point| point.as_vec3());
         Self {
-            position: (target - distance * forward).as_vec3(),
-            target: target.as_vec3(),
-            up: Vec3::Z,
-            vertical_fov: fov,
+            position,
+            target,
+            ..usual
         }
     }
+}
+
+/// The nearest view from a pleasant angle that shows every sphere added to it, with a margin around them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Framing {
+    /// Greatest |x / depth| and |y / depth| inside the margin [-].
+    slope: DVec2,
+    /// Greatest x - slope depth and y - slope depth of what was added, from the origin [m].
+    high: DVec2,
+    /// Greatest -x - slope depth and -y - slope depth [m].
+    low: DVec2,
+    /// Least and greatest depth [m].
+    depth: [f64; 2],
+    /// Right, up and forward.
+    axes: [DVec3; 3],
+}
+
+impl Framing {
+    /// Begins with nothing, for an image of width / height = `aspect` and a vertical field of view of `fov` [rad].
+    pub fn new(aspect: f32, fov: f32) -> Self {
+        let usable = aspect.is_finite() && aspect > 0.0;
+        let aspect = if usable { f64::from(aspect) } else { 1.0 };
+        Self {
+            slope: FILL * (0.5 * f64::from(fov)).tan() * DVec2::new(aspect, 1.0),
+            high: DVec2::NEG_INFINITY,
+            low: DVec2::NEG_INFINITY,
+            depth: [f64::INFINITY, f64::NEG_INFINITY],
+            axes: axes(),
+        }
+    }
+
+    /// Returns true if nothing was added yet.
+    pub fn is_empty(&self) -> bool {
+        self.depth[0] > self.depth[1]
+    }
+
+    /// Adds a sphere: center and radius [m]. One that is not finite does not count.
+    pub fn add(&mut self, center: DVec3, radius: f64) {
+        if !(center.is_finite() && radius.is_finite()) {
+            return;
+        }
+        let [right, up, forward] = self.axes;
+        let side = DVec2::new(center.dot(right), center.dot(up));
+        let depth = center.dot(forward);
+        // Distance from a plane x = slope depth, times its normal's length.
+        let reach = radius * (DVec2::ONE + self.slope * self.slope).map(f64::sqrt);
+        self.high = self.high.max(side - self.slope * depth + reach);
+        self.low = self.low.max(-side - self.slope * depth + reach);
+        self.depth = [self.depth[0].min(depth - radius), self.depth[1].max(depth + radius)];
+    }
+
+    /// Adds a box; a unit box for one that is empty or not finite.
+    pub fn add_bounds(&mut self, bounds: &Aabb) {
+        let unit = Aabb::new(DVec3::splat(-0.5), DVec3::splat(0.5));
+        let usable = !bounds.is_empty() && bounds.is_finite();
+        let bounds = if usable { *bounds } else { unit };
+        let around = bounds.size().max_element() <= 0.0;
+        let bounds = if around { bounds.grown(0.5) } else { bounds };
+        bounds.corners().iter().for_each(|&corner| self.add(corner, 0.0));
+    }
+
+    /// Adds what `other`, made for the same image, has.
+    pub fn join(mut self, other: &Self) -> Self {
+        self.high = self.high.max(other.high);
+        self.low = self.low.max(other.low);
+        self.depth = [self.depth[0].min(other.depth[0]), self.depth[1].max(other.depth[1])];
+        self
+    }
+
+    /// Returns position and target of the camera [m].
+    pub fn view(&self) -> [DVec3; 2] {
+        if self.is_empty() {
+            let mut unit = *self;
+            unit.add_bounds(&Aabb::of_points([]));
+            return unit.view();
+        }
+        let [right, up, forward] = self.axes;
+        // A point at (x, y, z) is inside for a camera at (s, t, -d) if |x - s| <= slope (z + d): `high` and `low` bound s
+        // and d from both sides.
+        let shift = 0.5 * (self.high - self.low);
+        let back = (0.5 * (self.high + self.low) / self.slope).max_element();
+        let middle = 0.5 * (self.depth[0] + self.depth[1]);
+        // Something without extent is looked at from nearby, not from within.
+        let back = if back + middle > 0.0 { back } else { 1.0 - middle };
+        let axis = shift.x * right + shift.y * up;
+        [axis - back * forward, axis + middle * forward]
+    }
+}
+
+/// Right, up and forward of a framing camera.
+fn axes() -> [DVec3; 3] {
+    let forward = -VIEWPOINT.normalize();
+    let right = forward.cross(DVec3::Z).normalize();
+    [right, right.cross(forward), forward]
 }

@@ -1,6 +1,6 @@
 //! What is written over a finished picture: a labelled colour bar.
 
-use font8x8::legacy::{BASIC_LEGACY, LATIN_LEGACY};
+use font8x8::legacy::{BASIC_LEGACY, LATIN_LEGACY, MISC_LEGACY};
 
 use crate::{ColorMap, Image};
 
@@ -8,8 +8,8 @@ use crate::{ColorMap, Image};
 const LETTER: u32 = 8;
 /// Light that shows through the panel behind the bar, of 256 [-].
 const THROUGH: u32 = 90;
-/// A screen of so many rows shows letters as they are; a taller one enlarges them [px].
-const ROWS: u32 = 360;
+/// Width and height of an image that shows letters as they are; a larger one enlarges them [px].
+const PLAIN: [u32; 2] = [640, 360];
 
 /// What colours mean.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,21 +18,58 @@ pub struct Legend {
     pub title: String,
     /// The numbers at both ends.
     pub range: [f32; 2],
+    /// Least and greatest number that is drawn: what lies beyond the ends has their colors.
+    pub extremes: [f32; 2],
     /// The colours between them.
     pub map: ColorMap,
 }
 
 impl Legend {
+    /// Returns the numbers below the bar: at its ends and in its middle. An end that stands for what lies beyond it has a sign.
+    pub fn labels(&self) -> [String; 3] {
+        let [low, high] = self.range;
+        let [below, above] = self.beyond();
+        let sign = |beyond: bool, sign: &'static str| if beyond { sign } else { "" };
+        [
+            sign(below, "≤ ").to_owned() + &number(low),
+            number(low + 0.5 * (high - low)),
+            sign(above, "≥ ").to_owned() + &number(high),
+        ]
+    }
+
+    /// Returns the line that says how far numbers lie beyond the ends, if any do.
+    pub fn note(&self) -> Option<String> {
+        let [least, greatest] = self.extremes.map(number);
+        match self.beyond() {
+            [false, false] => None,
+            [true, false] => Some(format!("down to {least}")),
+            [false, true] => Some(format!("up to {greatest}")),
+            [true, true] => Some(format!("from {least} to {greatest}")),
+        }
+    }
+
+    /// Returns true for each end beyond which numbers are drawn, by more than the labels can tell.
+    fn beyond(&self) -> [bool; 2] {
+        let [low, high] = self.range;
+        let [least, greatest] = self.extremes;
+        [
+            least < low && number(least) != number(low),
+            greatest > high && number(greatest) != number(high),
+        ]
+    }
+
     /// Draws the bar into the lower left corner. An image that has no room for it stays as it is.
     pub fn draw(&self, image: &mut Image) {
-        let size = (image.height / ROWS).max(1);
+        let size = (image.width / PLAIN[0]).min(image.height / PLAIN[1]).max(1);
         let letter = LETTER * size;
         let margin = 2 * letter;
-        let labels = [0.0, 0.5, 1.0].map(|part| number(self.range[0] + part * (self.range[1] - self.range[0])));
-        let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0) as u32;
-        let bar = (20 * letter).max((3 * longest + 2) * letter);
-        let width = bar.max(self.title.chars().count() as u32 * letter) + 2 * letter;
-        let height = 6 * letter;
+        let length = |text: &str| text.chars().count() as u32 * letter;
+        let (labels, note) = (self.labels(), self.note());
+        let longest = labels.iter().map(|label| length(label)).max().unwrap_or(0);
+        let bar = (20 * letter).max(3 * longest + 2 * letter);
+        let lines = [self.title.as_str(), note.as_deref().unwrap_or_default()];
+        let width = lines.iter().map(|line| length(line)).fold(bar, u32::max) + 2 * letter;
+        let height = if note.is_some() { 15 * letter / 2 } else { 6 * letter };
         if image.width < width + 2 * margin || image.height < height + 2 * margin {
             return;
         }
@@ -47,10 +84,10 @@ impl Legend {
             *pixel(image, left + x, top + 5 * letter / 2 + y) = self.map.color(x as f32 / (bar - 1) as f32);
         }
         for (k, label) in labels.iter().enumerate() {
-            let length = label.chars().count() as u32 * letter;
-            let at = left + k as u32 * (bar - length) / 2;
+            let at = left + k as u32 * (bar - length(label)) / 2;
             write(image, [at, top + 4 * letter], size, label);
         }
+        write(image, [left, top + 11 * letter / 2], size, lines[1]);
     }
 }
 
@@ -81,6 +118,8 @@ fn glyph(letter: char) -> [u8; 8] {
     let code = letter as usize;
     let found = match code {
         0..0x80 => BASIC_LEGACY.get(code),
+        0x2264 => MISC_LEGACY.get(5),
+        0x2265 => MISC_LEGACY.get(6),
         0xA0.. => LATIN_LEGACY.get(code - 0xA0),
         _ => None,
     };
@@ -127,6 +166,7 @@ mod tests {
         let legend = Legend {
             title: "speed [m/s]".to_owned(),
             range: [0.0, 2.0],
+            extremes: [0.0, 2.0],
             map: ColorMap::Viridis,
         };
         legend.draw(&mut image);
@@ -140,6 +180,60 @@ mod tests {
     }
 
     #[test]
+    fn the_ends_are_marked_where_numbers_lie_beyond_them() {
+        let legend = |range, extremes| Legend {
+            title: String::new(),
+            range,
+            extremes,
+            map: ColorMap::Grey,
+        };
+        let clipped = legend([0.0, 1.74], [0.0, 4.9]);
+        assert_eq!(clipped.labels(), ["0", "0.87", "≥ 1.74"]);
+        assert_eq!(clipped.note().as_deref(), Some("up to 4.9"));
+        let both = legend([-1.0, 1.0], [-2.0, 1.5]);
+        assert_eq!(both.labels(), ["≤ -1", "0", "≥ 1"]);
+        assert_eq!(both.note().as_deref(), Some("from -2 to 1.5"));
+        // Nothing is beyond what is shown, or by less than three digits tell.
+        for whole in [legend([0.0, 2.0], [0.5, 1.5]), legend([0.0, 2.0], [0.0, 2.0001])] {
+            assert_eq!(whole.labels(), ["0", "1", "2"]);
+            assert_eq!(whole.note(), None);
+        }
+        // The font has the signs.
+        assert!(["≤", "≥"].iter().all(|s| s.chars().all(|c| glyph(c) != glyph('?'))));
+    }
+
+    #[test]
+    fn the_bar_covers_a_small_part_of_an_image_of_any_shape() {
+        for [width, height] in [
+            [640, 360],
+            [1280, 720],
+            [720, 1280],
+            [448, 1168],
+            [600, 600],
+            [3000, 500],
+        ] {
+            let blank = Image {
+                width,
+                height,
+                pixels: vec![[200; 3]; (width * height) as usize],
+            };
+            let mut image = blank.clone();
+            let legend = Legend {
+                title: "speed [m/s]".to_owned(),
+                range: [0.0, 1.74],
+                extremes: [0.0, 4.9],
+                map: ColorMap::Viridis,
+            };
+            legend.draw(&mut image);
+            let changed = image.pixels.iter().zip(&blank.pixels).filter(|(a, b)| a != b).count();
+            assert!(
+                changed > 0 && 20 * changed < blank.pixels.len(),
+                "{width} x {height}: {changed} pixels"
+            );
+        }
+    }
+
+    #[test]
     fn a_small_image_has_no_room_for_it() {
         let image = Image {
             width: 60,
@@ -150,6 +244,7 @@ mod tests {
         let legend = Legend {
             title: String::new(),
             range: [0.0, 1.0],
+            extremes: [0.0, 1.0],
             map: ColorMap::Grey,
         };
         legend.draw(&mut drawn);

@@ -47,7 +47,7 @@ mod sun;
 mod tone;
 mod triangle;
 
-pub use camera::Camera;
+pub use camera::{Camera, Framing};
 pub use color_map::ColorMap;
 pub use engine::{Engine, Renderer};
 pub use error::Error;

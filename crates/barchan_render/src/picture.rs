@@ -116,7 +116,7 @@ impl Radii<'_> {
 pub enum Colors<'a> {
     /// The same for all, linear RGB [-].
     One([f32; 3]),
-    /// One a sphere, sRGB.
+    /// One per sphere, sRGB. They mean something, so that they come out as given, a little darker in shadow.
     Each(&'a [[u8; 3]]),
     /// As grains of sand: lighter and darker, some of quartz, some of ore.
     Grains {

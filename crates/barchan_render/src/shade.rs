@@ -28,6 +28,19 @@ pub(crate) const CREVICE_TAPS: usize = 8;
 /// What crevices of less than a few pixels leave open, of which the samples say nothing: as in a packing on the mean [-].
 pub(crate) const UNRESOLVED: f32 = 0.8;
 
+/// What a color that means a number is in full light, of the same color on a screen [-]: near to it, but below what film can show.
+pub(crate) const EVEN_WHITE: f32 = 0.82;
+/// Light of such colors in the deepest shadow, of that in the sun [-]: enough to tell them apart.
+pub(crate) const EVEN_SHADOW: f32 = 0.75;
+/// White light that such colors add in the sun [-]: dark ones would else show no shape.
+pub(crate) const EVEN_COAT: f32 = 0.03;
+/// Brightness of a surface in the sun, which is full light [-].
+pub(crate) const EVEN_LIGHT: f32 = 2.4;
+/// Albedo that the surroundings of such colors count as, so that all are lit alike [-].
+pub(crate) const EVEN_ALBEDO: f32 = 0.5;
+/// Brightness of red, green and blue light [-], ITU-R BT.709.
+pub(crate) const BRIGHTNESS: Vec3 = Vec3::new(0.2126, 0.7152, 0.0722);
+
 /// How much of a block is in a grain [-].
 pub(crate) const WORN: f32 = 0.6;
 
@@ -39,6 +52,8 @@ struct Point {
     albedo: Vec3,
     /// How far crevices reach [m].
     crevice: f32,
+    /// Whether the color means a number: then shadows must not hide it.
+    even: bool,
 }
 
 /// Everything that colours depend on.
@@ -52,8 +67,8 @@ pub(crate) struct Shader<'a> {
     sky: Option<SkyGrid>,
     /// Per mesh, per triangle.
     normals: Vec<Vec<[Vec3; 3]>>,
-    /// Linear values of sRGB bytes.
-    decoded: [f32; 256],
+    /// Light that comes out as the color of an sRGB byte.
+    exposed: [f32; 256],
     /// Middle and radius of the scene [m].
     middle: Vec3,
     radius: f32,
@@ -76,7 +91,7 @@ impl<'a> Shader<'a> {
             sun: sun_map,
             sky,
             normals: scene.meshes.iter().map(corner_normals).collect(),
-            decoded: std::array::from_fn(|k| tone::decode(k as f32 / 255.0)),
+            exposed: std::array::from_fn(|k| tone::exposure(EVEN_WHITE * tone::decode(k as f32 / 255.0))),
             middle,
             radius,
         }
@@ -146,13 +161,14 @@ impl<'a> Shader<'a> {
             normal,
             albedo: self.sphere_color(index),
             crevice: CREVICE * radius,
+            even: matches!(self.scene.spheres.colors, Colors::Each(_)),
         })
     }
 
     fn sphere_color(&self, index: usize) -> Vec3 {
         match self.scene.spheres.colors {
             Colors::One(color) => Vec3::from_array(color),
-            Colors::Each(colors) => Vec3::from_array(colors[index].map(|c| self.decoded[usize::from(c)])),
+            Colors::Each(colors) => Vec3::from_array(colors[index].map(|c| self.exposed[usize::from(c)])),
             Colors::Grains { bases, kinds, ids } => {
                 let kind = kinds.map_or(0, |kinds| usize::from(kinds[index]).min(bases.len() - 1));
                 grain(
@@ -171,6 +187,7 @@ impl<'a> Shader<'a> {
             normal: self.triangle_normal(mesh, triangle, weights, ray),
             albedo: Vec3::from_array(self.scene.meshes[mesh].color),
             crevice: self.usual_crevice(),
+            even: false,
         })
     }
 
@@ -204,6 +221,7 @@ impl<'a> Shader<'a> {
             normal: Vec3::Z,
             albedo: GROUND_COLOR,
             crevice: self.usual_crevice(),
+            even: false,
         };
         behind.lerp(self.matt(&point, place), shown)
     }
@@ -226,7 +244,12 @@ impl<'a> Shader<'a> {
             .map_or((open, 1.0), |grid| grid.see(point.position, point.normal));
         let crevice = self.crevice(point, place, turn);
         let visible = (sky / open.max(0.05)).min(1.0) * crevice;
-        let sky = open * many_bounces(visible, point.albedo) * SKY_LIGHT;
+        let around = if point.even {
+            Vec3::splat(EVEN_ALBEDO)
+        } else {
+            point.albedo
+        };
+        let sky = open * many_bounces(visible, around) * SKY_LIGHT;
 
         let below = if self.scene.ground.is_some() {
             GROUND_COLOR
@@ -235,7 +258,13 @@ impl<'a> Shader<'a> {
         };
         let ground_light = below * (self.towards_sun.z.max(0.0) * self.sun_color + SKY_LIGHT);
         let bounce = (0.6 * (1.0 - open) * clear * crevice) * ground_light;
-        point.albedo * (sun * self.sun_color + sky + bounce)
+        let light = sun * self.sun_color + sky + bounce;
+        if point.even {
+            let lit = (light.dot(BRIGHTNESS) / EVEN_LIGHT).min(1.0);
+            point.albedo * (EVEN_SHADOW + (1.0 - EVEN_SHADOW) * lit) + EVEN_COAT * lit
+        } else {
+            point.albedo * light
+        }
     }
 
     /// Part of a surface's surroundings that near surfaces on the image leave open [-].

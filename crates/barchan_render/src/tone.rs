@@ -13,6 +13,12 @@ pub(crate) fn film(light: f32) -> f32 {
     (x * (2.51 * x + 0.03) / (x * (2.43 * x + 0.59) + 0.14)).clamp(0.0, 1.0)
 }
 
+/// Returns the light of which [`film`] makes `response`, below 1 [-]: the root of its quadratic equation.
+pub(crate) fn exposure(response: f32) -> f32 {
+    let (a, b, c) = (2.51 - 2.43 * response, 0.03 - 0.59 * response, -0.14 * response);
+    ((b * b - 4.0 * a * c).max(0.0).sqrt() - b) / (2.0 * a) / 0.6
+}
+
 /// Linear to sRGB, IEC 61966-2-1.
 pub(crate) fn encode(linear: f32) -> f32 {
     if linear <= 0.003_130_8 {
@@ -75,6 +81,14 @@ mod tests {
                 (f32::from(quantised) - exact).abs() < 0.52,
                 "{light}: {quantised}, not {exact}"
             );
+        }
+    }
+
+    #[test]
+    fn exposure_undoes_the_film() {
+        for k in 0..=90 {
+            let response = k as f32 / 100.0;
+            assert!((film(exposure(response)) - response).abs() < 1e-5, "{response}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Two engines, one look: what the graphics adapter draws is what the processor draws.
 
-use barchan_render::{Camera, Colors, GpuRenderer, Image, Mesh, Picture, Radii, Spheres, render};
+use barchan_render::{Camera, ColorMap, Colors, GpuRenderer, Image, Mesh, Picture, Radii, Spheres, render};
 use glam::{Affine3A, Quat, Vec3};
 
 const WIDTH: u32 = 320;
@@ -134,6 +134,12 @@ fn both_engines_draw_the_same_pictures() {
     picture.ground = None;
     picture.spheres.colors = Colors::Each(&colors);
     compare(&mut renderer, "colors", &picture, USUAL);
+    // In shadow and over ground, with the colors of a bar.
+    let colors: Vec<[u8; 3]> = sand.iter().map(|p| ColorMap::Viridis.color(4.0 * p.z)).collect();
+    picture.spheres.colors = Colors::Each(&colors);
+    picture.ground = Some(0.0);
+    compare(&mut renderer, "bar", &picture, USUAL);
+    picture.ground = None;
     let one = [Vec3::new(0.0, 0.0, 0.2)];
     let mut picture = Picture::new(Spheres {
         positions: &one,

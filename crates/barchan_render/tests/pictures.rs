@@ -1,7 +1,7 @@
 //! Pictures whose light and shadow geometry foretells.
 
 use barchan_geometry::Aabb;
-use barchan_render::{Camera, Colors, Error, Image, Mesh, Picture, Radii, Spheres, render};
+use barchan_render::{Camera, ColorMap, Colors, Error, Image, Mesh, Picture, Radii, Spheres, render};
 use glam::{Affine3A, DVec3, Vec2, Vec3};
 
 const WIDTH: u32 = 160;
@@ -160,6 +160,47 @@ fn framed_bounds_are_inside_the_image_with_a_margin() {
         let most = seen.iter().map(|p| p.abs().max_element()).fold(0.0, f32::max);
         // Inside with a margin, and no further away than it has to be.
         assert!((0.85..0.92).contains(&most), "{bounds:?} fills {most} of the image");
+    }
+}
+
+#[test]
+fn colors_that_mean_numbers_can_be_told_in_sun_and_shadow() {
+    const STEPS: usize = 6;
+    let colors: Vec<[u8; 3]> = (0..STEPS)
+        .map(|k| ColorMap::Viridis.color(k as f32 / (STEPS - 1) as f32))
+        .collect();
+    let positions: Vec<Vec3> = (0..STEPS).map(|k| Vec3::new(k as f32 - 2.5, 0.0, 0.4)).collect();
+    let plate = [[-9.0, -9.0], [9.0, -9.0], [9.0, 9.0], [-9.0, 9.0]].map(|[x, y]| Vec3::new(x, y, 30.0));
+    let mut picture = Picture::new(Spheres {
+        positions: &positions,
+        radii: Radii::One(0.4),
+        colors: Colors::Each(&colors),
+    });
+    picture.ground = Some(0.0);
+    picture.camera = from_above(10.0);
+    picture.sun.direction = Vec3::new(-0.1, 0.1, 1.0);
+    let shade = Mesh {
+        vertices: &plate,
+        triangles: &[[0, 1, 2], [0, 2, 3]],
+        pose: Affine3A::IDENTITY,
+        color: [0.4; 3],
+        opacity: 1.0,
+    };
+    let vector = |color: [u8; 3]| Vec3::from_array(color.map(f32::from));
+    let brightness = |color: Vec3| color.dot(Vec3::new(0.2126, 0.7152, 0.0722));
+    for meshes in [vec![], vec![shade]] {
+        let in_sun = meshes.is_empty();
+        picture.meshes = meshes;
+        let image = render(&picture, WIDTH, HEIGHT).unwrap();
+        for (k, position) in positions.iter().enumerate() {
+            let at = place(10.0, *position);
+            let shown = vector(image.pixel(at.x as u32, at.y as u32));
+            let distance = |&other: &usize| shown.distance(vector(colors[other]));
+            let nearest = (0..STEPS).min_by(|a, b| distance(a).total_cmp(&distance(b)));
+            assert_eq!(nearest, Some(k), "sun: {in_sun}, {shown} for {:?}", colors[k]);
+            let part = brightness(shown) / brightness(vector(colors[k]));
+            assert!(part > 0.7, "sun: {in_sun}, {shown} for {:?}: too dark", colors[k]);
+        }
     }
 }
 

@@ -200,7 +200,7 @@ fn sphere_shadow(in: SphereOut) -> @builtin(frag_depth) f32 {
     return buffer_depth(depth);
 }
 
-// What is there: depth; normal and how far crevices reach [samples]; albedo and 1, or 2 for the ground.
+// What is there: depth; normal and how far crevices reach [samples]; albedo and 1, 2 for the ground, 3 for a color that means a number.
 struct Surface {
     @builtin(frag_depth) buffered: f32,
     @location(0) depth: f32,
@@ -260,12 +260,20 @@ fn decode(color: vec3f) -> vec3f {
     return select(pow((color + 0.055) / 1.055, vec3f(2.4)), color / 12.92, color <= vec3f(0.04045));
 }
 
+// The light of which film makes a response: the root of its quadratic equation.
+fn exposure(response: vec3f) -> vec3f {
+    let a = 2.51 - 2.43 * response;
+    let b = 0.03 - 0.59 * response;
+    let c = -0.14 * response;
+    return (sqrt(max(b * b - 4.0 * a * c, vec3f(0.0))) - b) / (2.0 * a) / 0.6;
+}
+
 fn sphere_color(color: u32, id: u32) -> vec3f {
     if scene.color_mode < 0.5 {
         return bases[0].xyz;
     }
     if scene.color_mode < 1.5 {
-        return decode(unpack4x8unorm(color).xyz);
+        return exposure(EVEN_WHITE * decode(unpack4x8unorm(color).xyz));
     }
     return grain_color(bases[color].xyz, id);
 }
@@ -298,7 +306,8 @@ fn sphere_surface(in: SphereOut) -> Surface {
     out.buffered = buffer_depth(depth);
     out.depth = depth;
     out.normal = vec4f(normal, min(CREVICE * radius / (depth * view.scale), 60000.0));
-    out.albedo = vec4f(sphere_color(in.ids.y, in.ids.x), 1.0);
+    let is_number = scene.color_mode > 0.5 && scene.color_mode < 1.5;
+    out.albedo = vec4f(sphere_color(in.ids.y, in.ids.x), select(1.0, 3.0, is_number));
     return out;
 }
 

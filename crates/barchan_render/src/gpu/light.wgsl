@@ -133,7 +133,8 @@ fn shade(@builtin(position) clip: vec4f) -> @location(0) vec4f {
     let normal = normalize(surface.xyz);
     let point = view.origin.xyz + depth * ray;
     var shown = 1.0;
-    if albedo.w > 1.5 {
+    let even = albedo.w > 2.5;
+    if albedo.w > 1.5 && !even {
         let distance = length(point.xy - scene.middle.xy) / scene.middle.w;
         shown = 1.0 - smooth_step(FADE_FROM, FADE_TO, distance);
         if shown <= 0.0 {
@@ -156,12 +157,15 @@ fn shade(@builtin(position) clip: vec4f) -> @location(0) vec4f {
     }
     let crevice = crevice_light(point, normal, depth, surface.w, clip.xy, turn);
     let visible = min(sky / max(open, 0.05), 1.0) * crevice;
-    let from_sky = open * many_bounces(visible, albedo.xyz) * SKY_LIGHT;
+    let around = select(albedo.xyz, vec3f(EVEN_ALBEDO), even);
+    let from_sky = open * many_bounces(visible, around) * SKY_LIGHT;
     let below = select(vec3f(0.3), GROUND_COLOR, scene.has_ground > 0.5);
     let ground_light = below * (max(scene.towards_sun.z, 0.0) * scene.sun_color.xyz + SKY_LIGHT);
     let bounce = 0.6 * (1.0 - open) * clear * crevice * ground_light;
-    let light = albedo.xyz * (sun * scene.sun_color.xyz + from_sky + bounce);
-    return vec4f(mix(behind, light, shown), 1.0);
+    let light = sun * scene.sun_color.xyz + from_sky + bounce;
+    let lit = min(dot(light, BRIGHTNESS) / EVEN_LIGHT, 1.0);
+    let evenly = albedo.xyz * (EVEN_SHADOW + (1.0 - EVEN_SHADOW) * lit) + EVEN_COAT * lit;
+    return vec4f(mix(behind, select(albedo.xyz * light, evenly, even), shown), 1.0);
 }
 
 // Glass: what it adds, and in the last place what it holds back.

@@ -14,6 +14,7 @@ fn constants() -> String {
         ("HORIZON", shade::HORIZON),
         ("ZENITH", shade::ZENITH),
         ("GROUND_COLOR", shade::GROUND_COLOR),
+        ("BRIGHTNESS", shade::BRIGHTNESS),
     ];
     let numbers = [
         ("FADE_FROM", shade::FADE[0]),
@@ -22,6 +23,11 @@ fn constants() -> String {
         ("CREVICE", shade::CREVICE),
         ("UNRESOLVED", shade::UNRESOLVED),
         ("WORN", shade::WORN),
+        ("EVEN_WHITE", shade::EVEN_WHITE),
+        ("EVEN_SHADOW", shade::EVEN_SHADOW),
+        ("EVEN_COAT", shade::EVEN_COAT),
+        ("EVEN_LIGHT", shade::EVEN_LIGHT),
+        ("EVEN_ALBEDO", shade::EVEN_ALBEDO),
         ("SUN_SEARCH", sun::SEARCH),
         ("SUN_WIDEST", sun::WIDEST),
         ("REFLECTANCE", glass::REFLECTANCE),
