@@ -1,9 +1,13 @@
 //! Numbers of particles as colours.
 
 use barchan_render::{ColorMap, Legend};
-use barchan_world::{Column, Table};
+use barchan_world::{Column, Frame, Table};
+use glam::Vec3;
+use rayon::prelude::*;
 
-/// What colours mean.
+use crate::nearest::Nearest;
+
+/// What colors mean.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Coloring {
     /// The material, with a little variation from grain to grain.
@@ -13,26 +17,35 @@ pub enum Coloring {
     Column {
         /// Its name.
         name: String,
-        /// The numbers at both ends of the colours; what the frame has if none is given.
+        /// The numbers at both ends of the colors; if none are given, those that all but a thousandth at either end of the
+        /// frame lie between.
         range: Option<[f32; 2]>,
-        /// The colours.
+        /// Least and greatest number of all that is drawn, for the bar; those of the frame if none are given.
+        extremes: Option<[f32; 2]>,
+        /// The colors.
         map: ColorMap,
     },
 }
 
-/// Units of columns that are known.
-const UNITS: &[(&str, &str)] = &[
-    ("speed", "m/s"),
-    ("velocity", "m/s"),
-    ("position", "m"),
-    ("radius", "m"),
-    ("density", "kg/m³"),
-    ("pressure", "Pa"),
-    ("mass", "kg"),
+/// Titles of columns that are known.
+const TITLES: &[(&str, &str)] = &[
+    ("speed", "speed [m/s]"),
+    ("velocity", "speed [m/s]"),
+    ("position", "distance from the origin [m]"),
+    ("radius", "radius [m]"),
+    // Of the settled material: 1 is as dense.
+    ("density", "relative density [-]"),
+    ("pressure", "pressure [Pa]"),
+    ("wetness", "wetness [-]"),
+    ("angular_velocity", "angular velocity [rad/s]"),
+    ("rotation", "rotation [rad]"),
 ];
 
-/// Numbers looked at to find a range.
-const LOOKED_AT: usize = 20_000;
+/// Most numbers that are sorted to find a range.
+const SORTED: usize = 20_000;
+
+/// The part of all numbers that may lie beyond each end of a range that nobody gave: 1 / `RARE` [-].
+const RARE: usize = 1000;
 
 /// The numbers of a column, one each; none if there is no such column.
 pub(crate) fn values(table: &Table, name: &str) -> Option<Vec<f32>> {
@@ -55,35 +68,94 @@ pub(crate) fn names(table: &Table) -> impl Iterator<Item = &str> {
     speed.into_iter().chain(others)
 }
 
-/// The range that all but the smallest and the largest hundredth lie in.
-pub(crate) fn range(values: &[f32]) -> [f32; 2] {
-    let step = values.len().div_ceil(LOOKED_AT).max(1);
-    let mut some: Vec<f32> = values.iter().copied().step_by(step).filter(|v| v.is_finite()).collect();
-    some.sort_unstable_by(f32::total_cmp);
-    let [Some(low), Some(high)] = [
-        some.len() / 100,
-        some.len() - some.len() / 100 - usize::from(!some.is_empty()),
-    ]
-    .map(|at| some.get(at).copied()) else {
-        return [0.0, 1.0];
-    };
-    // A heap at rest has speeds of almost zero: the bar starts at zero where it nearly does.
+/// Returns true if grains lack a column that guides have, and take it from them.
+pub(crate) fn is_followed(frame: &Frame, name: &str) -> bool {
+    let lacks = |grains: &Table| !names(grains).any(|known| known == name);
+    frame.grains.as_ref().is_some_and(lacks) && names(&frame.guides).any(|known| known == name)
+}
+
+/// Returns the number of a column of the guides for each grain: that of the nearest guide.
+pub(crate) fn follow(frame: &Frame, grains: &Table, name: &str) -> Option<Vec<f32>> {
+    let values = values(&frame.guides, name)?;
+    let (guides, grains) = (positions(&frame.guides)?, positions(grains)?);
+    let tree = Nearest::new(guides);
+    let value = |&place: &Vec3| tree.find(place).map_or(f32::NAN, |guide| values[guide]);
+    Some(grains.par_iter().map(value).collect())
+}
+
+fn positions(table: &Table) -> Option<&[Vec3]> {
+    match table.column("position") {
+        Some(Column::Vec3(positions)) => Some(positions),
+        _ => None,
+    }
+}
+
+/// A range of numbers, and the least and greatest number there is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Span {
+    /// All but a thousandth at either end lie between these.
+    pub range: [f32; 2],
+    /// All lie between these.
+    pub extremes: [f32; 2],
+}
+
+impl Span {
+    /// Returns the span of `values`; what is not finite does not count.
+    pub(crate) fn of(values: &[f32]) -> Self {
+        let finite = || values.iter().copied().filter(|v| v.is_finite());
+        let extremes = [
+            finite().fold(f32::INFINITY, f32::min),
+            finite().fold(f32::NEG_INFINITY, f32::max),
+        ];
+        if extremes[0] > extremes[1] {
+            return Self {
+                range: [0.0, 1.0],
+                extremes: [0.0, 1.0],
+            };
+        }
+        let mut some: Vec<f32> = finite().step_by(values.len().div_ceil(SORTED)).collect();
+        some.sort_unstable_by(f32::total_cmp);
+        // Rare numbers are many enough to be left out, or there are few numbers.
+        let rare = some.len() / RARE;
+        let range = match rare {
+            0 => extremes,
+            _ => [some[rare], some[some.len() - 1 - rare]],
+        };
+        Self {
+            range: range_of(range),
+            extremes,
+        }
+    }
+
+    /// Returns the span of both.
+    pub fn join(self, other: Self) -> Self {
+        let join = |a: [f32; 2], b: [f32; 2]| [a[0].min(b[0]), a[1].max(b[1])];
+        Self {
+            range: range_of(join(self.range, other.range)),
+            extremes: join(self.extremes, other.extremes),
+        }
+    }
+}
+
+/// Returns a range that is not empty. A heap at rest has speeds of almost zero: a range begins at zero where it nearly does.
+fn range_of([low, high]: [f32; 2]) -> [f32; 2] {
     let low = if low > 0.0 && low < 0.2 * high { 0.0 } else { low };
     if high > low { [low, high] } else { [low, low + 1.0] }
 }
 
-/// Colours of `values`, sRGB.
+/// Returns the colors of `values`, sRGB.
 pub(crate) fn colors(values: &[f32], [low, high]: [f32; 2], map: ColorMap) -> Vec<[u8; 3]> {
     let scale = 1.0 / (high - low).max(f32::MIN_POSITIVE);
     values.iter().map(|&value| map.color((value - low) * scale)).collect()
 }
 
-/// The bar beside the picture.
-pub(crate) fn legend(name: &str, range: [f32; 2], map: ColorMap) -> Legend {
-    let unit = UNITS.iter().find(|unit| unit.0 == name);
+/// Returns the bar beside the picture.
+pub(crate) fn legend(name: &str, range: [f32; 2], extremes: [f32; 2], map: ColorMap) -> Legend {
+    let title = TITLES.iter().find(|title| title.0 == name);
     Legend {
-        title: unit.map_or_else(|| name.to_owned(), |(_, unit)| format!("{name} [{unit}]")),
+        title: title.map_or(name, |title| title.1).to_owned(),
         range,
+        extremes,
         map,
     }
 }
@@ -109,16 +181,42 @@ mod tests {
     }
 
     #[test]
-    fn a_range_leaves_out_what_is_rare_and_is_never_empty() {
-        let mut values: Vec<f32> = (0..1000).map(|k| 100.0 + k as f32 * 0.1).collect();
+    fn a_range_leaves_out_what_is_rare_is_never_empty_and_knows_its_extremes() {
+        let mut values: Vec<f32> = (0..5000).map(|k| 100.0 + k as f32 * 0.02).collect();
         values.extend([1e9, -1e9, f32::NAN, f32::INFINITY]);
-        let [low, high] = range(&values);
+        let Span {
+            range: [low, high],
+            extremes,
+        } = Span::of(&values);
         assert!(
-            (100.0..102.0).contains(&low) && (197.0..200.0).contains(&high),
+            (100.0..100.2).contains(&low) && (199.8..200.0).contains(&high),
             "{low} {high}"
         );
-        assert_eq!(range(&[]), [0.0, 1.0]);
-        assert_eq!(range(&[3.0; 5]), [3.0, 4.0]);
-        assert_eq!(range(&[0.01, 1.0]), [0.0, 1.0]);
+        assert_eq!(extremes, [-1e9, 1e9]);
+        // Of few numbers none is rare.
+        assert_eq!(Span::of(&[1.5, 2.0, 4.9]).range, [1.5, 4.9]);
+        assert_eq!(Span::of(&[]).range, [0.0, 1.0]);
+        assert_eq!(Span::of(&[3.0; 5]).range, [3.0, 4.0]);
+        assert_eq!(Span::of(&[0.01, 1.0]).range, [0.0, 1.0]);
+        let joined = Span::of(&[1.0, 2.0]).join(Span::of(&[5.0, 6.0]));
+        assert_eq!((joined.range, joined.extremes), ([0.0, 6.0], [1.0, 6.0]));
+    }
+
+    #[test]
+    fn grains_take_what_they_lack_from_the_nearest_guide() {
+        let places = |x: &[f32]| Column::Vec3(x.iter().map(|&x| Vec3::new(x, 0.0, 0.0)).collect());
+        let mut guides = Table::default();
+        guides.push("position", places(&[0.0, 1.0]));
+        guides.push("wetness", Column::F32(vec![0.25, 0.75]));
+        let mut grains = Table::default();
+        grains.push("position", places(&[0.9, 0.1, -3.0, 7.0]));
+        let frame = Frame {
+            guides,
+            grains: Some(grains.clone()),
+            ..Frame::default()
+        };
+        assert!(is_followed(&frame, "wetness") && !is_followed(&frame, "position"));
+        assert_eq!(follow(&frame, &grains, "wetness"), Some(vec![0.75, 0.25, 0.25, 0.75]));
+        assert_eq!(follow(&frame, &grains, "heat"), None);
     }
 }

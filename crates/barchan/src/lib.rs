@@ -41,6 +41,7 @@ mod disk;
 pub mod interact;
 mod look;
 mod names;
+mod nearest;
 mod phase;
 mod pool;
 pub mod refining;
@@ -51,7 +52,7 @@ mod simulation;
 mod stage;
 mod wires;
 
-pub use coloring::Coloring;
+pub use coloring::{Coloring, Span};
 pub use disk::{cache_bytes, cache_bytes_per_frame, free_bytes};
 pub use look::{FIT, Look, LookError, Show, Viewpoint, read_frame};
 pub use names::file_name;

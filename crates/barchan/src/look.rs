@@ -4,13 +4,14 @@ use std::borrow::Cow;
 
 use barchan_geometry::Aabb;
 use barchan_io::{Cache, CacheError};
-use barchan_render::{Camera, Colors, Image, Mesh, Picture, Radii, Renderer, SAND, Spheres, linear};
+use barchan_render::{Camera, Colors, Framing, Image, Legend, Mesh, Picture, Radii, Renderer, SAND, Spheres, linear};
 use barchan_world::{BodyState, Column, Frame, Table};
 use glam::{Affine3A, DAffine3, DMat4, DQuat, DVec3, Vec3};
+use rayon::prelude::*;
 use thiserror::Error;
 
 use crate::clumps::Drawn;
-use crate::coloring::{self, Coloring};
+use crate::coloring::{self, Coloring, Span};
 use crate::stage::{Stage, StageError};
 
 /// Why there is no picture.
@@ -83,6 +84,8 @@ pub struct Viewpoint {
     pub target: Option<DVec3>,
     /// Vertical field of view instead [rad].
     pub fov: Option<f64>,
+    /// What a camera shows that frames the scene, see [`Stage::include`]; the frame that is drawn if none is given.
+    pub framing: Option<Framing>,
 }
 
 /// The name of the camera that frames the scene.
@@ -101,6 +104,15 @@ pub struct Look {
     pub coloring: Coloring,
     /// Whether bodies are lines, through which one sees the sand.
     pub wireframe: bool,
+}
+
+impl Look {
+    /// Returns width / height of each picture: of two side by side, that of one.
+    fn aspect(&self) -> f32 {
+        let [width, height] = self.size;
+        let width = if self.show == Show::Compare { width / 2 } else { width };
+        width.max(1) as f32 / height.max(1) as f32
+    }
 }
 
 impl Default for Look {
@@ -126,6 +138,14 @@ const BODY_COLORS: [[f32; 3]; 5] = [
 
 /// Middles of scenes that lie further from the origin than so many of their own sizes are moved to it: single precision.
 const FAR: f64 = 16.0;
+
+/// Particles farther from the box around most of the others and the bodies than so many of its diagonals are strays, which no
+/// framing camera follows.
+const STRAY: f64 = 4.0;
+/// The part of the particles beyond each face of that box: 1 / `OUTER` [-].
+const OUTER: usize = 200;
+/// Most particles that are looked at for it.
+const LOOKED_AT: usize = 20_000;
 
 /// Frame `number` of a cache, with what `show` needs of it.
 pub fn read_frame(cache: &Cache, number: u64, show: Show) -> Result<Frame, LookError> {
@@ -158,10 +178,24 @@ fn present<T>(read: Result<T, CacheError>) -> Result<Option<T>, CacheError> {
 }
 
 impl Stage {
-    /// A picture of a frame.
+    /// Draws a frame, with a bar that says what colors mean.
     pub fn draw(&self, frame: &Frame, look: &Look, renderer: &mut Renderer) -> Result<Image, LookError> {
+        let (mut image, legend) = self.draw_bare(frame, look, renderer)?;
+        if let Some(legend) = legend {
+            legend.draw(&mut image);
+        }
+        Ok(image)
+    }
+
+    /// Draws a frame, and returns the bar beside the image.
+    pub fn draw_bare(
+        &self,
+        frame: &Frame,
+        look: &Look,
+        renderer: &mut Renderer,
+    ) -> Result<(Image, Option<Legend>), LookError> {
         let [width, height] = look.size;
-        let (image, legend) = match (look.show, &frame.grains) {
+        Ok(match (look.show, &frame.grains) {
             (Show::Compare, None) => return Err(LookError::NoGrains { frame: frame.number }),
             (Show::Compare, Some(grains)) => {
                 if width < 2 {
@@ -175,19 +209,51 @@ impl Stage {
             }
             (Show::Finest, Some(grains)) => self.draw_table(frame, "grains", grains, look, renderer, look.size)?,
             _ => self.draw_table(frame, "guides", &frame.guides, look, renderer, look.size)?,
-        };
-        let mut image = image;
-        if let Some(legend) = legend {
-            legend.draw(&mut image);
+        })
+    }
+
+    /// Makes a camera that frames the scene show all of `frame` too, besides what it showed before; no effect on other cameras.
+    ///
+    /// The frames of a movie are all included before the first one is drawn, so that the camera stands still.
+    pub fn include(&self, frame: &Frame, look: &mut Look) -> Result<(), LookError> {
+        if !self.is_framing(&look.viewpoint) {
+            return Ok(());
         }
-        Ok(image)
+        let tables: &[(&'static str, &Table)] = match (look.show, &frame.grains) {
+            (Show::Compare, Some(grains)) => &[("guides", &frame.guides), ("grains", grains)],
+            (Show::Finest, Some(grains)) => &[("grains", grains)],
+            _ => &[("guides", &frame.guides)],
+        };
+        for (particles, table) in tables {
+            let (positions, radii) = spheres(frame, particles, table)?;
+            let drawn = Drawn::new(&self.plan.clumps, table, Cow::Borrowed(positions), radii);
+            let framing = self.framing(&look.viewpoint, look.aspect());
+            let framing = self.frame_all(framing, &drawn, &frame.bodies, DVec3::ZERO);
+            look.viewpoint.framing = Some(framing);
+        }
+        Ok(())
+    }
+
+    /// Makes a camera that frames the scene show what there is before the first frame, and where guides appear.
+    pub fn include_start(&self, look: &mut Look) {
+        if self.is_framing(&look.viewpoint)
+            && let Some([low, high]) = self.plan.bounds
+        {
+            let mut framing = self.framing(&look.viewpoint, look.aspect());
+            framing.add_bounds(&Aabb::new(low.into(), high.into()));
+            look.viewpoint.framing = Some(framing);
+        }
     }
 
     /// Where a picture is seen from at `time` [s], if its width / height is `aspect`: position [m], target [m], vertical field of view [rad].
     pub fn view(&self, viewpoint: &Viewpoint, time: f64, aspect: f32) -> Result<(DVec3, DVec3, f64), LookError> {
         let bounds = self.bounds(&[]);
         let origin = origin(&bounds);
-        let camera = self.camera(viewpoint, time, &bounds, origin, aspect)?;
+        let camera = self.camera(viewpoint, time, origin, || {
+            let mut framing = self.framing(viewpoint, aspect);
+            framing.add_bounds(&bounds);
+            framing
+        })?;
         Ok((
             camera.position.as_dvec3() + origin,
             camera.target.as_dvec3() + origin,
@@ -195,22 +261,33 @@ impl Stage {
         ))
     }
 
-    /// The columns of a frame that colours may mean, `speed` first.
+    /// Returns the columns of a frame that colors may mean, `speed` first. Grains take those that they lack from their guides.
     pub fn columns(frame: &Frame, show: Show) -> Vec<String> {
-        let names = |table: &Table| coloring::names(table).map(str::to_owned).collect();
-        match (&frame.grains, show) {
-            (Some(grains), Show::Finest | Show::Compare) => names(grains),
-            _ => names(&frame.guides),
+        let grains = frame.grains.iter().filter(|_| show != Show::Guides);
+        let mut names: Vec<String> = Vec::new();
+        for name in grains.chain([&frame.guides]).flat_map(coloring::names) {
+            if !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
+            }
         }
+        names
     }
 
-    /// The range of a column in a frame, as a bar would show it if nobody said otherwise.
-    pub fn range(frame: &Frame, show: Show, column: &str) -> Result<[f32; 2], LookError> {
-        let (particles, table) = match (&frame.grains, show) {
-            (Some(grains), Show::Finest | Show::Compare) => ("grains", grains),
+    /// Returns true if `column` is drawn on grains that have no such column, and take it from the nearest guide.
+    pub fn is_followed(frame: &Frame, show: Show, column: &str) -> bool {
+        show != Show::Guides && coloring::is_followed(frame, column)
+    }
+
+    /// Returns the span of a column in a frame, as a bar shows it if no range is given.
+    pub fn span(frame: &Frame, show: Show, column: &str) -> Result<Span, LookError> {
+        let (particles, table) = match &frame.grains {
+            Some(grains) if show != Show::Guides && !coloring::is_followed(frame, column) => ("grains", grains),
             _ => ("guides", &frame.guides),
         };
-        column_values(frame, particles, table, column).map(|values| coloring::range(&values))
+        match coloring::values(table, column) {
+            Some(values) => Ok(Span::of(&values)),
+            None => Err(no_column(frame, particles, column)),
+        }
     }
 
     fn draw_table(
@@ -221,14 +298,8 @@ impl Stage {
         look: &Look,
         renderer: &mut Renderer,
         [width, height]: [u32; 2],
-    ) -> Result<(Image, Option<barchan_render::Legend>), LookError> {
-        let missing = |column: &str| no_column(frame, particles, table, column);
-        let Some(Column::Vec3(positions)) = table.column("position") else {
-            return Err(missing("position"));
-        };
-        let Some(Column::F32(radii)) = table.column("radius") else {
-            return Err(missing("radius"));
-        };
+    ) -> Result<(Image, Option<Legend>), LookError> {
+        let (positions, radii) = spheres(frame, particles, table)?;
         let bounds = self.bounds(positions);
         let origin = origin(&bounds);
         let positions: Cow<[Vec3]> = if origin == DVec3::ZERO {
@@ -240,11 +311,27 @@ impl Stage {
         let bases = self.material_colors();
         let (colored, legend) = match &look.coloring {
             Coloring::Material => (None, None),
-            Coloring::Column { name, range, map } => {
-                let values = column_values(frame, particles, table, name)?;
-                let range = range.unwrap_or_else(|| coloring::range(&values));
+            Coloring::Column {
+                name,
+                range,
+                extremes,
+                map,
+            } => {
+                let followed = particles == "grains" && coloring::is_followed(frame, name);
+                let values = match followed {
+                    true => coloring::follow(frame, table, name),
+                    false => coloring::values(table, name),
+                };
+                let values = values.ok_or_else(|| no_column(frame, particles, name))?;
+                let (range, extremes) = match (*range, *extremes) {
+                    (Some(range), Some(extremes)) => (range, extremes),
+                    (range, extremes) => {
+                        let span = Self::span(frame, look.show, name)?;
+                        (range.unwrap_or(span.range), extremes.unwrap_or(span.extremes))
+                    }
+                };
                 let colors = coloring::colors(&drawn.spread(&values), range, *map);
-                (Some(colors), Some(coloring::legend(name, range, *map)))
+                (Some(colors), Some(coloring::legend(name, range, extremes, *map)))
             }
         };
         let kinds = match table.column("material") {
@@ -275,13 +362,13 @@ impl Stage {
                 self.meshes(&frame.bodies, origin)
             },
             ground: self.plan.ground.map(|height| (height - origin.z) as f32),
-            camera: self.camera(
-                &look.viewpoint,
-                frame.time,
-                &bounds,
-                origin,
-                width as f32 / height.max(1) as f32,
-            )?,
+            camera: self.camera(&look.viewpoint, frame.time, origin, || match look.viewpoint.framing {
+                Some(framing) => framing,
+                None => {
+                    let blank = self.framing(&look.viewpoint, width as f32 / height.max(1) as f32);
+                    self.frame_all(blank, &drawn, &frame.bodies, origin)
+                }
+            })?,
             sun: barchan_render::Sun::default(),
         };
         let mut image = renderer.render(&picture, width, height)?;
@@ -327,13 +414,73 @@ impl Stage {
         found.collect()
     }
 
+    /// Returns true if the camera of a viewpoint frames the scene, so that [`Stage::include`] has an effect.
+    pub fn is_framing(&self, viewpoint: &Viewpoint) -> bool {
+        let fits = match viewpoint.camera.as_deref() {
+            None => self.cameras.is_empty(),
+            Some(name) => name == FIT,
+        };
+        fits && (viewpoint.position.is_none() || viewpoint.target.is_none())
+    }
+
+    /// Returns what the camera of a viewpoint frames up to now.
+    fn framing(&self, viewpoint: &Viewpoint, aspect: f32) -> Framing {
+        let fov = viewpoint.fov.map_or(Camera::default().vertical_fov, |fov| fov as f32);
+        viewpoint.framing.unwrap_or_else(|| Framing::new(aspect, fov))
+    }
+
+    /// Adds spheres, bodies and the ground below them. Positions of spheres are relative to `origin`.
+    fn frame_all(&self, framing: Framing, drawn: &Drawn, bodies: &[BodyState], origin: DVec3) -> Framing {
+        let mut framing = framing;
+        let mut vertices = Aabb::of_points([]);
+        for state in bodies {
+            let index = self.plan.bodies.iter().position(|body| body.name == state.name);
+            let Some(surface) = index.and_then(|index| self.surfaces[index].as_ref()) else {
+                continue;
+            };
+            let rotation = DQuat::from_array(state.rotation);
+            let place = |v: &DVec3| state.position + rotation * *v;
+            surface.mesh.vertices.iter().for_each(|v| framing.add(place(v), 0.0));
+            vertices = vertices.union(&Aabb::of_points(surface.mesh.vertices.iter().map(place)));
+        }
+        let core = vertices.union(&middle(&drawn.positions, origin));
+        if core.is_empty() {
+            framing.add_bounds(&self.bounds(&[]));
+            return framing;
+        }
+        let diagonal = core.size().length();
+        let near = core.grown(STRAY * diagonal);
+        let blank = framing;
+        let spheres = drawn
+            .positions
+            .par_iter()
+            .zip(drawn.radii.par_iter())
+            .with_min_len(1 << 14);
+        let all = spheres.fold(
+            || blank,
+            |mut all, (position, radius)| {
+                let center = position.as_dvec3() + origin;
+                if near.contains(center) {
+                    all.add(center, f64::from(*radius));
+                }
+                all
+            },
+        );
+        let mut framing = all.reduce(|| blank, |a, b| a.join(&b));
+        // The ground on which it lies or will fall, unless that is far below.
+        if let Some(ground) = self.plan.ground.filter(|&ground| core.min.z - ground < diagonal) {
+            framing.add(core.center().with_z(ground), 0.0);
+        }
+        framing
+    }
+
+    /// Returns the camera of a viewpoint; `framing` is asked if that frames the scene.
     fn camera(
         &self,
         viewpoint: &Viewpoint,
         time: f64,
-        bounds: &Aabb,
         origin: DVec3,
-        aspect: f32,
+        framing: impl FnOnce() -> Framing,
     ) -> Result<Camera, LookError> {
         let relative = |point: DVec3| (point - origin).as_vec3();
         let of_scene = match viewpoint.camera.as_deref() {
@@ -349,7 +496,15 @@ impl Stage {
             }
         };
         let mut camera = match of_scene {
-            None => Camera::framing(&Aabb::new(bounds.min - origin, bounds.max - origin), aspect),
+            None if self.is_framing(viewpoint) => {
+                let [position, target] = framing().view().map(relative);
+                Camera {
+                    position,
+                    target,
+                    ..Camera::default()
+                }
+            }
+            None => Camera::default(),
             Some(camera) => {
                 let view = camera.at(time);
                 Camera {
@@ -367,16 +522,51 @@ impl Stage {
     }
 }
 
-fn column_values(frame: &Frame, particles: &'static str, table: &Table, column: &str) -> Result<Vec<f32>, LookError> {
-    coloring::values(table, column).ok_or_else(|| no_column(frame, particles, table, column))
+/// Returns positions [m] and radii [m] of particles.
+fn spheres<'a>(frame: &Frame, particles: &'static str, table: &'a Table) -> Result<(&'a [Vec3], &'a [f32]), LookError> {
+    match (table.column("position"), table.column("radius")) {
+        (Some(Column::Vec3(positions)), Some(Column::F32(radii))) => Ok((positions, radii)),
+        (Some(Column::Vec3(_)), _) => Err(no_column(frame, particles, "radius")),
+        _ => Err(no_column(frame, particles, "position")),
+    }
 }
 
-fn no_column(frame: &Frame, particles: &'static str, table: &Table, column: &str) -> LookError {
+/// Returns the box around all positions but the outermost along each axis; `origin` is added to them.
+fn middle(positions: &[Vec3], origin: DVec3) -> Aabb {
+    let step = positions.len().div_ceil(LOOKED_AT).max(1);
+    let some: Vec<Vec3> = positions
+        .iter()
+        .copied()
+        .step_by(step)
+        .filter(|p| p.is_finite())
+        .collect();
+    if some.is_empty() {
+        return Aabb::of_points([]);
+    }
+    let outer = some.len() / OUTER;
+    let ends = [0, 1, 2].map(|axis| {
+        let mut along: Vec<f32> = some.iter().map(|p| p[axis]).collect();
+        along.sort_unstable_by(f32::total_cmp);
+        [along[outer], along[along.len() - 1 - outer]].map(f64::from)
+    });
+    let corner = |k: usize| DVec3::from_array(ends.map(|ends| ends[k])) + origin;
+    Aabb::new(corner(0), corner(1))
+}
+
+fn no_column(frame: &Frame, particles: &'static str, column: &str) -> LookError {
     LookError::NoColumn {
         particles,
         frame: frame.number,
         column: column.to_owned(),
-        present: coloring::names(table).collect::<Vec<_>>().join(", "),
+        present: Stage::columns(
+            frame,
+            if particles == "guides" {
+                Show::Guides
+            } else {
+                Show::Finest
+            },
+        )
+        .join(", "),
     }
 }
 

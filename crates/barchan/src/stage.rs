@@ -265,7 +265,11 @@ fn bodies_bounds(world: &World) -> Aabb {
 
 /// Guides, bodies and where guides appear.
 fn bounds(scene: &Scene, world: &World, ground: Option<f64>) -> Aabb {
-    let guides = Aabb::of_points((0..world.guides.len()).map(|i| world.place(i)));
+    let guides = (0..world.guides.len()).flat_map(|i| {
+        let (place, radius) = (world.place(i), DVec3::splat(f64::from(world.guides.radius[i])));
+        [place - radius, place + radius]
+    });
+    let guides = Aabb::of_points(guides);
     let emitters = scene.emitters.iter().map(|emitter| emitter.shape.bounds());
     let finite = emitters.filter(Aabb::is_finite);
     let mut bounds = finite.fold(guides.union(&bodies_bounds(world)), |all, one| all.union(&one));

@@ -7,7 +7,7 @@ mod source;
 use std::path::{Path, PathBuf};
 
 use barchan::render::{Error, MovieError};
-use barchan::{Coloring, LookError, Show, Stage, file_name};
+use barchan::{Coloring, Look, LookError, Stage, file_name};
 use clap::Args;
 
 use crate::failure::Failure;
@@ -73,7 +73,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let progress = Progress::new("drawing");
     let interrupt = Interrupt::listen(&progress)?;
-    let mut source = open(arguments, look.show, &progress)?;
+    let mut source = open(arguments, &look, &progress)?;
     interrupt.begin_frames();
     let default = || PathBuf::from(format!("{}.mp4", file_name(&source.name())));
     let output = arguments.output.clone().unwrap_or_else(default);
@@ -81,8 +81,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Target::Picture => Some(arguments.frame.unwrap_or_else(|| source.last_frame())),
         Target::Folder | Target::Movie => None,
     };
+    if let Coloring::Column { name, .. } = &look.coloring
+        && source.is_followed(name)?
+    {
+        tell!("note: grains have no column `{name}` and take that of the nearest guide; --guides draws guides");
+    }
     if chosen.is_none() {
-        find_range(source.as_mut(), &mut look.coloring, look.show)?;
+        source.survey(&mut look)?;
     }
     let mut reel = Reel::create(&output, look.size, source.frame_rate(), arguments.fps, arguments.speed)?;
     let mut renderer = arguments.look.renderer()?;
@@ -90,6 +95,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let stop = interrupt.is_requested();
         if !stop && reel.wants(time) {
             let frame = load()?;
+            if chosen.is_none() {
+                // No effect where the survey has seen all frames.
+                stage.include(&frame, &mut look).map_err(failure)?;
+            }
             let image = stage.draw(&frame, &look, &mut renderer).map_err(failure)?;
             reel.push(frame.number, &image)?;
         }
@@ -105,7 +114,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-fn open(arguments: &Arguments, show: Show, progress: &Progress) -> Result<Box<dyn Source>, Failure> {
+fn open(arguments: &Arguments, look: &Look, progress: &Progress) -> Result<Box<dyn Source>, Failure> {
     let path = Path::new(&arguments.what);
     if path.is_dir() {
         if let Some(set) = arguments.set.first() {
@@ -114,7 +123,7 @@ fn open(arguments: &Arguments, show: Show, progress: &Progress) -> Result<Box<dy
                 path.display()
             )));
         }
-        return Ok(Box::new(CacheSource::open(path, show, arguments.frames)?));
+        return Ok(Box::new(CacheSource::open(path, look, arguments.frames)?));
     }
     let frames = match arguments.frame {
         Some(frame) => Some(frame),
@@ -123,20 +132,10 @@ fn open(arguments: &Arguments, show: Show, progress: &Progress) -> Result<Box<dy
     Ok(Box::new(SceneSource::open(
         &arguments.what,
         &arguments.set,
-        show,
+        look.show,
         frames,
         progress,
     )?))
-}
-
-/// A movie's colours must mean the same from its first image to its last: the range is looked for where frames are at hand.
-fn find_range(source: &mut dyn Source, coloring: &mut Coloring, show: Show) -> Result<(), Failure> {
-    if let Coloring::Column { name, range, .. } = coloring
-        && range.is_none()
-    {
-        *range = source.range(name, show)?;
-    }
-    Ok(())
 }
 
 /// Whose fault it is that there is no picture.

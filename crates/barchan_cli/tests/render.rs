@@ -80,14 +80,23 @@ fn images(movie: &Path) -> u32 {
     u32::from_be_bytes(bytes[at + 12..at + 16].try_into().unwrap())
 }
 
-/// The brightest and the darkest pixel, as sums of red, green and blue.
-fn extremes(picture: &Path) -> (u32, u32) {
+/// Width and pixels of a picture.
+fn pixels(picture: &Path) -> (usize, Vec<[u8; 3]>) {
     let mut reader = png::Decoder::new(std::io::BufReader::new(fs::File::open(picture).unwrap()))
         .read_info()
         .unwrap();
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
     reader.next_frame(&mut pixels).unwrap();
-    let sums = pixels.chunks(3).map(|p| p.iter().map(|&c| u32::from(c)).sum::<u32>());
+    (
+        reader.info().width as usize,
+        pixels.chunks(3).map(|p| [p[0], p[1], p[2]]).collect(),
+    )
+}
+
+/// The brightest and the darkest pixel, as sums of red, green and blue.
+fn extremes(picture: &Path) -> (u32, u32) {
+    let (_, pixels) = pixels(picture);
+    let sums = pixels.iter().map(|p| p.iter().map(|&c| u32::from(c)).sum::<u32>());
     (sums.clone().max().unwrap(), sums.min().unwrap())
 }
 
@@ -167,6 +176,127 @@ fn cameras_and_colours_change_the_picture() {
         assert!(!seen.contains(&picture), "{options:?} changes nothing");
         seen.push(picture);
     }
+}
+
+#[test]
+fn grains_take_the_colors_of_guides_and_say_so() {
+    let folder = folder_with_scene();
+    let at = folder.path();
+    let wet = SCENE.replace("density = 1200", "density = 1200\ncohesion = 500\nwetness = 0.5")
+        + "[solver]\nkind = \"sph\"\n[refine]\nradius = 0.01\n";
+    fs::write(at.join("wet.toml"), wet).unwrap();
+    done(at, &["run", "wet.toml", "-o", "cache", "--frames", "3"]);
+    let mut seen: Vec<Vec<u8>> = Vec::new();
+    for column in ["wetness", "pressure", "density", "speed"] {
+        for (what, frame) in [("cache", "3"), ("wet.toml", "0")] {
+            let said = done(
+                at,
+                &[
+                    "render", what, "-o", "p.png", "--frame", frame, "--size", "320x180", "--color", column,
+                ],
+            );
+            let noted = said.contains(column) && said.contains("nearest guide") && said.contains("--guides");
+            assert_eq!(noted, column != "speed", "{column}: {said}");
+        }
+        let shot = ["render", "cache", "-o", "p.png", "--size", "320x180", "--color", column];
+        done(at, &shot);
+        let grains = fs::read(at.join("p.png")).unwrap();
+        done(at, &[&shot[..], &["--guides"]].concat());
+        assert_ne!(grains, fs::read(at.join("p.png")).unwrap(), "grains were not drawn");
+        assert!(!seen.contains(&grains), "{column} looks as another column");
+        seen.push(grains);
+    }
+    // A movie, too.
+    done(
+        at,
+        &[
+            "render", "cache", "-o", "m.mp4", "--size", "80x46", "--color", "wetness",
+        ],
+    );
+    // A column that neither has.
+    let (code, said) = barchan(at, &["render", "cache", "-o", "p.png", "--color", "heat"]);
+    assert!(
+        code == 2 && said.contains("wetness") && said.contains("speed"),
+        "{code}: {said}"
+    );
+}
+
+#[test]
+fn a_fitting_camera_leaves_a_margin_in_all_pictures_of_a_movie() {
+    let folder = folder_with_scene();
+    let at = folder.path();
+    // All of it is coal, which is darker than ground, sky and shadows, and falls apart.
+    let coal = SCENE
+        .replace("material = \"sand\"", "material = \"coal\"")
+        .replace("duration = 0.2", "duration = 0.6");
+    fs::write(at.join("coal.toml"), coal).unwrap();
+    done(at, &["run", "coal.toml", "-o", "cache"]);
+    for (what, size) in [("cache", "120x50"), ("cache", "50x120"), ("coal.toml", "70x70")] {
+        done(
+            at,
+            &[
+                "render", what, "-o", "frames", "--size", size, "--camera", "fit", "--fps", "10",
+            ],
+        );
+        for entry in fs::read_dir(at.join("frames")).unwrap() {
+            let path = entry.unwrap().path();
+            let (width, pixels) = pixels(&path);
+            let height = pixels.len() / width;
+            let mut dark = 0;
+            for (k, pixel) in pixels.iter().enumerate() {
+                let (x, y) = (k % width, k / width);
+                let is_dark = pixel.iter().map(|&c| u32::from(c)).sum::<u32>() < 120;
+                let inside = (2..width - 2).contains(&x) && (2..height - 2).contains(&y);
+                assert!(
+                    inside || !is_dark,
+                    "{what} {size}: coal at the edge, {x} {y} of {path:?}"
+                );
+                dark += usize::from(is_dark);
+            }
+            assert!(
+                dark > pixels.len() / 100,
+                "{what} {size}: {dark} dark pixels of {}",
+                pixels.len()
+            );
+        }
+        fs::remove_dir_all(at.join("frames")).unwrap();
+    }
+}
+
+#[test]
+fn a_scene_name_that_is_nearly_right_is_corrected() {
+    let folder = folder_with_scene();
+    for (word, meant) in [
+        ("exavator", "excavator"),
+        ("hourglas.toml", "hourglass"),
+        ("splash-clump", "splash-clumps"),
+    ] {
+        for command in ["run", "check", "render"] {
+            let (code, said) = barchan(folder.path(), &[command, word]);
+            assert_eq!(code, 2, "{said}");
+            assert!(said.contains(&format!("did you mean `{meant}`?")), "{said}");
+        }
+    }
+    let (_, said) = barchan(folder.path(), &["run", "nowhere"]);
+    assert!(
+        !said.contains("did you mean") && said.contains("`barchan scenes`"),
+        "{said}"
+    );
+    // The list keeps its columns.
+    let list = done(folder.path(), &["scenes"]);
+    let column = |line: &str| {
+        line.find("  ")
+            .map(|at| at + line[at..].len() - line[at..].trim_start().len())
+    };
+    let first = column(list.lines().next().unwrap());
+    assert!(
+        first.is_some() && list.lines().all(|line| line.as_bytes()[first.unwrap() - 1] == b' '),
+        "{list}"
+    );
+    assert!(
+        list.lines().all(|line| line.as_bytes()[first.unwrap()] != b' '),
+        "{list}"
+    );
 }
 
 #[test]

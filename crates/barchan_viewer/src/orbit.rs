@@ -87,6 +87,7 @@ impl Orbit {
             position: Some(self.position()),
             target: Some(self.target),
             fov: Some(self.fov),
+            framing: None,
         }
     }
 }

@@ -26,7 +26,7 @@ pub struct LookArguments {
     #[arg(long)]
     wireframe: bool,
 
-    /// A camera of the scene, or `fit` to frame everything; the first camera if not given
+    /// A camera of the scene, or `fit` to frame everything, in a movie over all its frames; the first camera if not given
     #[arg(long, value_name = "NAME")]
     camera: Option<String>,
 
@@ -42,15 +42,16 @@ pub struct LookArguments {
     #[arg(long, value_name = "DEG")]
     fov: Option<f64>,
 
-    /// What colours mean: material, speed, or any column such as pressure, density, radius
+    /// What colors mean: material, speed, or any column such as pressure, density, radius, wetness; grains take what
+    /// only guides have from the nearest one
     #[arg(long, value_name = "COLUMN", default_value = "material")]
     color: String,
 
-    /// The numbers at both ends of the colour bar
+    /// The numbers at both ends of the color bar; if not given, those that all but 0.1 % at either end lie between
     #[arg(long, value_name = "LOW..HIGH", value_parser = parse_range, allow_hyphen_values = true)]
     range: Option<[f32; 2]>,
 
-    /// The colours of the colour bar
+    /// The colors of the color bar
     #[arg(long, value_name = "MAP", default_value = "viridis", value_parser = PossibleValuesParser::new(ColorMap::names()))]
     map: String,
 
@@ -86,12 +87,14 @@ impl LookArguments {
                 position: self.position.map(Into::into),
                 target: self.target.map(Into::into),
                 fov: self.fov.map(f64::to_radians),
+                framing: None,
             },
             coloring: match self.color.as_str() {
                 "material" => Coloring::Material,
                 name => Coloring::Column {
                     name: name.to_owned(),
                     range: self.range,
+                    extremes: None,
                     map: ColorMap::of_name(&self.map).unwrap_or_default(),
                 },
             },

@@ -5,7 +5,7 @@ use std::path::Path;
 use barchan::io::{Cache, Part};
 use barchan::scene::Scene;
 use barchan::world::Frame;
-use barchan::{Show, Simulation, Stage, read_frame};
+use barchan::{Coloring, Look, Show, Simulation, Span, Stage, read_frame};
 
 use super::failure;
 use crate::cache::wrong_cache;
@@ -25,44 +25,60 @@ pub trait Source {
     fn frame_rate(&self) -> f64;
     /// Number of the last frame.
     fn last_frame(&self) -> u64;
-    /// The range of a column over time, where frames are at hand.
-    fn range(&mut self, column: &str, show: Show) -> Result<Option<[f32; 2]>, Failure>;
+    /// Returns true if grains are drawn that have no such column, and take it from their guides.
+    fn is_followed(&self, column: &str) -> Result<bool, Failure>;
+    /// Makes colors mean the same in all images of a movie, and its camera frame all of them, as far as frames are at hand.
+    fn survey(&self, look: &mut Look) -> Result<(), Failure>;
     /// Goes through the frames, or to one of them.
     fn play(&mut self, only: Option<u64>, progress: &Progress, watch: &mut Watch) -> Result<(), Failure>;
 }
-
-/// Frames that a cache of frames is looked into for a range.
-const LOOKED_AT: usize = 9;
 
 /// A cache.
 pub struct CacheSource {
     cache: Cache,
     stage: Stage,
+    /// What is drawn.
     show: Show,
+    /// What is read for it.
+    read: Show,
     /// Number and time [s] of the frames that can be shown.
     frames: Vec<(u64, f64)>,
 }
 
 impl CacheSource {
     /// Opens a cache for its first frame and `count` more.
-    pub fn open(dir: &Path, show: Show, count: Option<u64>) -> Result<Self, Failure> {
+    pub fn open(dir: &Path, look: &Look, count: Option<u64>) -> Result<Self, Failure> {
         let cache = Cache::open(dir).map_err(wrong_cache)?;
         let stage = Stage::load(dir).map_err(|error| Failure::input(error.to_string()))?;
+        let show = look.show;
         // Guides and grains by turns would flicker: where some frames have grains, only these are shown.
         let grains = show != Show::Guides && cache.frames().iter().any(|entry| entry.rows(Part::Grains).is_some());
         let part = if grains { Part::Grains } else { Part::Guides };
         let shown = cache.frames().iter().filter(|entry| entry.rows(part).is_some());
         let count = count.map_or(usize::MAX, |count| count as usize).saturating_add(1);
         let frames: Vec<_> = shown.map(|entry| (entry.frame, entry.time)).take(count).collect();
-        if frames.is_empty() {
+        let Some(&(first, _)) = frames.first() else {
             return Err(Failure::input(format!("{} has no frames to draw", dir.display())));
-        }
-        Ok(Self {
+        };
+        let mut source = Self {
             cache,
             stage,
             show,
+            read: show,
             frames,
-        })
+        };
+        // Guides are read beside grains only for a column that grains lack.
+        if let (Coloring::Column { name, .. }, true) = (&look.coloring, grains) {
+            let frame = source.frame(first)?;
+            if !Stage::columns(&frame, show).contains(name) {
+                source.read = Show::Compare;
+            }
+        }
+        Ok(source)
+    }
+
+    fn frame(&self, number: u64) -> Result<Frame, Failure> {
+        read_frame(&self.cache, number, self.read).map_err(failure)
     }
 }
 
@@ -86,26 +102,47 @@ impl Source for CacheSource {
         self.frames[self.frames.len() - 1].0
     }
 
-    fn range(&mut self, column: &str, show: Show) -> Result<Option<[f32; 2]>, Failure> {
-        let step = self.frames.len().div_ceil(LOOKED_AT);
-        let mut all: Option<[f32; 2]> = None;
-        for &(number, _) in self.frames.iter().rev().step_by(step) {
-            let frame = read_frame(&self.cache, number, show).map_err(failure)?;
-            let [low, high] = Stage::range(&frame, show, column).map_err(failure)?;
-            all = Some(all.map_or([low, high], |all| [all[0].min(low), all[1].max(high)]));
+    fn is_followed(&self, column: &str) -> Result<bool, Failure> {
+        if self.read == self.show {
+            return Ok(false);
         }
-        Ok(all)
+        let frame = self.frame(self.frames[0].0)?;
+        Ok(Stage::is_followed(&frame, self.show, column))
+    }
+
+    fn survey(&self, look: &mut Look) -> Result<(), Failure> {
+        let column = match &look.coloring {
+            Coloring::Column { name, .. } => Some(name.clone()),
+            Coloring::Material => None,
+        };
+        if column.is_none() && !self.stage.is_framing(&look.viewpoint) {
+            return Ok(());
+        }
+        let mut all: Option<Span> = None;
+        for &(number, _) in &self.frames {
+            let frame = self.frame(number)?;
+            self.stage.include(&frame, look).map_err(failure)?;
+            if let Some(column) = &column {
+                let span = Stage::span(&frame, self.show, column).map_err(failure)?;
+                all = Some(all.map_or(span, |all| all.join(span)));
+            }
+        }
+        if let (Some(span), Coloring::Column { range, extremes, .. }) = (all, &mut look.coloring) {
+            range.get_or_insert(span.range);
+            *extremes = Some(span.extremes);
+        }
+        Ok(())
     }
 
     fn play(&mut self, only: Option<u64>, progress: &Progress, watch: &mut Watch) -> Result<(), Failure> {
         if let Some(number) = only {
             let entry = self.cache.frames().iter().find(|entry| entry.frame == number);
             let time = entry.map_or(0.0, |entry| entry.time);
-            let mut load = || read_frame(&self.cache, number, self.show).map_err(failure);
+            let mut load = || self.frame(number);
             return watch(&self.stage, time, &mut load).map(|_| ());
         }
         for (k, &(number, time)) in self.frames.iter().enumerate() {
-            let mut load = || read_frame(&self.cache, number, self.show).map_err(failure);
+            let mut load = || self.frame(number);
             if !watch(&self.stage, time, &mut load)? {
                 break;
             }
@@ -120,6 +157,7 @@ pub struct SceneSource {
     scene: Scene,
     simulation: Simulation,
     stage: Stage,
+    show: Show,
     frames: u64,
 }
 
@@ -144,6 +182,7 @@ impl SceneSource {
             Simulation::watched(&scene, &|phase| progress.tell_phase(phase)).map_err(simulation_failure)?;
         Ok(Self {
             stage: Stage::new(&scene, simulation.world()),
+            show,
             frames: frames.unwrap_or_else(|| scene.frames()),
             simulation,
             scene,
@@ -164,12 +203,22 @@ impl Source for SceneSource {
         self.frames
     }
 
-    fn range(&mut self, column: &str, show: Show) -> Result<Option<[f32; 2]>, Failure> {
-        // Nobody knows what will come; but whether there is such a column is known.
-        Stage::range(&self.simulation.frame(), show, column).map_err(failure)?;
-        Err(Failure::input(format!(
-            "a scene that is drawn while it is simulated needs the range of {column}: --range LOW..HIGH"
-        )))
+    fn is_followed(&self, column: &str) -> Result<bool, Failure> {
+        Ok(Stage::is_followed(&self.simulation.frame(), self.show, column))
+    }
+
+    fn survey(&self, look: &mut Look) -> Result<(), Failure> {
+        self.stage.include_start(look);
+        if let Coloring::Column { name, range, .. } = &look.coloring {
+            // Whether there is such a column is known, but not what will come.
+            Stage::span(&self.simulation.frame(), self.show, name).map_err(failure)?;
+            if range.is_none() {
+                return Err(Failure::input(format!(
+                    "a scene that is drawn while it is simulated needs the range of {name}: --range LOW..HIGH"
+                )));
+            }
+        }
+        Ok(())
     }
 
     fn play(&mut self, only: Option<u64>, progress: &Progress, watch: &mut Watch) -> Result<(), Failure> {
