@@ -59,6 +59,8 @@ pub struct ViewerApp {
     pub(crate) levers: Vec<(Lever, f64)>,
     pub(crate) gamepad: Gamepad,
     pub(crate) recording: bool,
+    /// Whether the keys are shown.
+    pub(crate) helping: bool,
     pub(crate) shot: Option<Shot>,
     pub(crate) picture: Option<egui::TextureHandle>,
     pub(crate) history: VecDeque<Sample>,
@@ -91,6 +93,7 @@ impl ViewerApp {
             levers: Vec::new(),
             gamepad: Gamepad::open(),
             recording: false,
+            helping: false,
             shot: None,
             picture: None,
             history: VecDeque::new(),
@@ -128,6 +131,7 @@ impl ViewerApp {
         });
         egui::Panel::bottom("timeline").show(ui, |ui| self.timeline(ui));
         egui::CentralPanel::default().show(ui, |ui| self.view(ui));
+        self.help(ui.ctx());
     }
 
     fn receive(&mut self, context: &egui::Context) {
@@ -186,6 +190,12 @@ impl ViewerApp {
             return;
         }
         let pressed = |key: Key| ui.input(|input| input.key_pressed(key));
+        if pressed(Key::Questionmark) || pressed(Key::F1) {
+            self.helping = !self.helping;
+        }
+        if pressed(Key::Escape) {
+            self.helping = false;
+        }
         if pressed(Key::Space) {
             self.play(!self.playing);
         }
@@ -330,6 +340,7 @@ impl ViewerApp {
             name => Coloring::Column {
                 name: name.to_owned(),
                 range: None,
+                extremes: None,
                 map: ColorMap::Viridis,
             },
         };

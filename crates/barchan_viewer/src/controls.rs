@@ -9,6 +9,7 @@ use eframe::egui::Key;
 
 /// Every key with what it does, for the window and its page.
 pub(crate) const HELP: &[(&str, &str)] = &[
+    ("?, F1", "show or hide the keys"),
     ("Space", "play, pause"),
     ("Right, Left", "a frame on or, of a cache, back"),
     ("Home", "from the beginning"),
@@ -18,7 +19,7 @@ pub(crate) const HELP: &[(&str, &str)] = &[
     ("W A S D, Q E", "walk, down and up"),
     ("F", "reset the view"),
     ("G", "grains, guides or both"),
-    ("C", "colour by the next column"),
+    ("C", "color by the next column"),
     ("X", "wireframe bodies"),
     ("1 to 5", "view, push, pour, grab, drop"),
     ("P", "screenshot"),

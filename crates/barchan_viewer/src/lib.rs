@@ -24,7 +24,7 @@ use thiserror::Error;
 pub use app::ViewerApp;
 pub use orbit::Orbit;
 pub use player::{Note, Order, Player, Shot};
-pub use source::{Ready, Setting, Settings, Source};
+pub use source::{Passes, Ready, Setting, Settings, Source};
 
 /// Why there is no window.
 #[derive(Debug, Error)]

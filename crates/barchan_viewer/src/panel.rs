@@ -12,7 +12,10 @@ use crate::source::Setting;
 
 impl ViewerApp {
     pub(crate) fn settings(&mut self, ui: &mut egui::Ui) {
-        ui.heading("barchan");
+        ui.horizontal(|ui| {
+            ui.heading("barchan");
+            ui.toggle_value(&mut self.helping, "keys (?)");
+        });
         if !self.engine.is_empty() {
             ui.label(format!("drawn by {}", self.engine));
         }
@@ -46,11 +49,24 @@ impl ViewerApp {
         ui.separator();
         self.drive(ui);
         self.figures(ui);
-        ui.collapsing("keys", |ui| {
-            for (keys, what) in HELP {
-                ui.label(format!("{keys}: {what}"));
-            }
-        });
+    }
+
+    /// Shows every key over the picture.
+    pub(crate) fn help(&mut self, context: &egui::Context) {
+        egui::Window::new("keys")
+            .open(&mut self.helping)
+            .collapsible(false)
+            .resizable(false)
+            .anchor(egui::Align2::CENTER_CENTER, egui::Vec2::ZERO)
+            .show(context, |ui| {
+                egui::Grid::new("keys").num_columns(2).striped(true).show(ui, |ui| {
+                    for (keys, what) in HELP {
+                        ui.strong(*keys);
+                        ui.label(*what);
+                        ui.end_row();
+                    }
+                });
+            });
     }
 
     fn appearance(&mut self, ui: &mut egui::Ui) {
@@ -63,7 +79,7 @@ impl ViewerApp {
         ui.checkbox(&mut self.look.wireframe, "wireframe bodies");
         let columns = self.shot.as_ref().map(|shot| shot.columns.clone()).unwrap_or_default();
         let mut chosen = self.column.clone();
-        egui::ComboBox::from_label("colour")
+        egui::ComboBox::from_label("color")
             .selected_text(&self.column)
             .show_ui(ui, |ui| {
                 for column in [MATERIAL.to_owned()].into_iter().chain(columns) {
@@ -113,11 +129,15 @@ impl ViewerApp {
         ) {
             changes.push(Setting::Friction(settings.friction));
         }
-        if slider(
-            ui,
-            egui::Slider::new(&mut settings.iterations, 1..=40).text("iterations"),
-        ) {
-            changes.push(Setting::Iterations(settings.iterations));
+        if let Some(passes) = &mut settings.passes
+            && slider(
+                ui,
+                egui::Slider::new(&mut passes.number, 1..=passes.most)
+                    .logarithmic(passes.most > 40)
+                    .text(passes.label),
+            )
+        {
+            changes.push(Setting::Passes(passes.number));
         }
         if self.hand == Hand::Tool(Tool::Pour)
             && slider(

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 
 use barchan::Look;
 use barchan::interact::Touch;
-use barchan::render::{Engine, Image};
+use barchan::render::{Engine, Image, Legend};
 use barchan::scene::Lever;
 use barchan::world::{BodyState, Stats};
 
@@ -60,6 +60,8 @@ pub enum Note {
 pub struct Shot {
     /// The picture.
     pub image: Image,
+    /// The bar that says what its colors mean, if they mean numbers.
+    pub legend: Option<Legend>,
     /// Whether it is drawn smaller than the window, to be there sooner.
     pub is_preview: bool,
     /// The frame, counted from 0.

@@ -11,7 +11,7 @@ use glam::DVec3;
 
 use crate::ViewerError;
 use crate::orbit::Orbit;
-use crate::source::{Ready, Setting, Settings, Source};
+use crate::source::{Passes, Ready, Setting, Settings, Source};
 
 /// Something to show.
 pub(crate) enum Shown {
@@ -218,11 +218,19 @@ impl Live {
                 self.settings.friction = friction;
                 self.simulation.retune(&self.scene)?;
             }
-            Setting::Iterations(iterations) => {
+            Setting::Passes(number) => {
+                let Some(passes) = &mut self.settings.passes else {
+                    return Ok(());
+                };
+                passes.number = number;
+                let number = u64::from(number);
                 for settings in [&mut self.plain.solver_settings, &mut self.scene.solver_settings] {
-                    settings.set("iterations", SceneSetting::Count(u64::from(iterations)));
+                    settings.set(passes.key, SceneSetting::Count(number));
+                    // The least number cannot exceed the most.
+                    if let Some((key, least)) = passes.least {
+                        settings.set(key, SceneSetting::Count(number.min(least.into())));
+                    }
                 }
-                self.settings.iterations = iterations;
                 self.simulation.retune(&self.scene)?;
             }
             Setting::Grains(radius) => {
@@ -264,7 +272,7 @@ fn settings(scene: &Scene, tools: &Toolbox) -> Settings {
     Settings {
         gravity: scene.gravity.length(),
         friction: scene.materials.all.first().map_or(0.3, |m| m.friction.kinetic),
-        iterations: scene.solver_settings.count("iterations").unwrap_or(4) as u32,
+        passes: Passes::of(scene),
         grains: scene.refine.as_ref().map(|refine| refine.radii.max()),
         grain_range: [0.15 * guide, guide],
         pour: tools.rate,

@@ -43,12 +43,47 @@ pub enum Setting {
     Gravity(f64),
     /// Friction of all materials [-].
     Friction(f32),
-    /// Passes of the solver in a step [-].
-    Iterations(u32),
+    /// Passes of the solver in a step, or most of them [-].
+    Passes(u32),
     /// Radius of the grains [m]; none for no grains.
     Grains(Option<f64>),
     /// What is poured [kg/s].
     Pour(f64),
+}
+
+/// Passes of a solver in a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passes {
+    /// The key of scene files that sets them.
+    pub key: &'static str,
+    /// What a slider says.
+    pub label: &'static str,
+    /// Their number [-].
+    pub number: u32,
+    /// Most that make sense [-].
+    pub most: u32,
+    /// The key of the least number, and what the scene sets it to.
+    pub least: Option<(&'static str, u32)>,
+}
+
+impl Passes {
+    /// Returns the passes of a scene's solver.
+    pub(crate) fn of(scene: &Scene) -> Option<Self> {
+        let (key, label, usual, most) = match scene.solver.as_str() {
+            "pbd" => ("iterations", "iterations", 4, 40),
+            "sph" => ("max_iterations", "most pressure passes", 100, 100),
+            _ => return None,
+        };
+        let count = |key: &str, usual: u32| scene.solver_settings.count(key).map_or(usual, |count| count as u32);
+        let number = count(key, usual);
+        Some(Self {
+            key,
+            label,
+            number,
+            most: most.max(number),
+            least: (scene.solver == "sph").then(|| ("min_iterations", count("min_iterations", 3))),
+        })
+    }
 }
 
 /// The settings of a live simulation.
@@ -58,8 +93,8 @@ pub struct Settings {
     pub gravity: f64,
     /// Friction of all materials [-].
     pub friction: f32,
-    /// Passes of the solver in a step [-].
-    pub iterations: u32,
+    /// Passes of the solver in a step; none if it has none.
+    pub passes: Option<Passes>,
     /// Radius of the grains [m].
     pub grains: Option<f64>,
     /// Least and greatest radius of grains that make sense [m].

@@ -2,6 +2,7 @@
 
 use barchan::Show;
 use barchan::interact::{Ray, Touch};
+use barchan::render::Legend;
 use eframe::egui;
 use glam::DVec2;
 
@@ -15,6 +16,9 @@ impl ViewerApp {
         if let Some(picture) = &self.picture {
             let whole = egui::Rect::from_min_max(egui::pos2(0.0, 0.0), egui::pos2(1.0, 1.0));
             ui.painter().image(picture.id(), rect, whole, egui::Color32::WHITE);
+        }
+        if let Some(legend) = self.shot.as_ref().and_then(|shot| shot.legend.as_ref()) {
+            draw_legend(legend, ui, rect);
         }
         if let Some((doing, since)) = &self.doing {
             let place = rect.center_top() + egui::vec2(0.0, 24.0);
@@ -87,5 +91,53 @@ impl ViewerApp {
         );
         let (origin, direction) = self.orbit.ray(at, f64::from(width / rect.height()));
         Ray { origin, direction }
+    }
+}
+
+/// Length and height of the bar [points].
+const BAR: egui::Vec2 = egui::vec2(200.0, 10.0);
+/// Space around and between its parts [points].
+const GAP: f32 = 6.0;
+/// Pieces that its colors are drawn in.
+const PIECES: usize = 64;
+
+/// Draws a bar into the lower left corner of `rect`, of the same size in a picture of any size.
+fn draw_legend(legend: &Legend, ui: &egui::Ui, rect: egui::Rect) {
+    let painter = ui.painter().with_clip_rect(rect);
+    let font = egui::TextStyle::Small.resolve(ui.style());
+    let text = |text: String| painter.layout_no_wrap(text, font.clone(), egui::Color32::WHITE);
+    let title = text(legend.title.clone());
+    let labels = legend.labels().map(text);
+    let note = legend.note().map(text);
+    let bar = egui::vec2(BAR.x.min(rect.width() - 4.0 * GAP), BAR.y);
+    let row = title.size().y;
+    let rows = if note.is_some() { 3.0 } else { 2.0 };
+    let lines = [Some(&title), note.as_ref()];
+    let width = lines.iter().flatten().map(|line| line.size().x).fold(bar.x, f32::max);
+    let size = egui::vec2(width + 2.0 * GAP, rows * row + bar.y + 4.0 * GAP);
+    let corner = rect.left_bottom() + egui::vec2(GAP, -GAP - size.y);
+    painter.rect_filled(
+        egui::Rect::from_min_size(corner, size),
+        4.0,
+        egui::Color32::from_black_alpha(160),
+    );
+    let at = |y: f32| corner + egui::vec2(GAP, y);
+    let white = egui::Color32::WHITE;
+    painter.galley(at(GAP), title, white);
+    let left = at(2.0 * GAP + row);
+    let step = bar.x / PIECES as f32;
+    for piece in 0..PIECES {
+        let [r, g, b] = legend.map.color((piece as f32 + 0.5) / PIECES as f32);
+        let place = left + egui::vec2(step * piece as f32, 0.0);
+        let piece = egui::Rect::from_min_size(place, egui::vec2(step + 0.5, bar.y));
+        painter.rect_filled(piece, 0.0, egui::Color32::from_rgb(r, g, b));
+    }
+    let below = 3.0 * GAP + row + bar.y;
+    for (k, label) in labels.into_iter().enumerate() {
+        let shift = 0.5 * k as f32 * (bar.x - label.size().x);
+        painter.galley(at(below) + egui::vec2(shift, 0.0), label, white);
+    }
+    if let Some(note) = note {
+        painter.galley(at(below + row), note, white);
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use barchan::geometry::text::counted;
 use barchan::interact::Touch;
 use barchan::io::write_atomically;
-use barchan::render::{Engine, Image, Movie, MovieEncoder, Renderer};
+use barchan::render::{Engine, Image, Legend, Movie, MovieEncoder, Renderer};
 use barchan::scene::Lever;
 use barchan::world::Frame;
 use barchan::{Look, Show, Stage};
@@ -314,14 +314,14 @@ impl<'a> Work<'a> {
         };
         self.is_small = size != self.look.size && self.recording.is_none();
         let start = Instant::now();
-        let image = self.image(size)?;
+        let (image, legend) = self.image(size)?;
         let draw_ms = 1e3 * start.elapsed().as_secs_f64();
         let area = |[width, height]: [u32; 2]| f64::from(width) * f64::from(height);
         self.full_ms = draw_ms * area(self.look.size) / area(size).max(1.0);
         let at = self.shown.at();
         // A view that turns while nothing plays is no image of the movie.
         if let Some(recording) = self.recording.as_mut().filter(|r| r.last != Some(at)) {
-            recording.movie.push(&image)?;
+            recording.movie.push(&labelled(image.clone(), legend.as_ref()))?;
             recording.images += 1;
             recording.last = Some(at);
         }
@@ -330,6 +330,7 @@ impl<'a> Work<'a> {
         let frame = self.frame.as_ref().expect("it was drawn");
         self.teller.show(Shot {
             image,
+            legend,
             is_preview: self.is_small,
             frame: at,
             time: frame.time,
@@ -359,7 +360,8 @@ impl<'a> Work<'a> {
         self.look.size.map(|side| ((f64::from(side) * part) as u32).max(16))
     }
 
-    fn image(&mut self, size: [u32; 2]) -> Result<Image, ViewerError> {
+    /// Draws a picture; the bar comes beside it, so that it is as large in a small picture.
+    fn image(&mut self, size: [u32; 2]) -> Result<(Image, Option<Legend>), ViewerError> {
         if self.frame.is_none() {
             let show = if self.look.show == Show::Guides {
                 Show::Guides
@@ -378,11 +380,12 @@ impl<'a> Work<'a> {
             },
             ..self.look.clone()
         };
-        Ok(self.stage.draw(frame, &look, &mut self.renderer)?)
+        Ok(self.stage.draw_bare(frame, &look, &mut self.renderer)?)
     }
 
     fn picture(&mut self, path: &std::path::Path) -> Result<(), ViewerError> {
-        let image = self.image(self.look.size)?;
+        let (image, legend) = self.image(self.look.size)?;
+        let image = labelled(image, legend.as_ref());
         write_atomically(path, |out| image.write_png(out).map_err(std::io::Error::other))?;
         self.teller.note(Note::Wrote(path.display().to_string()));
         Ok(())
@@ -413,6 +416,14 @@ impl<'a> Work<'a> {
         };
         self.teller.note(note);
     }
+}
+
+/// Returns a picture with its bar drawn into it.
+fn labelled(mut image: Image, legend: Option<&Legend>) -> Image {
+    if let Some(legend) = legend {
+        legend.draw(&mut image);
+    }
+    image
 }
 
 /// Columns that colours may mean besides the material.

@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use barchan::Look;
 use barchan::render::{Engine, Image};
 use barchan::running::{Go, RunOptions, run};
 use barchan::scene::{Document, Scene, parse_scene};
-use barchan_viewer::{Source, ViewerApp};
+use barchan_viewer::{Note, Order, Player, Setting, Shot, Source, ViewerApp};
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, pos2};
 use egui_kittest::Harness;
@@ -220,6 +221,105 @@ fn sand_is_poured_where_the_mouse_is_held() {
     events(&mut window, button(at, false));
     click(&mut window, "pause");
     assert!(app(&window).shot().unwrap().stats.ledger_closes);
+}
+
+#[test]
+fn keys_are_shown_when_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = window(Source::scene(scene(SCENE)), folder.path());
+    opened(&mut window);
+    let shown = |window: &Window| window.query_by_label("show or hide the keys").is_some();
+    assert!(!shown(&window));
+    for key in [Key::Questionmark, Key::F1] {
+        window.key_press(key);
+        window.run_steps(3);
+        assert!(shown(&window), "{key:?}");
+        window.key_press(Key::Escape);
+        window.run_steps(3);
+        assert!(!shown(&window), "Escape");
+    }
+    click(&mut window, "keys (?)");
+    window.run_steps(3);
+    assert!(shown(&window));
+}
+
+#[test]
+fn the_color_bar_is_beside_the_picture_not_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = window(Source::scene(scene(SCENE)), folder.path());
+    opened(&mut window);
+    assert!(app(&window).shot().unwrap().legend.is_none());
+    window.key_press(Key::C);
+    wait(&mut window, |app| app.shot().unwrap().legend.is_some());
+    let bare = wait(&mut window, |app| !app.shot().unwrap().is_preview);
+    let legend = app(&window).shot().unwrap().legend.clone().unwrap();
+    assert_eq!(legend.title, "speed [m/s]");
+    // A screenshot has it inside.
+    let mut labelled = bare.clone();
+    legend.draw(&mut labelled);
+    assert!(bare.pixels != labelled.pixels, "no room for the bar");
+    click(&mut window, "screenshot");
+    wait(&mut window, |app| {
+        app.message().is_some_and(|said| said.ends_with(".png"))
+    });
+    let mut bytes = Vec::new();
+    labelled.write_png(&mut bytes).unwrap();
+    assert!(
+        std::fs::read(folder.path().join("barchan-001.png")).unwrap() == bytes,
+        "no bar in the screenshot"
+    );
+}
+
+/// Shows a scene without a window until `ready`.
+fn shot(player: &Player, ready: impl Fn(&Shot) -> bool) -> Shot {
+    let start = Instant::now();
+    loop {
+        if let Some(shot) = player.shot().filter(&ready) {
+            return shot;
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "no picture");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn solvers_have_the_passes_that_they_can_be_given() {
+    for (solver, label) in [
+        ("pbd", Some("iterations")),
+        ("sph", Some("most pressure passes")),
+        ("dem", None),
+    ] {
+        let text = format!("{SCENE}\n[solver]\nkind = \"{solver}\"\n").replace("radius = 0.03", "radius = 0.05");
+        let look = Look {
+            size: [64, 36],
+            ..Look::default()
+        };
+        let mut player = Player::start(Source::scene(scene(&text)), Engine::Cpu, look, || ());
+        shot(&player, |_| true);
+        let ready = std::iter::from_fn(|| player.note()).find_map(|note| match note {
+            Note::Ready(ready, _) => Some(ready),
+            _ => None,
+        });
+        let passes = ready.unwrap().settings.unwrap().passes;
+        assert_eq!(passes.map(|passes| passes.label), label);
+        if solver == "sph" {
+            let step = |player: &mut Player, most: u32, frame: usize| {
+                player.order(Order::Set(Setting::Passes(most)));
+                player.order(Order::Step);
+                let stats = shot(player, |shot| shot.frame == frame).stats;
+                stats
+                    .extras
+                    .iter()
+                    .find(|extra| extra.0 == "pressure_iterations")
+                    .unwrap()
+                    .1
+            };
+            // It falls freely, with the least number of passes, which the most may undercut.
+            assert!(step(&mut player, 100, 1) >= 3.0);
+            assert_eq!(step(&mut player, 1, 2), 1.0);
+            assert!(step(&mut player, 100, 3) >= 3.0);
+        }
+    }
 }
 
 #[test]
