@@ -83,6 +83,8 @@ enum Command {
 
 fn main() -> ExitCode {
     memory::share();
+    // SAFETY: no other thread has been started yet.
+    unsafe { set_runtime_dir() };
     let command = Arguments::parse().command;
     finish(use_instructions().and_then(|()| match command {
         None => demo::run(),
@@ -116,6 +118,23 @@ fn execute(command: Command) -> Result<(), Failure> {
 /// Rejects a `BARCHAN_SIMD` that names no instruction set of this machine.
 fn use_instructions() -> Result<(), Failure> {
     Simd::requested().map(|_| ()).map_err(Failure::input)
+}
+
+/// Sets XDG_RUNTIME_DIR to its usual value where it has none. Mesa's Vulkan layer looks for a Wayland display in any case, and
+/// libwayland complains on standard error if there is no such variable.
+///
+/// # Safety
+///
+/// No other thread may be running.
+unsafe fn set_runtime_dir() {
+    #[cfg(target_os = "linux")]
+    if std::env::var_os("XDG_RUNTIME_DIR").is_none()
+        && let Ok(own) = std::fs::metadata("/proc/self")
+    {
+        let user = std::os::unix::fs::MetadataExt::uid(&own);
+        // SAFETY: as above.
+        unsafe { std::env::set_var("XDG_RUNTIME_DIR", format!("/run/user/{user}")) };
+    }
 }
 
 /// Tells what went wrong, if anything did.

@@ -1,7 +1,7 @@
 //! `barchan view` as a user meets it: on a screen (Xvfb), by mouse and keys; and without a screen.
 #![cfg(target_os = "linux")]
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -198,15 +198,19 @@ fn view(screen: &Screen, folder: &Path, what: &str) -> Running {
         .current_dir(folder)
         .args(["view", what])
         .env("DISPLAY", &screen.name);
-    command.env_remove("WAYLAND_DISPLAY").stderr(Stdio::inherit());
+    command.env_remove("WAYLAND_DISPLAY").env_remove("XDG_RUNTIME_DIR");
+    command.stderr(Stdio::piped());
     Running(command.spawn().unwrap())
 }
 
+/// Waits for the end, without a complaint of the program or of a library.
 fn ends_well(mut running: Running) {
     let start = Instant::now();
     loop {
         if let Some(status) = running.0.try_wait().unwrap() {
-            assert!(status.success(), "{status}");
+            let mut said = String::new();
+            running.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+            assert!(status.success() && said.is_empty(), "{status}: {said}");
             return;
         }
         assert!(start.elapsed() < Duration::from_secs(60), "it does not close");
