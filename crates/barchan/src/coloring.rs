@@ -74,6 +74,13 @@ pub(crate) fn is_followed(frame: &Frame, name: &str) -> bool {
     frame.grains.as_ref().is_some_and(lacks) && names(&frame.guides).any(|known| known == name)
 }
 
+/// Returns true if no particle has a column that a solver adds in its first step, which is still to come.
+pub(crate) fn is_to_come(frame: &Frame, name: &str) -> bool {
+    let tables = frame.grains.iter().chain([&frame.guides]);
+    let missing = !tables.flat_map(names).any(|known| known == name);
+    missing && frame.time <= 0.0 && TITLES.iter().any(|title| title.0 == name)
+}
+
 /// Returns the number of a column of the guides for each grain: that of the nearest guide.
 pub(crate) fn follow(frame: &Frame, grains: &Table, name: &str) -> Option<Vec<f32>> {
     let values = values(&frame.guides, name)?;

@@ -275,7 +275,13 @@ impl Stage {
 
     /// Returns true if `column` is drawn on grains that have no such column, and take it from the nearest guide.
     pub fn is_followed(frame: &Frame, show: Show, column: &str) -> bool {
-        show != Show::Guides && coloring::is_followed(frame, column)
+        let to_come = frame.grains.is_some() && coloring::is_to_come(frame, column);
+        show != Show::Guides && (to_come || coloring::is_followed(frame, column))
+    }
+
+    /// Returns true if no particle has `column` before the first step, but may have it after that.
+    pub fn is_to_come(frame: &Frame, column: &str) -> bool {
+        coloring::is_to_come(frame, column)
     }
 
     /// Returns the span of a column in a frame, as a bar shows it if no range is given.
@@ -322,14 +328,20 @@ impl Stage {
                     true => coloring::follow(frame, table, name),
                     false => coloring::values(table, name),
                 };
-                let values = values.ok_or_else(|| no_column(frame, particles, name))?;
+                let span = || match values {
+                    Some(_) => Self::span(frame, look.show, name),
+                    None => Err(no_column(frame, particles, name)),
+                };
                 let (range, extremes) = match (*range, *extremes) {
                     (Some(range), Some(extremes)) => (range, extremes),
+                    // A movie begins before the first step.
+                    (Some(range), None) if coloring::is_to_come(frame, name) => (range, range),
                     (range, extremes) => {
-                        let span = Self::span(frame, look.show, name)?;
+                        let span = span()?;
                         (range.unwrap_or(span.range), extremes.unwrap_or(span.extremes))
                     }
                 };
+                let values = values.unwrap_or_else(|| vec![f32::NAN; radii.len()]);
                 let colors = coloring::colors(&drawn.spread(&values), range, *map);
                 (Some(colors), Some(coloring::legend(name, range, extremes, *map)))
             }

@@ -84,7 +84,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Coloring::Column { name, .. } = &look.coloring
         && source.is_followed(name)?
     {
-        tell!("note: grains have no column `{name}` and take that of the nearest guide; --guides draws guides");
+        progress.say(&format!(
+            "note: grains have no column `{name}` and take that of the nearest guide; --guides draws guides"
+        ));
     }
     if chosen.is_none() {
         source.survey(&mut look)?;

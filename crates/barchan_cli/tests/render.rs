@@ -188,7 +188,7 @@ fn grains_take_the_colors_of_guides_and_say_so() {
     done(at, &["run", "wet.toml", "-o", "cache", "--frames", "3"]);
     let mut seen: Vec<Vec<u8>> = Vec::new();
     for column in ["wetness", "pressure", "density", "speed"] {
-        for (what, frame) in [("cache", "3"), ("wet.toml", "0")] {
+        for (what, frame) in [("cache", "3"), ("wet.toml", "1")] {
             let said = done(
                 at,
                 &[
@@ -206,13 +206,13 @@ fn grains_take_the_colors_of_guides_and_say_so() {
         assert!(!seen.contains(&grains), "{column} looks as another column");
         seen.push(grains);
     }
-    // A movie, too.
-    done(
-        at,
-        &[
-            "render", "cache", "-o", "m.mp4", "--size", "80x46", "--color", "wetness",
-        ],
-    );
+    // Movies, too, though solvers have their columns from the first step on.
+    let movie = ["-o", "m.mp4", "--size", "80x46", "--frames", "2", "--color", "wetness"];
+    done(at, &[&["render", "cache"][..], &movie].concat());
+    done(at, &[&["render", "wet.toml", "--range", "0..1"][..], &movie].concat());
+    let pbd = ["render", "drop.toml", "--range", "0..1"];
+    let (code, said) = barchan(at, &[&pbd[..], &movie].concat());
+    assert!(code == 2 && said.contains("no column `wetness`"), "{code}: {said}");
     // A column that neither has.
     let (code, said) = barchan(at, &["render", "cache", "-o", "p.png", "--color", "heat"]);
     assert!(

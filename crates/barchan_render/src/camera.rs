@@ -40,7 +40,7 @@ impl Camera {
         let usual = Self::default();
         let mut framing = Framing::new(aspect, usual.vertical_fov);
         framing.add_bounds(bounds);
-        let [position, target] = framing.view().map(|point| point.as_vec3());
+        let [position, target] = framing.view().map(DVec3::as_vec3);
         Self {
             position,
             target,

@@ -106,7 +106,7 @@ impl Source for CacheSource {
         if self.read == self.show {
             return Ok(false);
         }
-        let frame = self.frame(self.frames[0].0)?;
+        let frame = self.frame(self.last_frame())?;
         Ok(Stage::is_followed(&frame, self.show, column))
     }
 
@@ -122,7 +122,7 @@ impl Source for CacheSource {
         for &(number, _) in &self.frames {
             let frame = self.frame(number)?;
             self.stage.include(&frame, look).map_err(failure)?;
-            if let Some(column) = &column {
+            if let Some(column) = column.as_ref().filter(|column| !Stage::is_to_come(&frame, column)) {
                 let span = Stage::span(&frame, self.show, column).map_err(failure)?;
                 all = Some(all.map_or(span, |all| all.join(span)));
             }
@@ -211,7 +211,10 @@ impl Source for SceneSource {
         self.stage.include_start(look);
         if let Coloring::Column { name, range, .. } = &look.coloring {
             // Whether there is such a column is known, but not what will come.
-            Stage::span(&self.simulation.frame(), self.show, name).map_err(failure)?;
+            let frame = self.simulation.frame();
+            if !Stage::is_to_come(&frame, name) {
+                Stage::span(&frame, self.show, name).map_err(failure)?;
+            }
             if range.is_none() {
                 return Err(Failure::input(format!(
                     "a scene that is drawn while it is simulated needs the range of {name}: --range LOW..HIGH"
