@@ -3,7 +3,7 @@ use std::fmt::Debug;
 use glam::DVec3;
 
 use crate::Aabb;
-use crate::mesh::{Face, TriMesh};
+use crate::mesh::{FlatSolid, TriMesh};
 
 /// A solid given by its signed distance.
 ///
@@ -42,11 +42,13 @@ pub trait Shape: Debug + Send + Sync {
 
     /// Its surface, if triangles can be exactly that.
     fn triangles(&self) -> Option<TriMesh> {
-        None
+        let bounds = self.bounds();
+        let has_end = bounds.is_finite() || bounds.is_empty();
+        self.flat_solid().filter(|_| has_end)?.surface(&bounds)
     }
 
-    /// The planes that it lies behind, if they are all that bounds it.
-    fn faces(&self) -> Option<Vec<Face>> {
+    /// The convex solids with flat faces that it is a Boolean of, if it is one.
+    fn flat_solid(&self) -> Option<FlatSolid> {
         None
     }
 }

@@ -2,12 +2,12 @@
 
 mod bvh;
 mod clean;
-mod convex;
 mod edges;
 mod error;
 mod exposed;
 pub mod files;
 mod filled;
+mod flat;
 mod leaf;
 mod mass;
 pub mod primitives;
@@ -17,10 +17,10 @@ mod winding;
 
 pub use bvh::Closest;
 pub use clean::{LoadedMesh, LoadedSolid, clean};
-pub use convex::{Face, convex_solid};
 pub use error::{MeshError, Place};
 pub use files::{MeshFormat, load, parse, write_obj, write_ply, write_stl};
 pub use filled::Filled;
+pub use flat::{Face, FlatSolid};
 pub use mass::mass_properties;
 pub use report::MeshReport;
 pub use solid::MeshSolid;

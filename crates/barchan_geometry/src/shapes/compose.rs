@@ -19,7 +19,7 @@ use glam::DVec3;
 use super::box_tree::BoxTree;
 use super::error::not_negative;
 use super::{ShapeError, unit};
-use crate::mesh::{Face, TriMesh, convex_solid};
+use crate::mesh::FlatSolid;
 use crate::{Aabb, Shape, central_difference_normal};
 
 /// Everything inside any of the shapes.
@@ -89,6 +89,10 @@ impl Shape for Union {
     fn bounds(&self) -> Aabb {
         self.bounds
     }
+
+    fn flat_solid(&self) -> Option<FlatSolid> {
+        flat_solids(&self.parts, self.smooth).map(FlatSolid::Union)
+    }
 }
 
 impl Subtract {
@@ -133,6 +137,10 @@ impl Shape for Subtract {
     fn bounds(&self) -> Aabb {
         self.first.bounds
     }
+
+    fn flat_solid(&self) -> Option<FlatSolid> {
+        flat_solids(std::iter::once(&self.first).chain(&self.others), self.smooth).map(FlatSolid::Subtract)
+    }
 }
 
 impl Intersect {
@@ -173,17 +181,17 @@ impl Shape for Intersect {
         self.parts.iter().fold(Aabb::UNBOUNDED, shared)
     }
 
-    fn triangles(&self) -> Option<TriMesh> {
-        let bounds = self.bounds();
-        let solid = bounds.is_finite() && !bounds.is_empty();
-        Some(convex_solid(&self.faces().filter(|_| solid)?, &bounds))
+    fn flat_solid(&self) -> Option<FlatSolid> {
+        flat_solids(&self.parts, self.smooth).map(FlatSolid::Intersect)
     }
+}
 
-    fn faces(&self) -> Option<Vec<Face>> {
-        let sharp = self.smooth == 0.0;
-        let parts: Option<Vec<_>> = self.parts.iter().map(|part| part.shape.faces()).collect();
-        Some(parts.filter(|_| sharp)?.concat())
+/// The flat solids of all parts of a sharp composition, if each has one.
+fn flat_solids<'a>(parts: impl IntoIterator<Item = &'a Part>, smooth: f64) -> Option<Vec<FlatSolid>> {
+    if smooth > 0.0 {
+        return None;
     }
+    parts.into_iter().map(|part| part.shape.flat_solid()).collect()
 }
 
 /// A shape and its box. Outside the box the distance is at least that to the box: this tightens loose bounds, keeps fillets

@@ -3,7 +3,7 @@ use glam::DVec3;
 use super::error::{all_positive, allow};
 use super::{ShapeError, unit};
 use crate::mesh::primitives::cuboid;
-use crate::mesh::{Face, TriMesh};
+use crate::mesh::{Face, FlatSolid, TriMesh};
 use crate::{Aabb, Shape};
 
 /// A box with its sides along the axes, centred on the origin; edges and corners may be rounded.
@@ -60,13 +60,16 @@ impl Shape for Cuboid {
         (self.rounding == 0.0).then(|| cuboid(2.0 * self.half))
     }
 
-    fn faces(&self) -> Option<Vec<Face>> {
+    fn flat_solid(&self) -> Option<FlatSolid> {
         let sides = |axis: DVec3| {
             [axis, -axis].map(|normal| Face {
                 normal,
                 offset: axis.dot(self.half),
             })
         };
-        (self.rounding == 0.0).then(|| DVec3::AXES.into_iter().flat_map(sides).collect())
+        (self.rounding == 0.0).then(|| FlatSolid::Convex {
+            faces: DVec3::AXES.into_iter().flat_map(sides).collect(),
+            bounds: self.bounds(),
+        })
     }
 }

@@ -1,7 +1,7 @@
 use glam::DVec3;
 
 use super::{ShapeError, error::finite, unit};
-use crate::mesh::Face;
+use crate::mesh::{Face, FlatSolid};
 use crate::{Aabb, Shape};
 
 /// Everything on one side of a plane, without end.
@@ -47,10 +47,14 @@ impl Shape for HalfSpace {
         bounds
     }
 
-    fn faces(&self) -> Option<Vec<Face>> {
-        Some(vec![Face {
+    fn flat_solid(&self) -> Option<FlatSolid> {
+        let face = Face {
             normal: self.normal,
             offset: self.offset,
-        }])
+        };
+        Some(FlatSolid::Convex {
+            faces: vec![face],
+            bounds: self.bounds(),
+        })
     }
 }

@@ -4,7 +4,7 @@ use glam::{DMat3, DQuat, DVec3};
 
 use super::error::{all_positive, finite};
 use super::{ShapeError, unit};
-use crate::mesh::{Face, TriMesh};
+use crate::mesh::{Face, FlatSolid, TriMesh};
 use crate::{Aabb, Shape};
 
 /// A shape scaled, then rotated, then moved. The distance is as exact as the shape's own if the scale is the same along
@@ -50,27 +50,9 @@ impl Transformed {
     fn to_shape(&self, p: DVec3) -> DVec3 {
         self.rotation.transpose() * (p - self.at) / self.scale
     }
-}
 
-/// A rotation with the rounding of sines and cosines taken out of quarter turns, so that a floor stays bounded by itself.
-fn snapped(rotation: DMat3) -> DMat3 {
-    let snap = |x: f64| if (x - x.round()).abs() < 1e-15 { x.round() } else { x };
-    DMat3::from_cols_array(&rotation.to_cols_array().map(snap))
-}
-
-impl Shape for Transformed {
-    fn distance(&self, p: DVec3) -> f64 {
-        self.least_scale * self.shape.distance(self.to_shape(p))
-    }
-
-    fn normal(&self, p: DVec3) -> DVec3 {
-        let slope = self.shape.normal(self.to_shape(p)) / self.scale;
-        unit(self.rotation * slope).unwrap_or(DVec3::Z)
-    }
-
-    /// The box around the shape's transformed box.
-    fn bounds(&self) -> Aabb {
-        let own = self.shape.bounds();
+    /// The box around `own`, a box of the shape before it was transformed [m].
+    fn around(&self, own: Aabb) -> Aabb {
         if own.is_empty() {
             return Aabb::EMPTY;
         }
@@ -89,6 +71,27 @@ impl Shape for Transformed {
         }
         bounds
     }
+}
+
+/// A rotation with the rounding of sines and cosines taken out of quarter turns, so that a floor stays bounded by itself.
+fn snapped(rotation: DMat3) -> DMat3 {
+    let snap = |x: f64| if (x - x.round()).abs() < 1e-15 { x.round() } else { x };
+    DMat3::from_cols_array(&rotation.to_cols_array().map(snap))
+}
+
+impl Shape for Transformed {
+    fn distance(&self, p: DVec3) -> f64 {
+        self.least_scale * self.shape.distance(self.to_shape(p))
+    }
+
+    fn normal(&self, p: DVec3) -> DVec3 {
+        let slope = self.shape.normal(self.to_shape(p)) / self.scale;
+        unit(self.rotation * slope).unwrap_or(DVec3::Z)
+    }
+
+    fn bounds(&self) -> Aabb {
+        self.around(self.shape.bounds())
+    }
 
     fn triangles(&self) -> Option<TriMesh> {
         let mut mesh = self.shape.triangles()?;
@@ -98,7 +101,7 @@ impl Shape for Transformed {
         Some(mesh)
     }
 
-    fn faces(&self) -> Option<Vec<Face>> {
+    fn flat_solid(&self) -> Option<FlatSolid> {
         let moved = |face: Face| {
             // n·x = d for x = S⁻¹ Rᵀ (p - at).
             let slope = self.rotation * (face.normal / self.scale);
@@ -108,7 +111,7 @@ impl Shape for Transformed {
                 offset: (face.offset + slope.dot(self.at)) / length,
             }
         };
-        Some(self.shape.faces()?.into_iter().map(moved).collect())
+        Some(self.shape.flat_solid()?.map(&moved, &|bounds| self.around(bounds)))
     }
 }
 

@@ -89,8 +89,10 @@ impl Scene {
         };
         let exact = match mesh {
             Some(mesh) => Some((mesh.properties, mesh.surface)),
-            None if unbounded => visible.triangles().map(|triangles| (ENDLESS, triangles)),
-            None => None,
+            None => visible.triangles().map(|surface| match unbounded {
+                true => (ENDLESS, surface),
+                false => (mass_properties(&surface), surface),
+            }),
         };
         let (mass_properties, surface) = match exact {
             Some((properties, surface)) if !surface.triangles.is_empty() => (properties, surface),
@@ -211,6 +213,10 @@ pub(crate) fn solid_of(placed: &PlacedShape) -> Result<(TriMesh, MassProperties)
         return Ok((mesh.surface.clone(), mesh.properties));
     }
     let shape = &*placed.unplaced;
+    if let Some(surface) = shape.triangles().filter(|surface| !surface.triangles.is_empty()) {
+        let properties = mass_properties(&surface);
+        return Ok((surface, properties));
+    }
     let properties = properties_of(shape, DYNAMIC_TOLERANCE).map_err(|error| error.to_string())?;
     let surface = surface_of(shape, properties.volume).map_err(|error| error.to_string())?;
     Ok((surface, properties))
@@ -224,12 +230,8 @@ fn properties_of(shape: &dyn Shape, tolerance: f64) -> Result<MassProperties, Ma
     }
 }
 
-/// The surface of a solid of `volume` [m³]: the solid's own triangles, or with voxels of 1/48 of its longest side, halved while the surface holds another
-/// volume, or while the solid's walls, 2V/A thick on average, have too few voxels for sharp rims.
+/// The surface of a solid of `volume` [m³] with voxels of 1/48 of its longest side, halved while the surface holds another volume, or while the solid's walls, 2V/A thick on average, have too few voxels for sharp rims.
 fn surface_of(shape: &dyn Shape, volume: f64) -> Result<TriMesh, barchan_geometry::isosurface::IsosurfaceError> {
-    if let Some(triangles) = shape.triangles() {
-        return Ok(triangles);
-    }
     let mut voxel = shape.bounds().size().max_element() / FIRST_VOXELS;
     let sharp = |voxel: f64| {
         let mut surface = isosurface(shape, voxel, 0.0, SURFACE_MEMORY)?;

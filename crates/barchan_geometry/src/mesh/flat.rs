@@ -1,0 +1,169 @@
+//! Solids with flat faces: convex ones and their Booleans.
+
+mod cells;
+mod outline;
+
+use glam::DVec3;
+
+use super::TriMesh;
+use crate::Aabb;
+use cells::Cells;
+use outline::Outline;
+
+/// Points this near a face, of the solid's size, are taken to lie on it [-].
+const ON_FACE: f64 = 1e-10;
+/// The same, of the coordinates' magnitude [-]: the rounding of planes far from the origin.
+const ROUNDING: f64 = 1e-14;
+/// Sizes [m] whose squares and quotients can be computed.
+const SIZES: std::ops::Range<f64> = 1e-60..1e60;
+
+/// A plane n·x = d; the solid lies where n·x is less.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Face {
+    /// Outward unit normal n [-].
+    pub normal: DVec3,
+    /// Distance d of the plane from the origin along its normal [m].
+    pub offset: f64,
+}
+
+impl Face {
+    /// Signed distance of `p` from the plane [m], positive before it.
+    fn height(&self, p: DVec3) -> f64 {
+        self.normal.dot(p) - self.offset
+    }
+}
+
+/// A Boolean of convex solids with flat faces.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FlatSolid {
+    /// The points behind all faces.
+    Convex {
+        /// The faces.
+        faces: Vec<Face>,
+        /// A box [m] around the solid.
+        bounds: Aabb,
+    },
+    /// The points in any part.
+    Union(Vec<FlatSolid>),
+    /// The points in all parts.
+    Intersect(Vec<FlatSolid>),
+    /// The points in the first part and in no other.
+    Subtract(Vec<FlatSolid>),
+}
+
+impl FlatSolid {
+    /// The solid with every face and every box replaced.
+    #[must_use]
+    pub fn map(self, face: &impl Fn(Face) -> Face, bounds: &impl Fn(Aabb) -> Aabb) -> Self {
+        let all = |parts: Vec<Self>| parts.into_iter().map(|part| part.map(face, bounds)).collect();
+        match self {
+            Self::Convex { faces, bounds: own } => Self::Convex {
+                faces: faces.into_iter().map(face).collect(),
+                bounds: bounds(own),
+            },
+            Self::Union(parts) => Self::Union(all(parts)),
+            Self::Intersect(parts) => Self::Intersect(all(parts)),
+            Self::Subtract(parts) => Self::Subtract(all(parts)),
+        }
+    }
+
+    /// The surface of the solid, which must lie within `bounds` [m]: closed, facing outwards, with a vertex at every corner. Empty if the
+    /// solid is. None if the solid has too many faces, or if faces that nearly coincide cannot be told apart.
+    ///
+    /// Space is divided into convex cells by the planes of one convex part after the other, each only where it decides. Cells share
+    /// vertices and facets, so the facets between inside and outside are a closed surface whatever the rounding.
+    pub fn surface(&self, bounds: &Aabb) -> Option<TriMesh> {
+        if bounds.is_empty() || bounds.size().min_element() == 0.0 {
+            return Some(TriMesh::default());
+        }
+        let (center, size) = (bounds.center(), bounds.size().max_element());
+        if !(SIZES.contains(&size) && center.is_finite()) {
+            return None;
+        }
+        let tolerance = ON_FACE * size + ROUNDING * center.abs().max_element();
+        let centered = self.clone().map(
+            &|face| Face {
+                offset: -face.height(center),
+                ..face
+            },
+            &|bounds| Aabb::new(bounds.min - center, bounds.max - center),
+        );
+        // No face coincides with the sides of this box.
+        let domain = Aabb::new(bounds.min - center, bounds.max - center).grown(0.5 * size);
+        let (mut cells, whole) = Cells::new(&domain, tolerance);
+        let [inside, _] = cells.divide(&centered, vec![whole])?;
+        let (vertices, polygons) = cells.boundary(inside);
+        let mut mesh = Outline::new(vertices, polygons, tolerance).triangles();
+        mesh.vertices.iter_mut().for_each(|p| *p += center);
+        Some(mesh)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::{clean, mass_properties};
+
+    fn face(normal: DVec3, offset: f64) -> Face {
+        Face {
+            normal: normal.normalize(),
+            offset,
+        }
+    }
+
+    fn cube() -> Vec<Face> {
+        let sides = DVec3::AXES.into_iter().flat_map(|axis| [axis, -axis]);
+        sides.map(|normal| face(normal, 1.0)).collect()
+    }
+
+    fn surface(faces: &[Face]) -> TriMesh {
+        let bounds = Aabb::new(DVec3::splat(-1.0), DVec3::ONE);
+        let faces = faces.to_vec();
+        FlatSolid::Convex { faces, bounds }.surface(&bounds).unwrap()
+    }
+
+    fn solid(faces: &[Face]) -> (TriMesh, f64) {
+        let mesh = surface(faces);
+        let report = clean(&mesh).unwrap().report;
+        assert!(report.is_watertight() && report.warnings().is_empty(), "{report:?}");
+        let volume = mass_properties(&mesh).volume;
+        (mesh, volume)
+    }
+
+    #[test]
+    fn a_cube_without_a_corner_without_an_edge_and_cut_through_corners() {
+        let corner = DVec3::ONE;
+        // What is cut off: a pyramid of legs 1 and height 1/√3, then a wedge of legs 1 and length 2.
+        let cases = [
+            (face(corner, 2.0 / 3f64.sqrt()), 8.0 - 1.0 / 6.0),
+            (face(DVec3::new(1.0, 1.0, 0.0), 1.0 / 2f64.sqrt()), 8.0 - 1.0),
+            // Through three corners of the cube, and through four.
+            (face(corner, 1.0 / 3f64.sqrt()), 8.0 - 8.0 / 6.0),
+            (face(DVec3::new(1.0, 1.0, 0.0), 0.0), 4.0),
+            // Through the middle: a hexagon.
+            (face(corner, 0.0), 4.0),
+            // Along a side, and past the solid.
+            (face(DVec3::X, 1.0), 8.0),
+            (face(corner, 2.0), 8.0),
+        ];
+        for (cut, volume) in cases {
+            let faces = [cube(), vec![cut]].concat();
+            let (mesh, found) = solid(&faces);
+            assert!((found - volume).abs() < 1e-12, "{cut:?}: {found}");
+            let before = |p: &DVec3| {
+                faces
+                    .iter()
+                    .map(|f| f.normal.dot(*p) - f.offset)
+                    .fold(f64::MIN, f64::max)
+            };
+            assert!(mesh.vertices.iter().all(|p| before(p).abs() < 1e-12), "{cut:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_cube_behind_a_plane_beyond_it() {
+        let faces = [cube(), vec![face(DVec3::X, -2.0)]].concat();
+        let mesh = surface(&faces);
+        assert_eq!(mesh, TriMesh::default());
+    }
+}
