@@ -11,8 +11,11 @@ use crate::stage::{Stage, Surface};
 /// Edges between faces that turn by more than this are drawn: cosine of 25 degrees.
 const SHARP: f32 = 0.906;
 
-/// Twice the area of a sliver, of the square of its longest side, at most [-].
+/// Height of a sliver over its longest side, of that side, at most [-].
 const SLIVER: f32 = 0.08;
+
+/// The same, of the mesh's size [-]: higher ones, such as the long triangles of a thin wall, have a normal.
+const THIN: f32 = 1e-3;
 
 /// An edge of a surface.
 #[derive(Clone, Copy, Debug)]
@@ -40,8 +43,9 @@ pub(crate) fn edges(mesh: &TriMesh, vertices: &[Vec3]) -> Vec<Edge> {
             .take_while(move |side| side.0 == ends)
             .map(|side| side.1)
     };
-    // A sliver has no normal worth the name: that of the face along its longest side counts.
-    let plain: Vec<Option<Vec3>> = mesh.triangles.iter().map(|t| normal(t, vertices)).collect();
+    // The normal of a sliver is rounding noise: that of the face along its longest side counts, if that is no sliver.
+    let thin = THIN * mesh.bounds().size().max_element().max(0.0) as f32;
+    let plain: Vec<Option<Vec3>> = mesh.triangles.iter().map(|t| normal(t, vertices, thin)).collect();
     let borrowed = |t: usize| {
         let triangle = &mesh.triangles[t];
         let length = |k: usize| {
@@ -51,7 +55,11 @@ pub(crate) fn edges(mesh: &TriMesh, vertices: &[Vec3]) -> Vec<Edge> {
         let longest = (0..3).max_by(|&a, &b| length(a).total_cmp(&length(b)))?;
         beside(ends(triangle, longest)).find_map(|other| plain[other as usize])
     };
-    let of = |t: u32| plain[t as usize].or_else(|| borrowed(t as usize)).unwrap_or(Vec3::ZERO);
+    let own = |t: usize| normal(&mesh.triangles[t], vertices, 0.0);
+    let of = |t: u32| {
+        let known = plain[t as usize].or_else(|| borrowed(t as usize));
+        known.or_else(|| own(t as usize)).unwrap_or(Vec3::ZERO)
+    };
     let edge = |sides: &[([u32; 2], u32)]| Edge {
         ends: sides[0].0,
         normals: [of(sides[0].1), of(sides[sides.len() - 1].1)],
@@ -59,15 +67,16 @@ pub(crate) fn edges(mesh: &TriMesh, vertices: &[Vec3]) -> Vec<Edge> {
     sides.chunk_by(|a, b| a.0 == b.0).map(edge).collect()
 }
 
-/// The unit normal of a triangle that is not a sliver.
-fn normal(triangle: &[u32; 3], vertices: &[Vec3]) -> Option<Vec3> {
+/// The unit normal of a triangle that is not a sliver less than `thin` [m] high.
+fn normal(triangle: &[u32; 3], vertices: &[Vec3], thin: f32) -> Option<Vec3> {
     let [a, b, c] = triangle.map(|v| vertices[v as usize]);
     let area = (b - a).cross(c - a);
     let longest = a
         .distance_squared(b)
         .max(b.distance_squared(c))
         .max(c.distance_squared(a));
-    (area.length() > SLIVER * longest).then(|| area.normalize())
+    let is_high = area.length() > SLIVER * longest || area.length() > thin * longest.sqrt();
+    is_high.then(|| area.try_normalize())?
 }
 
 impl Stage {
@@ -109,15 +118,20 @@ mod tests {
     use barchan_geometry::mesh::primitives::cuboid;
 
     #[test]
-    fn a_box_has_twelve_sharp_edges_and_no_diagonals() {
-        let mesh = cuboid(DVec3::splat(2.0));
-        let vertices: Vec<Vec3> = mesh.vertices.iter().map(|v| v.as_vec3()).collect();
-        let edges = edges(&mesh, &vertices);
-        // Twelve sides and a diagonal in each of six faces.
-        assert_eq!(edges.len(), 18);
-        assert_eq!(
-            edges.iter().filter(|e| e.normals[0].dot(e.normals[1]) < SHARP).count(),
-            12
-        );
+    fn boxes_have_twelve_sharp_edges_and_no_diagonals() {
+        for size in [
+            DVec3::splat(2.0),
+            DVec3::new(0.06, 0.06, 0.96),
+            DVec3::new(3.0, 2.0, 1e-3),
+        ] {
+            let mesh = cuboid(size);
+            let vertices: Vec<Vec3> = mesh.vertices.iter().map(|v| v.as_vec3()).collect();
+            let edges = edges(&mesh, &vertices);
+            // Twelve sides and a diagonal in each of six faces.
+            assert_eq!(edges.len(), 18);
+            let is_sharp =
+                |edge: &&Edge| edge.normals[0].dot(edge.normals[1]) < SHARP && !edge.normals.contains(&Vec3::ZERO);
+            assert_eq!(edges.iter().filter(is_sharp).count(), 12, "{size}");
+        }
     }
 }

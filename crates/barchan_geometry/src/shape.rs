@@ -44,11 +44,12 @@ pub trait Shape: Debug + Send + Sync {
     fn triangles(&self) -> Option<TriMesh> {
         let bounds = self.bounds();
         let has_end = bounds.is_finite() || bounds.is_empty();
-        self.flat_solid().filter(|_| has_end)?.surface(&bounds)
+        self.flat_solid(0.0).filter(|_| has_end)?.surface(&bounds)
     }
 
-    /// The convex solids with flat faces that it is a Boolean of, if it is one.
-    fn flat_solid(&self) -> Option<FlatSolid> {
+    /// The Boolean of convex solids with flat faces that it is, or that its surface differs from by at most `tolerance` [m]; none if
+    /// there is no such Boolean of few faces.
+    fn flat_solid(&self, _tolerance: f64) -> Option<FlatSolid> {
         None
     }
 }

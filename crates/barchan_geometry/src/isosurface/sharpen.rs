@@ -18,6 +18,22 @@ const NEAR: f64 = 0.35;
 /// Weight of the triangle's middle against the planes [-]: it decides where on an edge the point lies.
 const PULL: f64 = 1e-4;
 
+/// Rounds in which corners are added [-], at most.
+const CORNER_ROUNDS: usize = 4;
+/// Distance from the surface, in the triangle's longest side, of a triangle that lies on it and of a corner [-].
+const FLAT: f64 = 1e-3;
+/// Normals nearer than this belong to one face: cosine of 12 degrees.
+const SAME_FACE: f64 = 0.978;
+/// Least determinant of Σ n nᵀ over the faces of a corner [-]; 1 for three at right angles.
+const LEAST_DETERMINANT: f64 = 0.03;
+
+/// Distance from the surface, in its longest side, of a triangle beside a vertex that is moved onto an edge, at most [-].
+const CUT: f64 = 0.1;
+/// Steps onto the planes of an edge or corner [-]; each divides the distance by at least two hundred.
+const PLANE_STEPS: usize = 6;
+/// Rounding of a distance, of the distance moved [-].
+const ROUNDING: f64 = 1e-12;
+
 /// Rounds in which sides are mended [-], at most.
 const ROUNDS: usize = 8;
 /// Least cosine between a triangle and the surface for a side to be turned [-].
@@ -26,7 +42,7 @@ const TILT: f64 = 0.2;
 /// Puts the sharp edges and corners of `shape` back into `mesh`, a closed manifold whose vertices lie on its surface.
 ///
 /// A triangle across an edge gets a point where the planes at its corners meet, and the sides that cross the edge are turned to
-/// lie along it [Kobbelt01]. Every edge still has two triangles. A corner whose faces meet in no single triangle stays cut.
+/// lie along it [Kobbelt01]. Corners of three or more faces get a vertex of their own. Every edge still has two triangles.
 pub fn sharpen(mesh: &mut TriMesh, shape: &dyn Shape) {
     // None for a vertex that lies on an edge.
     let mut normals: Vec<Option<DVec3>> = mesh.vertices.par_iter().map(|&p| Some(shape.normal(p))).collect();
@@ -66,7 +82,137 @@ pub fn sharpen(mesh: &mut TriMesh, shape: &dyn Shape) {
     mend(mesh, shape);
     split(mesh, shape);
     mend(mesh, shape);
+    for _ in 0..CORNER_ROUNDS {
+        if !add_corners(mesh, shape) {
+            break;
+        }
+        mend(mesh, shape);
+    }
+    align(mesh, shape);
     drop_unused(mesh);
+}
+
+/// Moves vertices of edges and corners onto the planes of all faces around them.
+fn align(mesh: &mut TriMesh, shape: &dyn Shape) {
+    let mut around: Vec<Vec<u32>> = vec![Vec::new(); mesh.vertices.len()];
+    for (t, &v) in (0..)
+        .zip(&mesh.triangles)
+        .flat_map(|(t, triangle)| triangle.iter().map(move |v| (t, v)))
+    {
+        around[v as usize].push(t);
+    }
+    let aligned = |v: usize| {
+        let p = mesh.vertices[v];
+        let fan = || around[v].iter().map(|&t| mesh.corners(t as usize));
+        let across = |[a, b, c]: [DVec3; 3]| (b - a).cross(c - a).normalize_or_zero();
+        let first = across(fan().next()?);
+        if fan().all(|corners| across(corners).dot(first) > SAME_FACE) {
+            return None;
+        }
+        let mut planes: Vec<(DVec3, DVec3)> = Vec::new();
+        for corners in fan() {
+            let near = p.lerp(corners.into_iter().sum::<DVec3>() / 3.0, 0.25);
+            let (distance, normal) = shape.distance_and_normal(near);
+            let is_new = || planes.iter().all(|(_, other)| normal.dot(*other) < SAME_FACE);
+            if distance.abs() <= CUT * longest(corners) && is_new() {
+                planes.push((near - distance * normal, normal));
+            }
+        }
+        let reach = NEAR * fan().map(longest).fold(f64::INFINITY, f64::min);
+        let next = onto_planes(&planes, p);
+        let is_better =
+            next.distance(p) <= reach && shape.distance(next).abs() <= shape.distance(p).abs() + ROUNDING * reach;
+        (planes.len() > 1 && is_better).then_some(next)
+    };
+    let moved: Vec<Option<DVec3>> = (0..mesh.vertices.len()).into_par_iter().map(aligned).collect();
+    for (p, next) in mesh.vertices.iter_mut().zip(moved) {
+        *p = next.unwrap_or(*p);
+    }
+}
+
+/// The point next to `start` on all planes, each given by a point and its normal.
+fn onto_planes(planes: &[(DVec3, DVec3)], start: DVec3) -> DVec3 {
+    let mut matrix = DMat3::from_diagonal(DVec3::splat(PULL));
+    for &(_, normal) in planes {
+        matrix += DMat3::from_cols(normal * normal.x, normal * normal.y, normal * normal.z);
+    }
+    let inverse = matrix.inverse();
+    let step = |p: DVec3| {
+        p + inverse
+            * planes
+                .iter()
+                .map(|&(point, normal)| normal * normal.dot(point - p))
+                .sum::<DVec3>()
+    };
+    (0..PLANE_STEPS).fold(start, |p, _| step(p))
+}
+
+/// Gives corners of three or more faces that are still cut off a vertex of their own. Returns whether there were any.
+fn add_corners(mesh: &mut TriMesh, shape: &dyn Shape) -> bool {
+    let middle = |mesh: &TriMesh, t: usize| mesh.corners(t).into_iter().sum::<DVec3>() / 3.0;
+    let miss = |t: usize| shape.distance(middle(mesh, t)).abs() / longest(mesh.corners(t));
+    let off: Vec<usize> = (0..mesh.triangles.len())
+        .into_par_iter()
+        .filter(|&t| miss(t) > MISS)
+        .collect();
+    let sides: Vec<[u32; 2]> = off
+        .iter()
+        .flat_map(|&t| {
+            let [a, b, c] = mesh.triangles[t];
+            [[a, b], [b, c]]
+        })
+        .collect();
+    let patch = Patch::new(mesh, &sides);
+    let propose = |&t: &usize| {
+        let mut around: Vec<usize> = mesh.triangles[t]
+            .iter()
+            .flat_map(|&v| patch.around(v))
+            .copied()
+            .collect();
+        around.sort_unstable();
+        around.dedup();
+        let mut planes: Vec<(DVec3, DVec3)> = Vec::new();
+        for point in around.into_iter().filter(|&t| miss(t) < FLAT).map(|t| middle(mesh, t)) {
+            let normal = shape.normal(point);
+            if planes.iter().all(|(_, other)| normal.dot(*other) < SAME_FACE) {
+                planes.push((point, normal));
+            }
+        }
+        let (from, reach) = (middle(mesh, t), longest(mesh.corners(t)));
+        let corner = meeting_of_three(&planes, from)?;
+        let is_near = corner.distance(from) <= REACH * reach && shape.distance(corner).abs() <= FLAT * reach;
+        is_near.then(|| (corner.distance(from), t, corner))
+    };
+    let mut found: Vec<(f64, usize, DVec3)> = off.par_iter().filter_map(propose).collect();
+    found.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let mut added: Vec<DVec3> = Vec::new();
+    for (_, t, corner) in found {
+        let [a, b, c] = mesh.triangles[t];
+        let small = FLAT * longest(mesh.corners(t));
+        let is_there = added
+            .iter()
+            .chain(&mesh.corners(t))
+            .any(|p| p.distance(corner) <= small);
+        if is_there {
+            continue;
+        }
+        added.push(corner);
+        let p = mesh.vertices.len() as u32;
+        mesh.vertices.push(corner);
+        mesh.triangles[t] = [a, b, p];
+        mesh.triangles.extend([[b, c, p], [c, a, p]]);
+    }
+    !added.is_empty()
+}
+
+/// The point where planes, each given by a point and its normal, meet: least squares from `start`. None unless they meet in one point only.
+fn meeting_of_three(planes: &[(DVec3, DVec3)], start: DVec3) -> Option<DVec3> {
+    let (mut matrix, mut right) = (DMat3::ZERO, DVec3::ZERO);
+    for &(point, normal) in planes {
+        matrix += DMat3::from_cols(normal * normal.x, normal * normal.y, normal * normal.z);
+        right += normal * normal.dot(point - start);
+    }
+    (matrix.determinant() > LEAST_DETERMINANT).then(|| start + matrix.inverse() * right)
 }
 
 /// Mends sides that still cut through an edge, round by round: a side is turned if that brings it nearer to the surface, or taken away

@@ -3,7 +3,9 @@
 mod cells;
 mod outline;
 
-use glam::DVec3;
+use std::f64::consts::PI;
+
+use glam::{DVec2, DVec3};
 
 use super::TriMesh;
 use crate::Aabb;
@@ -16,6 +18,12 @@ const ON_FACE: f64 = 1e-10;
 const ROUNDING: f64 = 1e-14;
 /// Sizes [m] whose squares and quotients can be computed.
 const SIZES: std::ops::Range<f64> = 1e-60..1e60;
+
+/// Faces of all parts, at most.
+const MAX_FACES: usize = 20_000;
+/// Sides of a round solid's flat one, at least and at most.
+const LEAST_SIDES: f64 = 16.0;
+const MAX_SIDES: f64 = 256.0;
 
 /// A plane n·x = d; the solid lies where n·x is less.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,6 +60,38 @@ pub enum FlatSolid {
 }
 
 impl FlatSolid {
+    /// A frustum about z with flat sides, at most `tolerance` [m] inside the round one of these `radii` [m] at the bottom and at the
+    /// top, `half_height` [m] below and above the origin. Its edges lie on the round one. None if that takes too many sides.
+    pub(crate) fn frustum(radii: [f64; 2], half_height: f64, tolerance: f64) -> Option<Self> {
+        let most = radii[0].max(radii[1]);
+        // A chord of the angle 2a lies r (1 - cos a) ≈ r a²/2 inside the circle.
+        let sides = (PI / (2.0 * tolerance / most).sqrt()).ceil();
+        if sides.is_nan() || sides > MAX_SIDES {
+            return None;
+        }
+        // Quarters are alike, so that the frustum is as wide as the round one.
+        let sides = 4 * ((sides.max(LEAST_SIDES) / 4.0).ceil() as u32);
+        let half_angle = PI / f64::from(sides);
+        let [bottom, top] = radii.map(|radius| radius * half_angle.cos());
+        let slope = DVec2::new(2.0 * half_height, bottom - top).normalize();
+        let side = |k: u32| {
+            let (sin, cos) = (f64::from(2 * k + 1) * half_angle).sin_cos();
+            Face {
+                normal: DVec3::new(slope.x * cos, slope.x * sin, slope.y),
+                offset: slope.dot(DVec2::new(bottom, -half_height)),
+            }
+        };
+        let ends = [DVec3::NEG_Z, DVec3::Z].map(|normal| Face {
+            normal,
+            offset: half_height,
+        });
+        let corner = DVec3::new(most, most, half_height);
+        Some(Self::Convex {
+            faces: ends.into_iter().chain((0..sides).map(side)).collect(),
+            bounds: Aabb::new(-corner, corner),
+        })
+    }
+
     /// The solid with every face and every box replaced.
     #[must_use]
     pub fn map(self, face: &impl Fn(Face) -> Face, bounds: &impl Fn(Aabb) -> Aabb) -> Self {
@@ -67,6 +107,14 @@ impl FlatSolid {
         }
     }
 
+    /// The number of faces of all parts.
+    fn count(&self) -> usize {
+        match self {
+            Self::Convex { faces, .. } => faces.len(),
+            Self::Union(parts) | Self::Intersect(parts) | Self::Subtract(parts) => parts.iter().map(Self::count).sum(),
+        }
+    }
+
     /// The surface of the solid, which must lie within `bounds` [m]: closed, facing outwards, with a vertex at every corner. Empty if the
     /// solid is. None if the solid has too many faces, or if faces that nearly coincide cannot be told apart.
     ///
@@ -77,7 +125,7 @@ impl FlatSolid {
             return Some(TriMesh::default());
         }
         let (center, size) = (bounds.center(), bounds.size().max_element());
-        if !(SIZES.contains(&size) && center.is_finite()) {
+        if !(SIZES.contains(&size) && center.is_finite() && self.count() <= MAX_FACES) {
             return None;
         }
         let tolerance = ON_FACE * size + ROUNDING * center.abs().max_element();

@@ -90,8 +90,8 @@ impl Shape for Union {
         self.bounds
     }
 
-    fn flat_solid(&self) -> Option<FlatSolid> {
-        flat_solids(&self.parts, self.smooth).map(FlatSolid::Union)
+    fn flat_solid(&self, tolerance: f64) -> Option<FlatSolid> {
+        flat_solids(&self.parts, self.smooth, tolerance).map(FlatSolid::Union)
     }
 }
 
@@ -138,8 +138,9 @@ impl Shape for Subtract {
         self.first.bounds
     }
 
-    fn flat_solid(&self) -> Option<FlatSolid> {
-        flat_solids(std::iter::once(&self.first).chain(&self.others), self.smooth).map(FlatSolid::Subtract)
+    fn flat_solid(&self, tolerance: f64) -> Option<FlatSolid> {
+        let parts = std::iter::once(&self.first).chain(&self.others);
+        flat_solids(parts, self.smooth, tolerance).map(FlatSolid::Subtract)
     }
 }
 
@@ -181,17 +182,17 @@ impl Shape for Intersect {
         self.parts.iter().fold(Aabb::UNBOUNDED, shared)
     }
 
-    fn flat_solid(&self) -> Option<FlatSolid> {
-        flat_solids(&self.parts, self.smooth).map(FlatSolid::Intersect)
+    fn flat_solid(&self, tolerance: f64) -> Option<FlatSolid> {
+        flat_solids(&self.parts, self.smooth, tolerance).map(FlatSolid::Intersect)
     }
 }
 
 /// The flat solids of all parts of a sharp composition, if each has one.
-fn flat_solids<'a>(parts: impl IntoIterator<Item = &'a Part>, smooth: f64) -> Option<Vec<FlatSolid>> {
+fn flat_solids<'a>(parts: impl IntoIterator<Item = &'a Part>, smooth: f64, tolerance: f64) -> Option<Vec<FlatSolid>> {
     if smooth > 0.0 {
         return None;
     }
-    parts.into_iter().map(|part| part.shape.flat_solid()).collect()
+    parts.into_iter().map(|part| part.shape.flat_solid(tolerance)).collect()
 }
 
 /// A shape and its box. Outside the box the distance is at least that to the box: this tightens loose bounds, keeps fillets

@@ -60,7 +60,7 @@ impl Shape for Cuboid {
         (self.rounding == 0.0).then(|| cuboid(2.0 * self.half))
     }
 
-    fn flat_solid(&self) -> Option<FlatSolid> {
+    fn flat_solid(&self, _tolerance: f64) -> Option<FlatSolid> {
         let sides = |axis: DVec3| {
             [axis, -axis].map(|normal| Face {
                 normal,

@@ -1,6 +1,7 @@
 use glam::{DVec2, DVec3};
 
 use super::{ShapeError, error::positive, outward_from_axis, unit};
+use crate::mesh::FlatSolid;
 use crate::{Aabb, Shape};
 
 /// A cylinder along z, centred on the origin.
@@ -42,5 +43,9 @@ impl Shape for Cylinder {
     fn bounds(&self) -> Aabb {
         let corner = DVec3::new(self.radius, self.radius, self.half_height);
         Aabb::new(-corner, corner)
+    }
+
+    fn flat_solid(&self, tolerance: f64) -> Option<FlatSolid> {
+        FlatSolid::frustum([self.radius; 2], self.half_height, tolerance)
     }
 }

@@ -47,7 +47,7 @@ impl Shape for HalfSpace {
         bounds
     }
 
-    fn flat_solid(&self) -> Option<FlatSolid> {
+    fn flat_solid(&self, _tolerance: f64) -> Option<FlatSolid> {
         let face = Face {
             normal: self.normal,
             offset: self.offset,

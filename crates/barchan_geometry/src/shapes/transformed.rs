@@ -101,7 +101,7 @@ impl Shape for Transformed {
         Some(mesh)
     }
 
-    fn flat_solid(&self) -> Option<FlatSolid> {
+    fn flat_solid(&self, tolerance: f64) -> Option<FlatSolid> {
         let moved = |face: Face| {
             // n·x = d for x = S⁻¹ Rᵀ (p - at).
             let slope = self.rotation * (face.normal / self.scale);
@@ -111,7 +111,8 @@ impl Shape for Transformed {
                 offset: (face.offset + slope.dot(self.at)) / length,
             }
         };
-        Some(self.shape.flat_solid()?.map(&moved, &|bounds| self.around(bounds)))
+        let solid = self.shape.flat_solid(tolerance / self.scale.max_element())?;
+        Some(solid.map(&moved, &|bounds| self.around(bounds)))
     }
 }
 

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use barchan_geometry::mesh::{MeshSolid, mass_properties};
 use barchan_geometry::random::Stream;
-use barchan_geometry::shapes::{Cuboid, HalfSpace, Intersect, Subtract, Transformed, Union};
+use barchan_geometry::shapes::{Cone, Cuboid, Cylinder, HalfSpace, Intersect, Subtract, Transformed, Union};
 use barchan_geometry::{Aabb, Shape, TriMesh};
 use glam::{DQuat, DVec3, EulerRot};
 
@@ -321,4 +321,71 @@ fn a_small_solid_far_away_keeps_its_corners() {
     assert!(worst < 1e-10, "a corner is off by {worst} m");
     let volume = mass_properties(&mesh).volume;
     assert!((volume / 3.5e-6 - 1.0).abs() < 1e-6, "{volume} m³");
+}
+
+#[test]
+fn round_solids_have_flat_sides_within_the_tolerance_and_rims_on_the_surface() {
+    let cylinder: Solid = Arc::new(Cylinder::new(0.5, 0.3).unwrap());
+    let cone: Solid = Arc::new(Cone::new(0.4, 0.0, 0.6).unwrap());
+    let funnel: Solid = Arc::new(Cone::new(0.1, 0.5, 0.3).unwrap());
+    for shape in [cylinder, cone, funnel] {
+        assert!(shape.triangles().is_none());
+        for (tolerance, stretch) in [
+            (1e-2, DVec3::ONE),
+            (1e-3, DVec3::new(2.0, 0.5, 1.0)),
+            (1e-4, DVec3::ONE),
+        ] {
+            let shape = Transformed::new(shape.clone(), DVec3::ONE, turn(), stretch).unwrap();
+            let mesh = shape.flat_solid(tolerance).unwrap().surface(&shape.bounds()).unwrap();
+            for &p in &mesh.vertices {
+                assert!(shape.distance(p).abs() < 1e-9, "{p}");
+            }
+            for t in 0..mesh.triangles.len() {
+                let off = shape.distance(mesh.corners(t).into_iter().sum::<DVec3>() / 3.0);
+                assert!(off < 1e-9 && off > -tolerance, "{off} m");
+            }
+            assert!(
+                is_manifold(&mesh) && mesh.triangles.len() < 800,
+                "{}",
+                mesh.triangles.len()
+            );
+        }
+        assert!(shape.flat_solid(1e-9).is_none());
+    }
+    // A drum in a box, flush with its top: the rim and all corners.
+    let drum = Arc::new(Cylinder::new(0.5, 0.4).unwrap());
+    let solid = subtract(vec![cuboid([-1.0, -1.0, -0.3], [1.0, 1.0, 0.2]), drum]);
+    let mesh = solid.flat_solid(1e-4).unwrap().surface(&solid.bounds()).unwrap();
+    assert!(worst_corner(&mesh, solid.bounds().corners()) < 1e-12);
+    let volume = 2.0 * 2.0 * 0.5 - std::f64::consts::PI * 0.25 * 0.4;
+    assert!((mass_properties(&mesh).volume / volume - 1.0).abs() < 2e-4);
+    assert!(
+        is_manifold(&mesh) && mesh.triangles.len() < 1_000,
+        "{}",
+        mesh.triangles.len()
+    );
+}
+
+#[test]
+fn solids_of_too_many_or_extreme_faces_are_left_to_others() {
+    let boxes = (0..20_000).map(|k| cuboid([f64::from(k), 0.0, 0.0], [f64::from(k) + 0.5, 1.0, 1.0]));
+    assert!(union(boxes.collect()).triangles().is_none());
+    for size in [1e-200, 1e-80, 1e80, 1e200, 1e308] {
+        let huge = subtract(vec![cuboid([0.0; 3], [size; 3]), cuboid([0.0; 3], [0.5 * size; 3])]);
+        assert!(huge.triangles().is_none(), "{size}");
+    }
+    // Next to each other as near as numbers can be.
+    for gap in [1e-16, 1e-13, 1e-11, 1e-10, 2e-10, 1e-9, 1e-8] {
+        let solid = union(vec![
+            cuboid([0.0; 3], [1.0; 3]),
+            cuboid([1.0 + gap, gap, -gap], [2.0, 1.0 + gap, 1.0 - gap]),
+            cuboid([gap, 0.5, 0.5], [1.5, 1.5, 1.5]),
+        ]);
+        let mesh = solid.triangles();
+        if let Some(mesh) = mesh {
+            let volume = mass_properties(&mesh).volume;
+            // 1 + 1 + 1.5 less the overlaps 0.25 and 0.125.
+            assert!((volume - 3.125).abs() < 1e-7, "{gap}: {volume} m³");
+        }
+    }
 }

@@ -1,13 +1,14 @@
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
+use std::sync::Arc;
 
 use barchan_geometry::isosurface::{IsosurfaceError, isosurface, sharpen};
 use barchan_geometry::mesh::MeshSolid;
 use barchan_geometry::mesh::primitives::icosphere;
 use barchan_geometry::random::Stream;
-use barchan_geometry::shapes::Cylinder;
+use barchan_geometry::shapes::{self, Cuboid, Cylinder, Subtract, Transformed};
 use barchan_geometry::{Aabb, Shape, TriMesh};
-use glam::{DMat3, DVec3};
+use glam::{DMat3, DQuat, DVec3, EulerRot};
 
 use crate::support::{Block, Sphere, Torus, cuboid};
 
@@ -120,8 +121,7 @@ fn sharpened_blocks_and_discs_have_their_edges_and_corners() {
             .iter()
             .map(|v| v.distance(corner))
             .fold(f64::INFINITY, f64::min);
-        // A corner whose three faces meet in no single triangle is cut by less than a voxel.
-        assert!(nearest < 0.05, "{nearest} m from the corner {corner}");
+        assert!(nearest < 1e-9, "{nearest} m from the corner {corner}");
     }
 
     // A disc two voxels thick: its rim is where top and side meet, all around.
@@ -172,6 +172,55 @@ fn slivers_are_rare() {
         })
         .count();
     assert!(thin * 50 < mesh.triangles.len(), "{thin} of {}", mesh.triangles.len());
+}
+
+#[test]
+fn flat_edges_and_corners_beside_round_faces_are_exact() {
+    let moved =
+        |shape: Arc<dyn Shape>, at: DVec3| -> Arc<dyn Shape> { Arc::new(Transformed::moved(shape, at).unwrap()) };
+    let size = DVec3::new(1.6, 1.2, 0.5);
+    let ball = moved(Arc::new(shapes::Sphere::new(0.35).unwrap()), 0.3 * DVec3::Z);
+    let ring = moved(Arc::new(shapes::Torus::new(0.4, 0.1).unwrap()), 0.25 * DVec3::Z);
+    let mut report = Vec::new();
+    for round in [ball, ring] {
+        for turn in [DQuat::IDENTITY, DQuat::from_euler(EulerRot::XYZ, 0.3, -0.5, 1.1)] {
+            for voxels in [40.0, 48.0, 61.0] {
+                let cuboid: Arc<dyn Shape> = Arc::new(Cuboid::new(size).unwrap());
+                let cut: Arc<dyn Shape> = Arc::new(Subtract::new(vec![cuboid.clone(), round.clone()], 0.0).unwrap());
+                let shape = Transformed::new(cut, DVec3::ZERO, turn, DVec3::ONE).unwrap();
+                let voxel = shape.bounds().size().max_element() / voxels;
+                let mut mesh = surface(&shape, voxel, 0.0);
+                sharpen(&mut mesh, &shape);
+                let even = euler_characteristic(&mesh) % 2;
+                assert_eq!(even, 0);
+                let corners = cuboid.bounds().corners();
+                let nearest = |p: DVec3| {
+                    mesh.vertices
+                        .iter()
+                        .map(|v| v.distance(p))
+                        .fold(f64::INFINITY, f64::min)
+                };
+                let worst = corners.map(|p| nearest(turn * p)).into_iter().fold(0.0, f64::max);
+                let edges = (0..8usize)
+                    .flat_map(|a| [1, 2, 4].map(|bit| (a, a ^ bit)))
+                    .filter(|(a, b)| a < b);
+                let on_edges =
+                    edges.flat_map(|(a, b)| (0..=200).map(move |k| corners[a].lerp(corners[b], f64::from(k) / 200.0)));
+                let solid = MeshSolid::new(mesh.clone());
+                let off = on_edges
+                    .map(|p| solid.closest_point(turn * p).unwrap().distance)
+                    .fold(0.0, f64::max);
+                report.push((worst / voxel, off / voxel));
+            }
+        }
+    }
+    let worst = report
+        .iter()
+        .fold((0.0f64, 0.0f64), |all, one| (all.0.max(one.0), all.1.max(one.1)));
+    assert!(
+        worst.0 < 1e-6 && worst.1 < 1e-6,
+        "corners and edges are off by {worst:?} voxels"
+    );
 }
 
 /// Any function at all: random values, so that every case of every tetrahedron occurs and nothing is resolved.

@@ -130,6 +130,67 @@ fn the_frame_of_a_scripted_body_is_where_its_keys_say() {
     assert!(grid.voxel() <= 0.05 && grid.band() >= 0.2);
 }
 
+/// Distance of the nearest vertex of a body's surface from `p` [m].
+fn nearest_vertex(body: &barchan_world::Body, p: DVec3) -> f64 {
+    let distances = body.surface.vertices.iter().map(|v| v.distance(p));
+    distances.fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+fn a_box_with_a_hole_has_its_corners_and_its_exact_mass() {
+    let shape = "shape = { subtract = [{ box = { size = [1.6, 1.6, 0.5] } }, { box = { size = [1.2, 1, 0.5] }, at = [0, 0, 0.1] }], rotate = [20, 30, 40], at = [1, 2, 3] }";
+    for motion in ["fixed", "dynamic"] {
+        let world = world(&body(&format!("motion = \"{motion}\"\ndensity = 500\n{shape}")));
+        let a = &world.bodies[0];
+        // 1.6 · 1.6 · 0.5 less 1.2 · 1 · 0.4.
+        assert!((a.mass() - 500.0 * 0.8).abs() < 1e-9, "{} kg", a.mass());
+        let lift = (1.28 * 0.0 - 0.48 * 0.05) / 0.8;
+        let center = a.mass_properties.center;
+        assert!(center.abs_diff_eq(DVec3::new(0.0, 0.0, lift), 1e-12), "{center}");
+        let squares = |size: DVec3| size * size / 12.0;
+        let (whole, hole) = (squares(DVec3::new(1.6, 1.6, 0.5)), squares(DVec3::new(1.2, 1.0, 0.4)));
+        let about_z = 1.28 * (whole.x + whole.y) - 0.48 * (hole.x + hole.y);
+        assert!((a.mass_properties.inertia.z_axis.z - about_z).abs() < 1e-12);
+        for corner in (0..8).map(|k| DVec3::new(f64::from(k & 1), f64::from(k >> 1 & 1), f64::from(k >> 2)) - 0.5) {
+            let outer = nearest_vertex(a, corner * DVec3::new(1.6, 1.6, 0.5));
+            let inner = nearest_vertex(a, corner * DVec3::new(1.2, 1.0, 0.4) + 0.05 * DVec3::Z);
+            assert!(outer.max(inner) < 1e-12, "{corner}: {outer} and {inner} m");
+        }
+    }
+}
+
+#[test]
+fn the_grousers_of_a_wheel_have_their_corners() {
+    let grouser = |k: u32| format!("{{ box = {{ size = [1.2, 0.4, 0.04] }}, rotate = [0, {}, 0] }}", 30 * k);
+    let grousers: Vec<String> = (0..6).map(grouser).collect();
+    let wheel = "{ cylinder = { radius = 0.5, height = 0.4 }, rotate = [90, 0, 0] }";
+    let world = world(&body(&format!(
+        "shape = {{ union = [{wheel}, {}] }}",
+        grousers.join(", ")
+    )));
+    let a = &world.bodies[0];
+    for k in 0..6 {
+        let turn = DQuat::from_rotation_y((30.0 * f64::from(k)).to_radians());
+        for corner in (0..8).map(|k| DVec3::new(f64::from(k & 1), f64::from(k >> 1 & 1), f64::from(k >> 2)) - 0.5) {
+            let off = nearest_vertex(a, turn * (corner * DVec3::new(1.2, 0.4, 0.04)));
+            assert!(off < 1e-12, "{off} m");
+        }
+    }
+    // Twelve bars of 0.04 beyond the circle, each with a cap of the circle less.
+    let (r, half) = (0.5f64, 0.02f64);
+    let under = half * (r * r - half * half).sqrt() + r * r * (half / r).asin();
+    let volume = 0.4 * (PI * r * r + 12.0 * (2.0 * half * 0.6 - under));
+    let found = barchan_geometry::mesh::mass_properties(&a.surface).volume;
+    assert!((found / volume - 1.0).abs() < 1e-3, "{found} m³, not {volume} m³");
+    assert!(a.surface.triangles.len() < 2_000, "{}", a.surface.triangles.len());
+    assert!(
+        barchan_geometry::mesh::clean(&a.surface)
+            .unwrap()
+            .report
+            .is_watertight()
+    );
+}
+
 #[test]
 fn the_surface_of_a_thin_shell_is_not_lost() {
     let shell = "shape = { subtract = [{ sphere = { radius = 2 } }, { sphere = { radius = 1.9 } }] }";

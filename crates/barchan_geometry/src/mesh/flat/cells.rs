@@ -14,6 +14,9 @@ const MAX_FACETS: usize = 100_000;
 /// Planes that may divide space, at most.
 const MAX_PLANES: usize = 4_096;
 
+/// A convex solid with more faces is divided within its box only, since each face would divide the space around.
+const MANY_FACES: usize = 12;
+
 /// Vertices [m] and facets of all cells.
 pub(super) struct Cells {
     vertices: Vec<DVec3>,
@@ -113,7 +116,11 @@ impl Cells {
     }
 
     fn divide_by_faces(&mut self, faces: &[Face], bounds: &Aabb, cells: Vec<Cell>) -> Option<[Vec<Cell>; 2]> {
-        let planes: Vec<(u32, bool)> = faces.iter().map(|face| self.plane(face)).collect::<Option<_>>()?;
+        let around = box_faces(bounds).filter(|_| faces.len() > MANY_FACES && bounds.is_finite());
+        let planes: Vec<(u32, bool)> = around
+            .chain(faces.iter().copied())
+            .map(|face| self.plane(&face))
+            .collect::<Option<_>>()?;
         let bounds = bounds.grown(self.tolerance);
         let (mut inside, mut outside) = (Vec::new(), Vec::new());
         'cells: for mut rest in cells {
@@ -358,4 +365,15 @@ impl Cells {
         let polygons = single.into_iter().map(polygon).collect();
         (self.vertices, polygons)
     }
+}
+
+/// The sides of a box.
+fn box_faces(bounds: &Aabb) -> impl Iterator<Item = Face> {
+    let [low, high] = [-bounds.min, bounds.max];
+    DVec3::AXES.into_iter().flat_map(move |axis| {
+        [(-axis, low), (axis, high)].map(|(normal, corner)| Face {
+            normal,
+            offset: corner.dot(axis),
+        })
+    })
 }
