@@ -39,3 +39,49 @@ fn an_emitter_pours_what_it_owes_however_it_is_turned() {
         );
     }
 }
+
+#[test]
+fn a_frame_may_need_many_guides_and_none_overlaps_another() {
+    let text = r#"
+duration = 1
+frame_rate = 1
+[materials.sand]
+density = 1600
+[[emitter]]
+material = "sand"
+radius = { min = 0.004, max = 0.006 }
+shape = { box = { size = [1, 1, 1] } }
+rate = 100
+"#;
+    let (scene, _) = parse_scene(&Document::new("scene", text)).unwrap_or_else(|problems| panic!("{problems}"));
+    let mut world = scene.build().unwrap();
+    world.emit(1.0);
+    let count = world.guides.len();
+    assert!(count > 60_000, "{count}");
+    let places: Vec<_> = (0..count).map(|i| world.place(i)).collect();
+    let radii: Vec<_> = world.guides.radius.iter().map(|&r| f64::from(r)).collect();
+    let nearest = barchan::geometry::sample::min_distance(&places, &radii).unwrap();
+    assert!(nearest > 1.0 - 1e-6, "{nearest}");
+    let mass: f64 = world.guides.mass.iter().map(|&m| f64::from(m)).sum();
+    assert!((mass - 100.0).abs() < 0.01, "{mass} kg");
+}
+
+#[test]
+fn guides_that_weigh_nothing_are_not_emitted_for_ever() {
+    let text = r#"
+duration = 1
+[materials.sand]
+density = 1600
+[[emitter]]
+material = "sand"
+radius = 0.01
+shape = { box = { size = [1, 1, 1] } }
+rate = 100
+"#;
+    let (scene, _) = parse_scene(&Document::new("scene", text)).unwrap_or_else(|problems| panic!("{problems}"));
+    let mut world = scene.build().unwrap();
+    // No scene can say so; a program can.
+    world.materials.all[0].density = 1e-60;
+    world.emit(1.0);
+    assert!(world.guides.is_empty());
+}

@@ -9,6 +9,7 @@ mod archive;
 mod body;
 mod boundary;
 mod columns;
+mod crowd;
 mod frame;
 mod guides;
 mod images;

@@ -1,9 +1,10 @@
 //! Everything there is at one instant.
 
+use barchan_geometry::Aabb;
 use barchan_geometry::random::Stream;
-use barchan_neighbors::Grid;
 use glam::{DVec3, Vec3};
 
+use crate::crowd::Crowd;
 use crate::{
     Archive, ArchiveError, Bodies, Body, BodyId, Emitter, Guide, Guides, Joint, Ledger, Mass, Materials, Motion, Pose,
     Sink, Twist, Wrench,
@@ -19,6 +20,9 @@ pub const SETTLED_FRACTION: f64 = 0.6;
 const EMITTER_TRIES: u32 = 30;
 /// Places in the box around the shape that are drawn for each of them, at most: a slanted shape fills little of its box.
 const EMITTER_DRAWS: u32 = 32;
+
+/// Radius, of the largest that an emitter makes, from which on guides near it are few [-].
+const LARGE: f64 = 2.0;
 
 /// Times at which a scripted body is looked at, to see whether it moves [-].
 const MOVING_PROBES: u32 = 8;
@@ -165,32 +169,15 @@ impl World {
     fn emit_owed(&mut self, k: usize) {
         let emitter = self.emitters[k].clone();
         let bounds = emitter.shape.bounds();
-        let largest = self
-            .guides
-            .radius
-            .iter()
-            .copied()
-            .fold(emitter.radii.max() as f32, f32::max);
-        let reach = 2.0 * largest;
-        let near = bounds.grown(f64::from(reach));
-        let mut taken: Vec<(DVec3, f64)> = (0..self.guides.len())
-            .map(|i| (self.place(i), f64::from(self.guides.radius[i])))
-            .filter(|(place, _)| near.contains(*place))
-            .collect();
-        let mut grid = Grid::new();
-        let places: Vec<Vec3> = taken
-            .iter()
-            .map(|(place, _)| (*place - bounds.center()).as_vec3())
-            .collect();
-        grid.build(&places, reach).expect("guides and radii are finite");
-        let before = taken.len();
+        let mut crowd = self.crowd_in(&bounds, emitter.radii.max());
         let mut owed = emitter.owed;
         'owing: loop {
             let mut stream = Stream::new(self.seed, self.draws);
             self.draws += 1;
             let radius = emitter.radii.quantile(stream.unit());
             let mass = self.settled_mass(emitter.material, radius);
-            if owed < f64::from(mass) {
+            // What weighs nothing would be owed for ever.
+            if mass <= 0.0 || owed < f64::from(mass) || self.next_id == u32::MAX {
                 break;
             }
             let mut tries = 0;
@@ -203,27 +190,31 @@ impl World {
                 if tries > EMITTER_TRIES {
                     break;
                 }
-                if self.is_in_body(place, radius) {
+                if crowd.overlaps(place, radius) || self.is_in_body(place, radius) {
                     continue;
                 }
-                let mut free = taken[before..]
-                    .iter()
-                    .all(|(other, r)| place.distance(*other) >= radius + r);
-                grid.near((place - bounds.center()).as_vec3(), |j, _| {
-                    let (other, r) = taken[j as usize];
-                    free &= place.distance(other) >= radius + r;
-                });
-                if free {
-                    taken.push((place, radius));
-                    self.add_guide(place, emitter.velocity, radius, mass, emitter.material);
-                    self.ledger.emitted += Mass::of(mass);
-                    owed -= f64::from(mass);
-                    continue 'owing;
-                }
+                crowd.add(place, radius);
+                self.add_guide(place, emitter.velocity, radius, mass, emitter.material);
+                self.ledger.emitted += Mass::of(mass);
+                owed -= f64::from(mass);
+                continue 'owing;
             }
             break;
         }
         self.emitters[k].owed = owed;
+    }
+
+    /// The guides that one of up to `radius` [m] in `bounds` may overlap.
+    fn crowd_in(&self, bounds: &Aabb, radius: f64) -> Crowd {
+        let near: Vec<(DVec3, f64)> = (0..self.guides.len())
+            .map(|i| (self.place(i), f64::from(self.guides.radius[i])))
+            .filter(|(place, r)| bounds.grown(r + radius).contains(*place))
+            .collect();
+        let radii = near.iter().map(|guide| guide.1);
+        let largest = radii.filter(|&r| r <= LARGE * radius).fold(radius, f64::max);
+        let mut crowd = Crowd::new(bounds.center(), largest, radius);
+        near.iter().for_each(|&(place, r)| crowd.add(place, r));
+        crowd
     }
 
     /// Whether a guide of `radius` [m] at `place` [m] would overlap a body.
