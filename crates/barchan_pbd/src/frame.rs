@@ -22,6 +22,10 @@ use crate::settings::natural_step;
 
 /// A frame that needs more steps than this [-] means nothing any more.
 const MOST_STEPS: f64 = 10_000.0;
+/// Most steps of a frame that `step` and the guides' size may ask for [-].
+const MOST_ASKED: f64 = 1e6;
+/// Overlap from which on guides have been crushed, of a radius [-]: at 2 their centers coincide.
+const CRUSHED: f32 = 1.5;
 
 /// Sand rests where no body moves, and less than this share of guides [-] moves faster than this, of √(g d) [-].
 const REST_SHARE: f32 = 0.02;
@@ -75,7 +79,14 @@ impl PbdSolver {
         let speed = body.max(f64::from(fastest) + world.gravity.length() * duration / asked);
         let allowed = f64::from(self.settings.cfl) * 2.0 * f64::from(smallest);
         let needed = (speed * duration / allowed).ceil();
-        if needed > MOST_STEPS {
+        if asked > MOST_ASKED {
+            return Err(AdvanceError::Scene {
+                what: format!("a frame of {duration} s takes {asked:.3e} steps"),
+                advice: "lengthen `step`, or raise `frame_rate`".to_owned(),
+            });
+        }
+        // Not even a number where speeds are beyond single precision.
+        if needed.is_nan() || needed > MOST_STEPS {
             let guide = (0..velocity.len())
                 .find(|&i| velocity[i].length() == fastest)
                 .unwrap_or_default();
@@ -83,12 +94,13 @@ impl PbdSolver {
                 time: world.time,
                 guide: world.guides.id.get(guide).copied().unwrap_or_default(),
                 what: format!(
-                    "moves at {} m/s and bodies at {} m/s, which takes {} steps per frame",
+                    "moves at {} m/s, gravity adds {} m/s per step, bodies move at {} m/s: that takes {} steps per frame",
                     short(f64::from(fastest)),
+                    short(world.gravity.length() * duration / asked),
                     short(body),
                     short(needed)
                 ),
-                advice: "shorten `step`, or slow the scene's bodies and emitters down".to_owned(),
+                advice: "raise `frame_rate`, or lower gravity and the speed of bodies and emitters".to_owned(),
             });
         }
         Ok(asked.max(needed) as u32)
@@ -328,19 +340,31 @@ impl PbdSolver {
         steps: u32,
     ) -> Result<AdvanceReport, AdvanceError> {
         self.clock.enter("report");
+        let deeper = |a: (f32, u32), b: (f32, u32)| match b.0 > a.0 || b.0 == a.0 && b.1 < a.1 {
+            true => b,
+            false => a,
+        };
         let chunks = self.candidates.par_iter().enumerate();
-        let guides = chunks
+        let pairs = chunks
             .map(|(c, chunk)| chunk.deepest(c * CHUNK, &self.columns.at))
-            .reduce(|| 0.0, f32::max);
+            .reduce(|| (0.0, 0), deeper);
         let walls = self.contacts.walls.iter().flat_map(|c| &c.all);
-        let walls = walls
-            .map(|w| -w.start / world.guides.radius[w.guide as usize])
-            .fold(0.0, f32::max);
+        let walls = walls.map(|w| (-w.start / world.guides.radius[w.guide as usize], w.guide));
+        let (overlap, guide) = walls.fold(pairs, deeper);
+        if overlap > CRUSHED {
+            return Err(AdvanceError::Unstable {
+                time: world.time,
+                guide: world.guides.id[guide as usize],
+                what: format!("overlaps another or a body by {overlap:.2} of its radius"),
+                advice: "raise `iterations`, shorten `step`, and let no body press guides against another, no fill start inside a body"
+                    .to_owned(),
+            });
+        }
         self.columns.leave(&mut world.guides);
         self.poses.clear();
         self.poses.extend(world.bodies.iter().map(|body| body.pose));
         self.sleep.count(&self.columns, &world.guides, duration, self.fall_time);
-        self.last_overlap = guides.max(walls);
+        self.last_overlap = overlap;
         if self.settings.step.is_none() {
             self.layers = depth::steady(self.layers, self.layers_carried(world));
         }
@@ -352,7 +376,7 @@ impl PbdSolver {
         }
         Ok(AdvanceReport {
             steps,
-            max_overlap: guides.max(walls),
+            max_overlap: overlap,
             extras: Vec::new(),
             stages: self.clock.take(),
         })

@@ -14,6 +14,7 @@ mod search;
 mod settings;
 mod step;
 
+pub use laws::repose::STEEPEST;
 pub use rigid::{FreeBodies, RigidMotion};
 pub use settings::{FrictionMode, PbdSettings, Rigid, STEP, SettingsError, Splitting, natural_step};
 pub use step::PbdSolver;

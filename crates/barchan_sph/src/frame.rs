@@ -18,8 +18,12 @@ use crate::{SphSolver, Yield};
 const LONGEST_STEP: f64 = 1.0 / 480.0;
 /// A frame that needs more steps than this [-] means nothing any more.
 const MOST_STEPS: f64 = 100_000.0;
+/// Most steps of a frame that `step` and the guides' size may ask for [-].
+const MOST_ASKED: f64 = 1e6;
+/// Steps shorter than this part of the usual ones undo compression by the time they take [-].
+const SHORT: f64 = 0.25;
 /// Largest radius of a kernel over the smallest [-] for which the sums mean something.
-const WIDEST: f32 = 2.05;
+pub const WIDEST: f32 = 2.05;
 
 /// Names of what a frame reports besides its steps and overlap.
 pub(crate) const REPORTED: [&str; 3] = ["max_compression", "mean_compression", "pressure_iterations"];
@@ -165,6 +169,12 @@ impl SphSolver {
         }
         self.fastest = fastest.sqrt();
         let asked = (left / self.step_length(world) * (1.0 - 1e-9)).ceil().max(1.0);
+        if asked > MOST_ASKED {
+            return Err(AdvanceError::Scene {
+                what: format!("a frame of {left} s takes {asked:.3e} steps"),
+                advice: "lengthen `step`, or raise `frame_rate`".to_owned(),
+            });
+        }
         let step = left / asked;
         let lead = f64::from(self.settings.integration.lead());
         bodies::place(&mut self.bodies, world, step, lead);
@@ -182,11 +192,13 @@ impl SphSolver {
                 time: world.time,
                 guide: guide.map_or(0, |i| world.guides.id[i]),
                 what: format!(
-                    "moves at {} m/s, which takes {} steps per frame",
+                    "moves at {} m/s, gravity adds {} m/s per step, bodies move at {} m/s: that takes {} steps per frame",
                     short(f64::from(fastest.sqrt())),
+                    short(world.gravity.length() * step),
+                    short(self.body_speed(world)),
                     short(needed)
                 ),
-                advice: "shorten `step`, or slow the scene's bodies and emitters down".to_owned(),
+                advice: "raise `frame_rate`, or lower gravity and the speed of bodies and emitters".to_owned(),
             });
         }
         let count = asked.max(if needed.is_finite() { needed } else { 1.0 }) as u32;
@@ -198,11 +210,21 @@ impl SphSolver {
 
     /// Longest time step [s]: as asked for, or by the guides' size.
     fn step_length(&self, world: &World) -> f64 {
+        let own = self.settings.step.unwrap_or_else(|| self.natural_step(world));
+        own.min(self.calm_step())
+    }
+
+    /// Time step by the guides' size [s].
+    fn natural_step(&self, world: &World) -> f64 {
         let spacing = f64::from(self.supports[1] / self.settings.support);
         let own = STEP * (spacing / world.gravity.length()).sqrt();
-        let own = self.settings.step.unwrap_or(own);
-        let own = if own.is_normal() { own } else { LONGEST_STEP };
-        own.min(self.calm_step())
+        if own.is_normal() { own } else { LONGEST_STEP }
+    }
+
+    /// Part of the displacements out of compression [-] that a step of `step` [s] makes: all in steps of the usual length. Shorter steps would else
+    /// undo compression at any speed.
+    pub(crate) fn undone(&self, world: &World, step: f64) -> f32 {
+        (step / (SHORT * self.natural_step(world))).min(1.0) as f32
     }
 
     /// Says how the frame went.

@@ -15,7 +15,9 @@ mod rest;
 mod settings;
 mod step;
 
+pub use frame::WIDEST;
 pub use laws::drag::Air;
+pub use laws::repose::STEEPEST;
 pub use laws::stress::Yield;
 pub use settings::{Integration, Pressure, STEP, SettingsError, SphSettings, Walls};
 pub use step::SphSolver;

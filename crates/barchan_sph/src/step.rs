@@ -314,6 +314,7 @@ impl SphSolver {
 
     /// Positions go with the new velocities: all of the way, which is symplectic Euler, or the half that is left.
     fn move_guides(&mut self, world: &mut World, step: f32) {
+        let undone = self.undone(world, f64::from(step));
         let Guides {
             position,
             offset,
@@ -331,7 +332,7 @@ impl SphSolver {
             .zip(&mut self.walls);
         chunks.for_each(|((shift, new), walls)| {
             for (k, (shift, new)) in shift.iter_mut().zip(new).enumerate() {
-                let mut way = shift.xyz();
+                let mut way = undone * shift.xyz();
                 for plane in walls.of_mut(k) {
                     plane.keep_out(&mut way, new.xyz(), step);
                 }

@@ -14,6 +14,9 @@ const TABLE: [[f64; 3]; 7] = [
     [60.0, 4.0, 4.0],
 ];
 
+/// Steepest heap that can be asked for [deg]: those of the last row that was measured.
+pub const STEEPEST: f64 = 40.0;
+
 /// The same for grains of more friction, on ground on which they roll as easily.
 const ROUGH: [[f64; 3]; 6] = [
     [0.0, 0.0, 0.0],

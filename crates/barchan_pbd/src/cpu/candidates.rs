@@ -383,22 +383,25 @@ impl Candidates {
         self.impulse.iter().map(|p| p.length()).sum()
     }
 
-    /// Deepest overlap, of the mean of two radii [-], of the guides from `i` on, if there are any.
-    pub(crate) fn deepest(&self, i: usize, at: &[Vec4]) -> f32 {
-        let mut deepest = 0.0f32;
+    /// Deepest overlap, of the mean of two radii [-], of the guides from `i` on, if there are any, and the guide that has it.
+    pub(crate) fn deepest(&self, i: usize, at: &[Vec4]) -> (f32, u32) {
+        let (mut deepest, mut guide) = (0.0f32, 0);
         let own = at.get(i..).unwrap_or_default();
-        for (at_i, row) in own.iter().zip(self.first.windows(2)) {
+        for (k, (at_i, row)) in own.iter().zip(self.first.windows(2)).enumerate() {
             for c in row[0] as usize..row[1] as usize {
                 let d = self.base[c] + (*at_i - at[self.other[c] as usize]);
                 let (reach, squared) = (d.w, d.truncate().length_squared());
                 // Few are deeper than all before.
                 let near = reach * (1.0 - 0.5 * deepest);
                 if squared < near * near {
-                    deepest = deepest.max(2.0 * (reach - squared.sqrt()) / reach);
+                    let overlap = 2.0 * (reach - squared.sqrt()) / reach;
+                    if overlap > deepest {
+                        (deepest, guide) = (overlap, (i + k) as u32);
+                    }
                 }
             }
         }
-        deepest
+        (deepest, guide)
     }
 }
 

@@ -15,6 +15,9 @@ const MEASURED: [(f32, f32); 9] = [
     (1.540, 0.60),
 ];
 
+/// Steepest heap that can be asked for [deg]: that of the last row.
+pub const STEEPEST: f64 = 57.0;
+
 /// The time step, of √(d/g) [-], that the calibration is for.
 const REFERENCE: f32 = crate::settings::STEP as f32;
 

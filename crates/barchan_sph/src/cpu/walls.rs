@@ -242,7 +242,7 @@ impl Scene<'_> {
                 let here = place[i].xyz();
                 (wall[k], inflow[k], held[k]) = (Vec4::ZERO, 0.0, 0.0);
                 free[k] -= 1.01 * (velocity[i].length() + self.speed) * self.moved;
-                if free[k] <= 0.0 || !walls.keep(k, here, FLAT * support) {
+                if free[k].is_nan() || free[k] <= 0.0 || !walls.keep(k, here, FLAT * support) {
                     free[k] = self.planes(i, here, support, walls);
                 }
                 let planes = &mut walls.planes[first..];

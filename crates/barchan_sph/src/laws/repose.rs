@@ -14,6 +14,9 @@ const CALIBRATED: [(f32, f32); 5] = [
     (0.839, 0.762),
 ];
 
+/// Steepest heap that can be asked for [deg]: friction above 1 would let stress pull, which sand does not bear.
+pub const STEEPEST: f64 = 45.0;
+
 /// Friction [-] within sand whose poured heaps stand at `angle` [rad]: between those that were found, or the same part of the slope beyond.
 pub(crate) fn friction_of(angle: f32) -> f32 {
     let slope = angle.tan();
