@@ -38,6 +38,7 @@
 mod clumps;
 mod coloring;
 mod disk;
+mod forecast;
 pub mod interact;
 mod look;
 mod names;
@@ -54,10 +55,11 @@ mod wires;
 
 pub use coloring::{Coloring, Span};
 pub use disk::{cache_bytes, cache_bytes_per_frame, free_bytes};
+pub use forecast::{Forecast, ForecastError, forecast};
 pub use look::{FIT, Look, LookError, Show, Viewpoint, read_frame};
 pub use names::file_name;
 pub use phase::{BuildTimes, Phase, PhaseWatch};
-pub use registry::{SolverError, check_settings, natural_step};
+pub use registry::{SolverError, check_settings, doubts, natural_step};
 pub use simulation::{Simulation, SimulationError};
 pub use stage::{Stage, StageError};
 

@@ -12,6 +12,7 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use thiserror::Error;
 
+use crate::forecast::{ForecastError, forecast};
 use crate::phase::{Phase, PhaseWatch};
 use crate::pool;
 use crate::registry::{self, SolverError};
@@ -23,6 +24,9 @@ pub enum SimulationError {
     /// The scene could not be built.
     #[error(transparent)]
     Scene(#[from] SceneError),
+    /// More guides or grains than can be.
+    #[error(transparent)]
+    Forecast(#[from] ForecastError),
     /// There is no such solver, or it refused.
     #[error(transparent)]
     Solver(#[from] SolverError),
@@ -65,12 +69,14 @@ impl Simulation {
 
     /// Does the same and reports to `watch` what is in progress.
     pub fn watched(scene: &Scene, watch: &PhaseWatch) -> Result<Self, SimulationError> {
+        forecast(scene)?;
         let world = build(scene, watch)?;
         Self::settled(scene, world, watch)
     }
 
     /// The same, but `prepare` may change the world that was built, and say so in the scene, before anything else sees it.
     pub fn prepared(scene: &mut Scene, prepare: impl FnOnce(&mut Scene, &mut World)) -> Result<Self, SimulationError> {
+        forecast(scene)?;
         let mut world = build(scene, &|_| ())?;
         prepare(scene, &mut world);
         Self::settled(scene, world, &|_| ())

@@ -1,12 +1,14 @@
 //! `barchan check`, `barchan scenes`, `barchan schema`: about scenes, nothing run.
 
-use barchan::check_settings;
 use barchan::geometry::text::counted;
-use barchan::scene::{BUILT_IN, Place, Severity, parse_scene, schema};
+use barchan::scene::{BUILT_IN, Diagnostic, Document, Place, Severity, parse_scene, schema};
+use barchan::{Forecast, check_settings, doubts, forecast};
 use clap::Args;
 use serde_json::json;
 
+use crate::disk::size;
 use crate::failure::Failure;
+use crate::memory;
 use crate::scene::SceneArguments;
 
 /// Find what is wrong with a scene, without running it.
@@ -22,69 +24,153 @@ pub struct CheckArguments {
 
 pub fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     let document = arguments.scene.document()?;
-    let (items, refused, good) = match parse_scene(&document) {
-        Ok((scene, warnings)) => {
-            let refused = check_settings(&scene).err();
-            let good = refused.is_none();
-            (warnings, refused, good)
-        }
-        Err(errors) => (errors.items, None, false),
+    let mut found = Found {
+        document: &document,
+        is_json: arguments.json,
+        errors: 0,
+        warnings: 0,
     };
-    for item in &items {
-        if !arguments.json {
-            tell!("{}\n", item.render(&document));
-            continue;
+    let (scene, items) = match parse_scene(&document) {
+        Ok((scene, warnings)) => (Some(scene), warnings),
+        Err(errors) => (None, errors.items),
+    };
+    items.iter().for_each(|item| found.print(item));
+    if let Some(scene) = &scene {
+        doubts(scene).iter().for_each(|item| found.print(item));
+        if let Err(reason) = check_settings(scene) {
+            found.refuse(None, &reason.to_string());
         }
-        let (line, column) = match document.place(item.span.start) {
-            Place::Text { line, column } => (Some(line), Some(column)),
-            Place::Override(_) => (None, None),
+        // Bodies are made as for a run, guides only counted.
+        if let Err(reason) = scene.build_unfilled() {
+            found.refuse(Some(reason.place()), &reason.to_string());
+        }
+        match forecast(scene) {
+            Ok(needs) => print_needs(&needs, arguments.json),
+            Err(reason) => found.refuse(Some(reason.place()), &reason.to_string()),
+        }
+    }
+    found.finish()
+}
+
+/// What was found in a scene, printed as it comes.
+struct Found<'a> {
+    document: &'a Document,
+    is_json: bool,
+    errors: usize,
+    warnings: usize,
+}
+
+impl Found<'_> {
+    fn print(&mut self, item: &Diagnostic) {
+        let is_error = item.severity == Severity::Error;
+        self.errors += usize::from(is_error);
+        self.warnings += usize::from(!is_error);
+        if !self.is_json {
+            tell!("{}\n", item.render(self.document));
+            return;
+        }
+        let place = match self.document.place(item.span.start) {
+            Place::Text { line, column } => Some([line, column]),
+            Place::Override(_) => None,
         };
-        let severity = if item.severity == Severity::Error {
-            "error"
-        } else {
-            "warning"
+        self.row(is_error, place, &item.message, item.help.as_deref());
+    }
+
+    /// Prints why a run would be refused, `place` being `FILE:LINE:COLUMN`.
+    fn refuse(&mut self, place: Option<&str>, reason: &str) {
+        self.errors += 1;
+        if !self.is_json {
+            match place {
+                Some(_) => tell!("error: {reason}\n"),
+                None => tell!("error: {}: {reason}\n", self.document.name),
+            }
+            return;
+        }
+        let numbers = place.and_then(|place| place.strip_prefix(self.document.name.as_str()));
+        let mut numbers = numbers
+            .into_iter()
+            .flat_map(|text| text.split(':').skip(1).map(str::parse));
+        let line_and_column = match (numbers.next(), numbers.next()) {
+            (Some(Ok(line)), Some(Ok(column))) => Some([line, column]),
+            _ => None,
         };
+        self.row(true, line_and_column, reason, None);
+    }
+
+    fn row(&self, is_error: bool, place: Option<[usize; 2]>, message: &str, help: Option<&str>) {
         let row = json!({
-            "severity": severity,
-            "file": document.name,
-            "line": line,
-            "column": column,
-            "message": item.message,
-            "help": item.help,
+            "severity": if is_error { "error" } else { "warning" },
+            "file": self.document.name,
+            "line": place.map(|place| place[0]),
+            "column": place.map(|place| place[1]),
+            "message": message,
+            "help": help,
         });
         say!("{row}");
     }
-    if let Some(reason) = &refused {
-        match arguments.json {
-            true => say!(
-                "{}",
-                json!({
-                    "severity": "error",
-                    "file": document.name,
-                    "line": null,
-                    "column": null,
-                    "message": reason.to_string(),
-                    "help": null,
-                })
-            ),
-            false => tell!("error: {}: {reason}\n", document.name),
+
+    fn finish(self) -> Result<(), Failure> {
+        let Self {
+            document,
+            is_json,
+            errors,
+            warnings,
+        } = self;
+        if errors > 0 {
+            let counts = [counted(errors, "error"), counted(warnings, "warning")];
+            return Err(Failure::input(format!("{}: {}", document.name, counts.join(", "))));
         }
+        if !is_json {
+            say!("{}: good, {}", document.name, counted(warnings, "warning"));
+        }
+        Ok(())
     }
-    let found = items.iter().filter(|i| i.severity == Severity::Error).count();
-    let errors = found + usize::from(refused.is_some());
-    let warnings = items.len() - found;
-    if !arguments.json && good {
-        say!("{}: good, {}", document.name, counted(warnings, "warning"));
+}
+
+/// Prints what a run needs.
+fn print_needs(needs: &Forecast, is_json: bool) {
+    let guides = needs.filled + needs.emitted;
+    if is_json {
+        let row = json!({
+            "frames": needs.frames,
+            "guides": guides.round(),
+            "emitted_guides": needs.emitted.round(),
+            "grains": needs.grains.round(),
+            "memory_bytes": needs.memory.round(),
+            "cache_bytes": needs.cache,
+        });
+        say!("{row}");
+        return;
     }
-    match good {
-        true => Ok(()),
-        false => Err(Failure::input(format!(
-            "{}: {}, {}",
-            document.name,
-            counted(errors, "error"),
-            counted(warnings, "warning")
-        ))),
+    let of_emitters = match needs.emitted > 0.0 {
+        true => format!(" ({} from emitters)", about(needs.emitted)),
+        false => String::new(),
+    };
+    say!(
+        "about {} guides{of_emitters}, {} grains, {} of memory; {} frames, {} of cache",
+        about(guides),
+        about(needs.grains),
+        size(needs.memory as u64),
+        needs.frames,
+        size(needs.cache)
+    );
+    if let Some(free) = memory::available().filter(|&free| needs.memory > free as f64) {
+        tell!("warning: {} of memory are free", size(free));
     }
+}
+
+/// A number to three digits.
+fn about(count: f64) -> String {
+    let digits = count.max(1.0).log10().floor() as i32 - 2;
+    let unit = 10f64.powi(digits.max(0));
+    let text = format!("{:.0}", (count / unit).round() * unit);
+    let groups: Vec<&str> = text
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .filter_map(|g| str::from_utf8(g).ok())
+        .collect();
+    groups.join(",")
 }
 
 /// List the built-in scenes.

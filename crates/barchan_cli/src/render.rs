@@ -7,6 +7,7 @@ mod source;
 use std::path::{Path, PathBuf};
 
 use barchan::render::{Error, MovieError};
+use barchan::scene::Scene;
 use barchan::{Coloring, Look, LookError, Stage, file_name};
 use clap::Args;
 
@@ -34,7 +35,7 @@ pub struct Arguments {
     frame: Option<u64>,
 
     /// Frames after the first to draw or simulate; all if not given
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=Scene::MOST_FRAMES))]
     frames: Option<u64>,
 
     /// Change a value of the scene, as in `barchan run`

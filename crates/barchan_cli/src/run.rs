@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use barchan::geometry::text::counted;
 use barchan::io::{CacheError, EXPORTERS, export, has_checkpoint};
 use barchan::running::{Go, RunError, RunOptions, default_dir, run_watched as simulate};
+use barchan::scene::Scene;
 use barchan::{BuildTimes, SimulationError};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -30,11 +31,11 @@ pub struct Arguments {
     output: Option<PathBuf>,
 
     /// Frames after the first; as long as the scene lasts if not given
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=Scene::MOST_FRAMES))]
     frames: Option<u64>,
 
     /// Number of the frame at time 0; 0 if not given
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=LAST_START))]
     start_frame: Option<u64>,
 
     /// Threads to use; all cores if not given
@@ -57,6 +58,9 @@ pub struct Arguments {
     #[arg(long)]
     json: bool,
 }
+
+/// Largest number that the first frame may have.
+const LAST_START: u64 = 1_000_000_000;
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     use_threads(arguments.threads)?;
@@ -177,9 +181,10 @@ fn failure(error: RunError) -> Failure {
 /// Whose fault it is that a simulation could not be made or go on.
 pub fn simulation_failure(error: SimulationError) -> Failure {
     match error {
-        SimulationError::Scene(_) | SimulationError::Solver(_) | SimulationError::Refine(_) => {
-            Failure::input(error.to_string())
-        }
+        SimulationError::Scene(_)
+        | SimulationError::Forecast(_)
+        | SimulationError::Solver(_)
+        | SimulationError::Refine(_) => Failure::input(error.to_string()),
         _ => Failure::run(error.to_string()),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use barchan::doubts;
 use barchan::scene::reader::near_miss;
 use barchan::scene::{BUILT_IN, Document, Scene, built_in, parse_scene};
 use clap::Args;
@@ -57,7 +58,7 @@ impl SceneArguments {
         let parsed = parse_scene(&document);
         drop(progress);
         let (scene, warnings) = parsed.map_err(|errors| Failure::input(errors.to_string()))?;
-        for warning in warnings {
+        for warning in warnings.into_iter().chain(doubts(&scene)) {
             tell!("{}", warning.render(&document));
         }
         let source = json!({ "name": scene.name, "text": document.text, "set": document.overrides });

@@ -34,6 +34,8 @@ const STOP: f32 = 0.02;
 const LOOSE: f32 = 0.25;
 /// Guides looked at, of those right after a sort, from which on grains are sorted again [-].
 const UNSORTED: f64 = 1.08;
+/// Most grains [-]: 16 GiB with 150 bytes each, frames being written included.
+const MOST_GRAINS: f64 = 1.14e8;
 /// Packing fraction of settled guides [-].
 const FRACTION: f32 = barchan_world::SETTLED_FRACTION as f32;
 
@@ -45,7 +47,7 @@ pub enum RefineError {
     #[error("grains: {0}")]
     Sample(#[from] SampleError),
     /// More grains than there are numbers for them.
-    #[error("about {count:.3e} grains, more than there are numbers for: take a larger radius")]
+    #[error("about {count:.3e} grains; there may be {MOST_GRAINS:.3e}: take a larger radius")]
     TooMany {
         /// How many.
         count: f64,
@@ -97,10 +99,11 @@ impl GrainRefiner {
         let expected: f64 = match settings.per_guide {
             Some(count) => f64::from(count) * world.guides.len() as f64,
             None => {
-                world.guides.radius.iter().map(|&r| f64::from(r).powi(3)).sum::<f64>() / settings.radii.min().powi(3)
+                let cubes: f64 = world.guides.radius.iter().map(|&r| f64::from(r).powi(3)).sum();
+                4.0 / 3.0 * std::f64::consts::PI * cubes / settings.radii.mean_volume()
             }
         };
-        if expected > 0.9 * f64::from(u32::MAX) {
+        if expected > MOST_GRAINS {
             return Err(RefineError::TooMany { count: expected });
         }
         let solids = Solids::of(world);

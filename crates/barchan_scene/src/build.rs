@@ -4,11 +4,14 @@ mod bodies;
 
 pub(crate) use bodies::solid_of;
 
+use barchan_geometry::clump::Clump;
 use barchan_geometry::isosurface::IsosurfaceError;
 use barchan_geometry::mass::{self, MassError};
 use barchan_geometry::random::Stream;
 use barchan_geometry::sample::surface::SurfaceError;
-use barchan_geometry::sample::{Particles, SampleError, VolumeSettings, fill_clumps, sample_volume};
+use barchan_geometry::sample::{
+    Packing, Particles, Radii, SampleError, VolumeSettings, estimate_volume, fill_clumps, sample_volume,
+};
 use barchan_geometry::text::short;
 use barchan_geometry::{Aabb, Shape};
 use barchan_world::{Mass, SETTLED_FRACTION, World};
@@ -106,11 +109,28 @@ pub enum BuildStep {
 /// Observer of the build, called from any thread.
 pub type BuildWatch<'a> = dyn Fn(BuildStep) + Sync + 'a;
 
+impl SceneError {
+    /// Where the scene says so, as `scene.toml:3:1`.
+    pub fn place(&self) -> &str {
+        match self {
+            Self::Fill { place, .. }
+            | Self::Volume { place, .. }
+            | Self::Surface { place, .. }
+            | Self::Cover { place, .. }
+            | Self::Weight { place, .. }
+            | Self::TooMany { place, .. } => place,
+        }
+    }
+}
+
+/// Radii of the balls in whose place tight clumps are first put, of those around them [-].
+const TIGHT: f64 = 0.84;
+
 /// Relative error accepted in the volume of what is filled [-].
 const VOLUME_TOLERANCE: f64 = 1e-3;
 
 /// Lightest guide [kg] and heaviest fill [kg] that masses are exact for.
-const LIGHTEST: f64 = 1e-16;
+pub(crate) const LIGHTEST: f64 = 1e-16;
 const HEAVIEST: f64 = 1e12;
 
 /// Guides within this distance [m] of zero need no origin of their own: single precision resolves 2 µm there.
@@ -167,14 +187,9 @@ impl Scene {
                     shape, packing, radii, ..
                 } => {
                     // Clumps lie at random: apart as the balls around them are.
-                    let clump = fill.clump.as_ref().filter(|_| self.has_real_grains());
-                    let room = clump.map_or(1.0, |clump| clump.extent());
-                    let settings = VolumeSettings {
-                        packing: *packing,
-                        radii: radii.clone(),
-                        seed: self.seed.wrapping_add(k as u64),
-                        memory_limit: VolumeSettings::MEMORY_LIMIT,
-                    };
+                    let clump = self.clump_of(fill);
+                    let room = clump.map_or(1.0, Clump::extent);
+                    let settings = self.volume_settings(k, *packing, radii.clone());
                     let fail = |source| SceneError::Fill {
                         place: fill.place.clone(),
                         source,
@@ -202,6 +217,61 @@ impl Scene {
         }
         world.ledger.filled = Mass::sum(world.guides.mass.iter().copied());
         Ok(())
+    }
+
+    /// The clump that each guide of `fill` is.
+    fn clump_of<'a>(&self, fill: &'a Fill) -> Option<&'a Clump> {
+        fill.clump.as_deref().filter(|_| self.has_real_grains())
+    }
+
+    /// How fill `k` is sampled.
+    fn volume_settings(&self, k: usize, packing: Packing, radii: Radii) -> VolumeSettings {
+        VolumeSettings {
+            packing,
+            radii,
+            seed: self.seed.wrapping_add(k as u64),
+            memory_limit: VolumeSettings::MEMORY_LIMIT,
+        }
+    }
+
+    /// Estimates the number of guides of fill `k` without packing them. What [`build`](Self::build) refuses by number is refused here.
+    pub fn count_fill(&self, k: usize) -> Result<f64, SceneError> {
+        let fill = &self.fills[k];
+        let FillSource::Shape {
+            shape, packing, radii, ..
+        } = &fill.source
+        else {
+            return Ok(fill.source.len() as f64);
+        };
+        let room = match self.clump_of(fill) {
+            Some(clump) if fill.is_tight => TIGHT * clump.extent(),
+            Some(clump) => clump.extent(),
+            None => 1.0,
+        };
+        let settings = self.volume_settings(k, *packing, radii.scaled(room));
+        let fail = |source| SceneError::Fill {
+            place: fill.place.clone(),
+            source,
+        };
+        let count = estimate_volume(&**shape, &settings).map_err(fail)?.count;
+        let world = self.empty_world();
+        let lightest = f64::from(world.settled_mass(fill.material, radii.min()));
+        let density = world.materials.all[usize::from(fill.material)].density;
+        let all = count * density * radii.mean_volume() / SETTLED_FRACTION;
+        // The packing decides about a factor of two.
+        if 2.0 * lightest < LIGHTEST || 0.5 * all > HEAVIEST {
+            return Err(SceneError::Weight {
+                place: fill.place.clone(),
+                lightest,
+                all,
+            });
+        }
+        Ok(count)
+    }
+
+    /// Spheres that each guide of fill `k` is made of.
+    pub fn spheres_per_guide(&self, k: usize) -> usize {
+        self.clump_of(&self.fills[k]).map_or(1, |clump| clump.members().len())
     }
 
     /// Adds what guides come from, go to and meet.

@@ -2,6 +2,7 @@
 
 mod bodies;
 mod controls;
+mod doubts;
 mod idle;
 mod solver;
 mod sources;
@@ -13,11 +14,12 @@ use barchan_world::{Ease, Friction, Material, MaterialId, Materials, SETTLED_FRA
 
 use crate::Place;
 use crate::fields::{Fields, look_up};
-use crate::reader::{Reader, Value};
+use crate::reader::{Reader, Value, bound};
 use crate::scene::{Camera, CameraKey, ContactProperties, Output, Refine, Scene};
 use crate::settings::Settings;
 use crate::shapes::unit;
 use crate::tables::SCENE;
+use crate::written::Written;
 
 /// Friction where nothing was said, [Sommer22] table of parameters.
 const FRICTION: Friction = Friction {
@@ -78,11 +80,14 @@ pub(crate) fn scene<'d>(reader: &Reader<'d>, value: &Value<'d>) -> Option<Scene>
         refine,
         output: check.output(),
         files: reader.files(),
+        written: Written::new(reader, &fields),
     };
+    check.frames(&scene);
     check.periods(&scene);
     // What is wrong may be what uses the rest.
     if reader.is_good() {
         check.idle(&scene);
+        check.doubts(&scene);
     }
     Some(scene)
 }
@@ -233,6 +238,30 @@ impl Check<'_, '_> {
         look_up(self.reader, "material", name, &names, span).map(|at| at as MaterialId)
     }
 
+    /// Notes a run, or settling before it, that would not end.
+    fn frames(&self, scene: &Scene) {
+        let refuse = |span: Range<usize>, time: f64, help: &str| {
+            let frames = time * scene.frame_rate;
+            if frames > Scene::MOST_FRAMES as f64 {
+                let most = bound(Scene::MOST_FRAMES as f64);
+                let message = format!(
+                    "{time} s at {} frames per second are {frames:.3e} frames; allowed are {most}",
+                    scene.frame_rate
+                );
+                self.error(span, message, help);
+            }
+        };
+        refuse(
+            self.fields.place("duration"),
+            scene.duration,
+            "shorten `duration`, or lower `frame_rate`",
+        );
+        for table in self.fields.tables("fill") {
+            let settle = table.number("settle").unwrap_or_default();
+            refuse(table.place("settle"), settle, "shorten `settle`, or lower `frame_rate`");
+        }
+    }
+
     /// Notes periodic ranges in which guides would meet their own images.
     fn periods(&self, scene: &Scene) {
         let Some(table) = self.fields.table("periodic") else {
@@ -331,6 +360,7 @@ impl Check<'_, '_> {
     fn refine(&self) -> Option<Refine> {
         let table = self.fields.table("refine")?;
         let packing = table.text("packing");
+        self.steps(table);
         if let (Some(_), Some("support")) = (table.written("packing"), table.text("seeding")) {
             let message = "`packing` has no effect: grains are seeded about guides";
             self.warn(

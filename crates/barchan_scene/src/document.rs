@@ -28,6 +28,15 @@ pub enum Place<'d> {
     Override(&'d str),
 }
 
+/// Names the first byte that is not UTF-8.
+fn not_text(error: std::string::FromUtf8Error) -> std::io::Error {
+    let good = error.utf8_error().valid_up_to();
+    let before = String::from_utf8_lossy(&error.as_bytes()[..good]);
+    let (line, column) = Document::new("", before).line_and_column(good);
+    let message = format!("line {line}, column {column} is not UTF-8");
+    std::io::Error::new(std::io::ErrorKind::InvalidData, message)
+}
+
 impl Document {
     /// A text without a file; its paths begin at the current folder.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
@@ -43,7 +52,7 @@ impl Document {
     pub fn read(path: &Path) -> std::io::Result<Self> {
         Ok(Self {
             name: path.display().to_string(),
-            text: std::fs::read_to_string(path)?,
+            text: String::from_utf8(std::fs::read(path)?).map_err(not_text)?,
             folder: path.parent().unwrap_or(Path::new("")).to_path_buf(),
             overrides: Vec::new(),
         })

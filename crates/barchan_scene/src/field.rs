@@ -27,13 +27,7 @@ pub struct Field {
 /// What a value must be.
 #[derive(Debug)]
 pub enum Kind {
-    /// A finite number.
-    Number,
-    /// A number above zero.
-    Positive,
-    /// A number, zero or above.
-    NotNegative,
-    /// A number from the first to the second.
+    /// A number from the first to the second. Every number has bounds: solvers compute in single precision, and work is finite.
     Between(f64, f64),
     /// A whole number from the first to the second.
     Count(u64, u64),
@@ -43,14 +37,16 @@ pub enum Kind {
     Text,
     /// One of these strings.
     Word(&'static [&'static str]),
-    /// `[x, y, z]`.
-    Vector,
+    /// `[x, y, z]`, each from the first to the second.
+    Vector(f64, f64),
+    /// The same, or one number for all three.
+    Axes(f64, f64),
     /// `[x, y, z]`, not zero.
     Direction,
     /// `"#c2a06b"`: red, green and blue, two hexadecimal digits each.
     Color,
-    /// `[low, high]`.
-    Range,
+    /// `[low, high]`, each from the first to the second.
+    Range(f64, f64),
     /// `[x, y, z]` degrees, or `{ axis, angle }`.
     Turn,
     /// A shape, see [`shapes`](crate::shapes).
@@ -90,6 +86,11 @@ pub enum Need {
 pub const fn field(key: &'static str, kind: Kind, need: Need, help: &'static str) -> Field {
     Field { key, kind, need, help }
 }
+
+/// Largest component of a direction [-], and the least that its largest component may be.
+pub(crate) const DIRECTION: [f64; 2] = [1e-9, 1e9];
+/// Largest angle of a turn [deg]: a million turns and more.
+pub(crate) const TURN: f64 = 1e9;
 
 impl TableSpec {
     /// The key called `key`.

@@ -8,7 +8,7 @@ use glam::DVec3;
 use toml::de::DeValue;
 
 use crate::field::{Field, Kind, Need, TableSpec};
-use crate::reader::{Reader, Value, suggestion};
+use crate::reader::{Reader, Table, Value, suggestion};
 use crate::shapes::{PlacedShape, read_placed, read_turn};
 
 /// The values of a table. What was wrong has been noted and is missing.
@@ -97,13 +97,19 @@ impl Fields {
     /// Reads `value` by `spec`, and notes what is wrong with it.
     pub fn read<'d>(reader: &Reader<'d>, spec: &'static TableSpec, value: &Value<'d>) -> Option<Self> {
         let table = reader.table(spec.name, value)?;
+        let fields = Self::of_table(reader, spec, &table);
+        table.finish();
+        Some(fields)
+    }
+
+    /// Reads the keys of `spec` from `table`, which may have others.
+    pub fn of_table<'r, 'd>(reader: &'r Reader<'d>, spec: &'static TableSpec, table: &Table<'r, 'd>) -> Self {
         let mut entries = BTreeMap::new();
         for field in spec.fields {
-            if let Some(item) = read_field(reader, &table, spec, field) {
+            if let Some(item) = read_field(reader, table, spec, field) {
                 entries.insert(field.key, item);
             }
         }
-        table.finish();
         let mut fields = Self {
             spec,
             span: table.span(),
@@ -122,7 +128,7 @@ impl Fields {
                 }
             }
         }
-        Some(fields)
+        fields
     }
 
     fn item(&self, key: &str) -> Option<&Item> {
@@ -140,6 +146,18 @@ impl Fields {
         self.written(key).unwrap_or(self.span.clone())
     }
 
+    /// Where the key `path`, of keys and numbers of items, was written, or else the innermost table around it that was.
+    pub fn span_of(&self, path: &[&str]) -> Range<usize> {
+        let mut parts = path.iter();
+        let mut here = parts.next().and_then(|key| self.entries.get(key));
+        let mut span = self.span.clone();
+        while let Some(item) = here.filter(|item| item.written) {
+            span = item.span.clone();
+            here = parts.next().and_then(|part| item.child(part));
+        }
+        span
+    }
+
     /// Every value with its key, those that were wrong excepted.
     pub fn values(&self) -> impl Iterator<Item = (&'static str, &Datum)> {
         self.entries
@@ -153,9 +171,21 @@ impl Fields {
     }
 }
 
+impl Item {
+    /// The value called `part` in a table, or the item of that number in a list.
+    fn child(&self, part: &str) -> Option<&Self> {
+        match self.datum.as_ref()? {
+            Datum::Table(fields) => fields.entries.get(part),
+            Datum::List(items) => items.get(part.parse::<usize>().ok()?),
+            Datum::Named(tables) => tables.iter().find(|(name, _)| name == part).map(|(_, item)| item),
+            _ => None,
+        }
+    }
+}
+
 fn read_field<'r, 'd>(
     reader: &'r Reader<'d>,
-    table: &crate::reader::Table<'r, 'd>,
+    table: &Table<'r, 'd>,
     spec: &TableSpec,
     field: &'static Field,
 ) -> Option<Item> {
@@ -191,21 +221,23 @@ fn read_field<'r, 'd>(
 
 fn read_kind<'d>(reader: &Reader<'d>, what: &'static str, kind: &'static Kind, value: &Value<'d>) -> Option<Datum> {
     match kind {
-        Kind::Number => reader.number(what, value).map(Datum::Number),
-        Kind::Positive => reader.positive(what, value).map(Datum::Number),
-        Kind::NotNegative => reader.not_negative(what, value).map(Datum::Number),
         Kind::Between(low, high) => reader.between(what, value, *low, *high).map(Datum::Number),
         Kind::Count(least, most) => reader.count(what, value, *least, *most).map(Datum::Count),
         Kind::Flag => reader.flag(what, value).map(Datum::Flag),
         Kind::Text => reader.string(what, value).map(Datum::Text),
         Kind::Word(words) => reader.word(what, value, words).map(|word| Datum::Text(word.to_owned())),
-        Kind::Vector => reader.vec3(what, value).map(Datum::Vector),
+        Kind::Vector(low, high) => reader.vec3(what, value, *low, *high).map(Datum::Vector),
+        Kind::Axes(low, high) => match value.get_ref() {
+            DeValue::Array(_) => reader.vec3(what, value, *low, *high),
+            _ => reader.between(what, value, *low, *high).map(DVec3::splat),
+        }
+        .map(Datum::Vector),
         Kind::Direction => reader.direction(what, value).map(Datum::Vector),
         Kind::Color => match reader.string(what, value)? {
             text if parse_color(&text).is_some() => parse_color(&text).map(Datum::Color),
             _ => reader.refuse(what, value, "a color such as \"#c2a06b\" or \"#a33\""),
         },
-        Kind::Range => reader.range(what, value).map(Datum::Range),
+        Kind::Range(low, high) => reader.range(what, value, *low, *high).map(Datum::Range),
         Kind::Turn => read_turn(reader, what, value).map(Datum::Turn),
         Kind::Shape => read_placed(reader, value).map(|shape| Datum::Shape(Box::new(shape))),
         Kind::Table(spec) => Fields::read(reader, spec, value).map(Datum::Table),

@@ -41,6 +41,7 @@ mod fields;
 mod overrides;
 mod points;
 mod presets;
+mod quantities;
 pub mod reader;
 mod room;
 mod scene;
@@ -48,6 +49,7 @@ mod schema;
 mod settings;
 pub mod shapes;
 mod tables;
+mod written;
 
 pub use build::{BuildStep, BuildWatch, SceneError};
 pub use built_in::{BUILT_IN, BuiltIn, built_in};

@@ -13,6 +13,7 @@ use glam::{DVec2, DVec3};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::field::DIRECTION;
 use crate::overrides::Override;
 use crate::{Diagnostic, Diagnostics, Document, Severity};
 
@@ -226,27 +227,11 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// A finite number above zero.
-    pub fn positive(&self, what: &str, value: &Value<'_>) -> Option<f64> {
-        match self.number(what, value)? {
-            x if x > 0.0 => Some(x),
-            _ => self.refuse(what, value, "above zero"),
-        }
-    }
-
-    /// A finite number, zero or above.
-    pub fn not_negative(&self, what: &str, value: &Value<'_>) -> Option<f64> {
-        match self.number(what, value)? {
-            x if x >= 0.0 => Some(x),
-            _ => self.refuse(what, value, "zero or above"),
-        }
-    }
-
     /// A finite number from `low` to `high`.
     pub fn between(&self, what: &str, value: &Value<'_>, low: f64, high: f64) -> Option<f64> {
         match self.number(what, value)? {
             x if (low..=high).contains(&x) => Some(x),
-            _ => self.refuse(what, value, format_args!("{low} to {high}")),
+            _ => self.refuse(what, value, format_args!("{} to {}", bound(low), bound(high))),
         }
     }
 
@@ -280,9 +265,9 @@ impl<'d> Reader<'d> {
         found.copied()
     }
 
-    /// Two finite numbers, the second above the first, as `[low, high]`.
-    pub fn range(&self, what: &str, value: &Value<'_>) -> Option<[f64; 2]> {
-        match self.array(what, value, Self::number)? {
+    /// Two numbers from `least` to `most`, the second above the first, as `[low, high]`.
+    pub fn range(&self, what: &str, value: &Value<'_>, least: f64, most: f64) -> Option<[f64; 2]> {
+        match self.array(what, value, least, most)? {
             [low, high] if low < high => Some([low, high]),
             [low, high] => {
                 let message = format!("{what} must be [low, high] with low below high, got [{low}, {high}]");
@@ -292,13 +277,8 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// A list of `N` values, each read by `read`.
-    fn array<const N: usize>(
-        &self,
-        what: &str,
-        value: &Value<'_>,
-        read: fn(&Self, &str, &Value<'_>) -> Option<f64>,
-    ) -> Option<[f64; N]> {
+    /// A list of `N` numbers, each from `low` to `high`.
+    fn array<const N: usize>(&self, what: &str, value: &Value<'_>, low: f64, high: f64) -> Option<[f64; N]> {
         let list = match value.get_ref() {
             DeValue::Array(list) if list.len() == N => list,
             _ => return self.refuse(what, value, format_args!("a list of {N} numbers")),
@@ -306,7 +286,7 @@ impl<'d> Reader<'d> {
         let mut numbers = [0.0; N];
         let mut good = true;
         for (number, item) in numbers.iter_mut().zip(list.iter()) {
-            match read(self, what, item) {
+            match self.between(what, item, low, high) {
                 Some(x) => *number = x,
                 None => good = false,
             }
@@ -314,25 +294,16 @@ impl<'d> Reader<'d> {
         good.then_some(numbers)
     }
 
-    /// Two finite numbers above zero, as `[x, y]`.
-    pub fn positive_vec2(&self, what: &str, value: &Value<'_>) -> Option<DVec2> {
-        self.array(what, value, Self::positive).map(DVec2::from_array)
+    /// Three numbers from `low` to `high`, as `[x, y, z]`.
+    pub fn vec3(&self, what: &str, value: &Value<'_>, low: f64, high: f64) -> Option<DVec3> {
+        self.array(what, value, low, high).map(DVec3::from_array)
     }
 
-    /// Three finite numbers, as `[x, y, z]`.
-    pub fn vec3(&self, what: &str, value: &Value<'_>) -> Option<DVec3> {
-        self.array(what, value, Self::number).map(DVec3::from_array)
-    }
-
-    /// Three finite numbers above zero, as `[x, y, z]`.
-    pub fn positive_vec3(&self, what: &str, value: &Value<'_>) -> Option<DVec3> {
-        self.array(what, value, Self::positive).map(DVec3::from_array)
-    }
-
-    /// Three finite numbers of which one is not zero, as `[x, y, z]`.
+    /// Three numbers of which one is not zero, as `[x, y, z]`.
     pub fn direction(&self, what: &str, value: &Value<'_>) -> Option<DVec3> {
-        match self.vec3(what, value)? {
-            DVec3::ZERO => {
+        let [least, most] = DIRECTION;
+        match self.vec3(what, value, -most, most)? {
+            direction if direction.abs().max_element() < least => {
                 self.error(value.span(), format!("{what} must not be zero"), None);
                 None
             }
@@ -340,9 +311,9 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// A point of a profile, as `[r, z]` with r zero or above.
-    pub fn profile_point(&self, what: &str, value: &Value<'_>) -> Option<DVec2> {
-        let [r, z] = self.array(what, value, Self::number)?;
+    /// A point of a profile, as `[r, z]` with r zero or above, neither beyond `most`.
+    pub fn profile_point(&self, what: &str, value: &Value<'_>, most: f64) -> Option<DVec2> {
+        let [r, z] = self.array(what, value, -most, most)?;
         if r < 0.0 {
             self.error(
                 value.span(),
@@ -388,6 +359,14 @@ impl<'d> Reader<'d> {
             }),
             _ => self.refuse(what, value, "a table"),
         }
+    }
+}
+
+/// A bound as scene files write it: 0.5, 60, 1e-7.
+pub(crate) fn bound(x: f64) -> String {
+    match x == 0.0 || (1e-3..1e5).contains(&x.abs()) {
+        true => x.to_string(),
+        false => format!("{x:e}"),
     }
 }
 

@@ -3,24 +3,33 @@
 use barchan_geometry::{Aabb, Shape};
 use glam::DVec3;
 
-/// Blocks looked at before the search gives up and says yes.
+/// Blocks looked at before the search gives up.
 const PATIENCE: usize = 200_000;
 
 /// Whether a ball of `radius` [m] fits into a bounded `shape`, to a hundredth of the radius.
 pub(crate) fn fits(shape: &dyn Shape, radius: f64) -> bool {
-    is_deeper(shape.bounds(), 0.99 * radius, 0.01 * radius, |p| shape.distance(p))
+    is_deeper(shape.bounds(), 0.99 * radius, 0.01 * radius, |p| shape.distance(p)).unwrap_or(true)
 }
 
 /// Whether two bounded shapes have a point in common that lies at least `depth` [m] inside both.
 pub(crate) fn overlap(a: &dyn Shape, b: &dyn Shape, depth: f64) -> bool {
+    common_depth(a, b, depth).unwrap_or(true)
+}
+
+/// The same, but no if the search gives up.
+pub(crate) fn is_overlap_found(a: &dyn Shape, b: &dyn Shape, depth: f64) -> bool {
+    common_depth(a, b, depth).unwrap_or(false)
+}
+
+fn common_depth(a: &dyn Shape, b: &dyn Shape, depth: f64) -> Option<bool> {
     let common = a.bounds().intersection(&b.bounds());
     is_deeper(common, depth, 0.5 * depth, |p| a.distance(p).max(b.distance(p)))
 }
 
-/// Whether some point of `bounds` is at least `depth` [m] inside, looked for down to blocks of radius `finest` [m].
-fn is_deeper(bounds: Aabb, depth: f64, finest: f64, distance: impl Fn(DVec3) -> f64) -> bool {
+/// Whether some point of `bounds` is at least `depth` [m] inside, looked for down to blocks of radius `finest` [m]; none if the search gives up.
+fn is_deeper(bounds: Aabb, depth: f64, finest: f64, distance: impl Fn(DVec3) -> f64) -> Option<bool> {
     if bounds.is_empty() {
-        return false;
+        return Some(false);
     }
     let mut blocks = vec![bounds];
     let mut looked = 0;
@@ -28,12 +37,12 @@ fn is_deeper(bounds: Aabb, depth: f64, finest: f64, distance: impl Fn(DVec3) -> 
     while let Some(block) = blocks.pop() {
         let inside = -distance(block.center());
         if inside >= depth {
-            return true;
+            return Some(true);
         }
         let reach = 0.5 * block.size().length();
         looked += 1;
         if looked > PATIENCE {
-            return true;
+            return None;
         }
         if inside + reach < depth || reach < finest {
             continue;
@@ -50,7 +59,7 @@ fn is_deeper(bounds: Aabb, depth: f64, finest: f64, distance: impl Fn(DVec3) -> 
         blocks.push(Aabb::new(block.min, block.max - half));
         blocks.push(Aabb::new(block.min + half, block.max));
     }
-    false
+    Some(false)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use glam::DVec3;
 use crate::reader::Reader;
 use crate::shapes::PlacedShape;
 use crate::tables::LEVERS;
+use crate::written::Written;
 use crate::{Diagnostic, Diagnostics, Document, Settings, check, overrides};
 
 /// What is there, and what is to be done with it.
@@ -59,6 +60,7 @@ pub struct Scene {
     pub output: Output,
     /// Checksums of the meshes, images and points that the scene names, by their names in it.
     pub files: BTreeMap<String, String>,
+    pub(crate) written: Written,
 }
 
 /// Properties of a material that only some solvers have; none where nothing was said.
@@ -350,6 +352,9 @@ impl Default for Output {
 }
 
 impl Scene {
+    /// Most frames of a run, and of settling before it: ten million are two days at 60 frames per second.
+    pub const MOST_FRAMES: u64 = 10_000_000;
+
     /// How long guides settle before time 0 [s]: as the fill that needs longest.
     pub fn settle(&self) -> f64 {
         self.fills.iter().map(|fill| fill.settle).fold(0.0, f64::max)
@@ -383,6 +388,14 @@ impl Scene {
 }
 
 impl FillSource {
+    /// The number of points, none of a shape.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Shape { .. } => 0,
+            Self::Points(particles) => particles.len(),
+        }
+    }
+
     /// The smallest and the largest radius [m].
     fn radii(&self) -> [f64; 2] {
         match self {

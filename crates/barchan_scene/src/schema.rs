@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::field::{Field, Kind, Need, TableSpec};
-use crate::shapes::SHAPES;
+use crate::field::{DIRECTION, Field, Kind, Need, TURN, TableSpec};
+use crate::shapes::{BESIDE, Content, SHAPES, SMOOTH};
 use crate::tables::SCENE;
 
 /// The JSON Schema (draft 2020-12) of scene files, made of the tables that the reader uses.
@@ -51,17 +51,16 @@ fn field(field: &Field) -> Value {
 
 fn kind(of: &Kind) -> Value {
     match of {
-        Kind::Number => json!({ "type": "number" }),
-        Kind::Positive => json!({ "type": "number", "exclusiveMinimum": 0 }),
-        Kind::NotNegative => json!({ "type": "number", "minimum": 0 }),
-        Kind::Between(low, high) => json!({ "type": "number", "minimum": low, "maximum": high }),
+        Kind::Between(low, high) => number(*low, *high),
         Kind::Count(least, most) => json!({ "type": "integer", "minimum": least, "maximum": most }),
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Text => json!({ "type": "string" }),
         Kind::Word(words) => json!({ "type": "string", "enum": words }),
-        Kind::Vector | Kind::Direction => numbers(3),
+        Kind::Vector(low, high) => numbers(3, *low, *high),
+        Kind::Axes(low, high) => json!({ "anyOf": [number(*low, *high), numbers(3, *low, *high)] }),
+        Kind::Direction => numbers(3, -DIRECTION[1], DIRECTION[1]),
         Kind::Color => json!({ "type": "string", "pattern": "^#([0-9a-fA-F]{3}){1,2}$" }),
-        Kind::Range => numbers(2),
+        Kind::Range(low, high) => numbers(2, *low, *high),
         Kind::Turn => json!({ "$ref": "#/$defs/turn" }),
         Kind::Shape => json!({ "$ref": "#/$defs/shape" }),
         Kind::Table(spec) => table(spec),
@@ -72,52 +71,40 @@ fn kind(of: &Kind) -> Value {
     }
 }
 
-fn numbers(count: usize) -> Value {
-    json!({ "type": "array", "items": { "type": "number" }, "minItems": count, "maxItems": count })
+fn number(low: f64, high: f64) -> Value {
+    json!({ "type": "number", "minimum": low, "maximum": high })
+}
+
+fn numbers(count: usize, low: f64, high: f64) -> Value {
+    json!({ "type": "array", "items": number(low, high), "minItems": count, "maxItems": count })
 }
 
 fn turn() -> Value {
     let about = json!({
         "type": "object",
-        "properties": { "axis": numbers(3), "angle": { "type": "number" } },
+        "properties": { "axis": kind(&Kind::Direction), "angle": number(-TURN, TURN) },
         "required": ["axis", "angle"],
         "additionalProperties": false,
     });
-    json!({ "anyOf": [numbers(3), about] })
+    json!({ "anyOf": [numbers(3, -TURN, TURN), about] })
 }
 
-/// One kind of shape, and where it is put. What lies in a kind is described, not checked.
+/// One kind of shape, and where it is put.
 fn shape() -> Value {
-    let several = ["union", "subtract", "intersect"];
     let mut properties: Map<String, Value> = SHAPES
         .iter()
         .map(|entry| {
-            let mut content = match several.contains(&entry.name) {
-                true => json!({ "type": "array", "items": { "$ref": "#/$defs/shape" } }),
-                false => json!({}),
+            let mut content = match &entry.content {
+                Content::Table(spec) => table(spec),
+                Content::Or(kind_of, spec) => json!({ "anyOf": [kind(kind_of), table(spec)] }),
+                Content::Shapes => kind(&Kind::List(&Kind::Shape)),
             };
             content["description"] = json!(entry.help);
             (entry.name.to_owned(), content)
         })
         .collect();
     let one_of: Vec<Value> = SHAPES.iter().map(|entry| json!({ "required": [entry.name] })).collect();
-    let beside = [
-        ("at", numbers(3), "where [m]"),
-        ("rotate", json!({ "$ref": "#/$defs/turn" }), "how it is turned [deg]"),
-        (
-            "scale",
-            json!({ "anyOf": [{ "type": "number" }, numbers(3)] }),
-            "how much larger [-]",
-        ),
-        (
-            "smooth",
-            json!({ "type": "number", "minimum": 0 }),
-            "radius of fillets [m]",
-        ),
-    ];
-    for (key, mut schema, help) in beside {
-        schema["description"] = json!(help);
-        properties.insert(key.to_owned(), schema);
-    }
+    let beside = BESIDE.fields.iter().chain(SMOOTH.fields);
+    properties.extend(beside.map(|f| (f.key.to_owned(), field(f))));
     json!({ "type": "object", "properties": properties, "additionalProperties": false, "oneOf": one_of })
 }

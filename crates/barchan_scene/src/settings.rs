@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::field::Kind::{Between, Count, Flag, Positive, Table, Vector, Word};
+use crate::field::Kind::{Between, Count, Flag, Table, Word};
 use crate::field::Need::{self, Optional};
 use crate::field::{Field, TableSpec, field};
 use crate::fields::{Datum, Fields};
 use crate::presets;
+use crate::quantities::{MODULUS, STEP, VELOCITY};
 
 /// Every solver by name, and whether this version has it.
 pub const SOLVERS: &[(&str, bool)] = &[("pbd", true), ("sph", true), ("dem", true)];
@@ -32,7 +33,7 @@ pub(crate) const SOLVER: TableSpec = TableSpec {
 pub const PBD: TableSpec = TableSpec {
     name: "solver.pbd",
     fields: &[
-        field("step",             Positive,         Optional,                  "longest step [s]; a frame is cut into equal ones. By the guides' size if not given"),
+        field("step",             STEP,             Optional,                  "longest step [s]; a frame is cut into equal ones. By the guides' size if not given"),
         field("substeps",         Count(1, 10_000), Optional,                  "least number of steps in a frame, instead of step"),
         field("iterations",       Count(1, 1000),   Need::Count(4),            "contact and friction passes in a step"),
         field("stabilization_iterations", Count(0, 1000), Need::Count(2),      "passes that undo overlaps before a step"),
@@ -56,7 +57,7 @@ pub const SPH: TableSpec = TableSpec {
     name: "solver.sph",
     fields: &[
         field("preset",           Word(presets::SPH), Optional,                "settings of a paper, for all that is not said"),
-        field("step",             Positive,         Optional,                  "longest step [s]. By the guides' size if not given"),
+        field("step",             STEP,             Optional,                  "longest step [s]. By the guides' size if not given"),
         field("substeps",         Count(1, 10_000), Optional,                  "least number of steps in a frame, instead of step"),
         field("support",          Between(1.2, 4.0), Need::Number(2.0),        "radius of the kernel, in spacings of settled guides [-]; a shorter one sees no neighbours"),
         field("pressure",         Word(&["pcisph", "iisph"]), Need::Word("pcisph"), "how the pressure is found"),
@@ -76,7 +77,7 @@ pub const SPH: TableSpec = TableSpec {
         field("discrete",         Flag,             Need::Flag(false),         "whether guides of sand too thin for a pressure push each other apart"),
         field("air_density",      Between(0.0, 1e5), Need::Number(0.0),        "of what slows guides down [kg/m³], 1.2041 for air; 0 for nothing"),
         field("air_viscosity",    Between(1e-9, 1e6), Need::Number(1.845e-5),  "of the same [Pa s]"),
-        field("wind",             Vector,           Need::Vector([0.0; 3]),    "velocity of the air [m/s]"),
+        field("wind",             VELOCITY,         Need::Vector([0.0; 3]),    "velocity of the air [m/s]"),
         field("grain_diameter",   Between(1e-7, 10.0), Optional,               "of the grains that a guide stands for [m]: alone it is slowed as they are; as a ball of its own size if not given"),
         field("cfl",              Between(0.01, 0.4), Need::Number(0.2),       "longest way of a guide in a step, of the kernel's radius [-]"),
     ],
@@ -88,16 +89,16 @@ pub const SPH: TableSpec = TableSpec {
 pub const DEM: TableSpec = TableSpec {
     name: "solver.dem",
     fields: &[
-        field("step",              Positive,           Optional,                     "longest step [s]; a frame is cut into equal ones. By the duration of a contact if not given"),
+        field("step",              STEP,               Optional,                     "longest step [s]; a frame is cut into equal ones. By the duration of a contact if not given"),
         field("steps_per_contact", Between(10.0, 1e4), Need::Number(20.0),           "steps in the shortest contact, where no step is given [-]"),
         field("integrator",        Word(&["verlet", "rkf45"]), Need::Word("verlet"),    "verlet: steps of a fixed part of a contact; rkf45: as long as their error allows"),
         field("tolerance",         Between(1e-9, 0.1), Need::Number(1e-4),           "error of a step of rkf45, of a radius [-]"),
         field("normal",            Word(&["linear", "hertz_constant", "hertz_tsuji", "hertz_viscoelastic"]), Need::Word("hertz_tsuji"), "what pushes grains apart"),
         field("shear",             Word(&["viscous", "coulomb", "capped", "spring"]), Need::Word("spring"), "what resists sliding"),
-        field("reference_speed",   Positive,           Need::Number(1.0),            "speed of the impact that has the material's restitution [m/s]"),
-        field("duration",          Positive,           Optional,                     "of a contact of the linear law [s]; that of Hertz at the reference speed if not given"),
-        field("shear_viscosity",   Positive,           Optional,                     "of the laws of shear without memory [N s/m]; as much as the step allows if not given"),
-        field("body_youngs_modulus", Positive,         Optional,                     "of bodies [Pa]; that of the grain that touches them if not given"),
+        field("reference_speed",   Between(1e-6, 1e5), Need::Number(1.0),            "speed of the impact that has the material's restitution [m/s]"),
+        field("duration",          STEP,               Optional,                     "of a contact of the linear law [s]; that of Hertz at the reference speed if not given"),
+        field("shear_viscosity",   Between(1e-12, 1e12), Optional,                     "of the laws of shear without memory [N s/m]; as much as the step allows if not given"),
+        field("body_youngs_modulus", MODULUS,          Optional,                     "of bodies [Pa]; that of the grain that touches them if not given"),
         field("body_poisson_ratio",  Between(-0.99, 0.5), Need::Number(0.3),         "of bodies [-], with body_youngs_modulus"),
         field("boundary",          Word(&["field", "particles"]), Need::Word("field"), "what grains see of bodies: their surface, or spheres that cover it"),
     ],

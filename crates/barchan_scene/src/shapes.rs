@@ -27,7 +27,12 @@ use barchan_world::Turn;
 use glam::{DQuat, DVec3};
 use toml::de::DeValue;
 
-use crate::reader::{Reader, Table, Value, suggestion};
+use crate::field::Kind::{self, Axes, Direction, List, Pair, Text};
+use crate::field::Need::{self, Required};
+use crate::field::{Field, TURN, TableSpec, field};
+use crate::fields::Fields;
+use crate::quantities::{COORDINATE, FARTHEST, LENGTH, LENGTH_OR_ZERO, POSITION, SIZE};
+use crate::reader::{Reader, Table, Value, bound, suggestion};
 use crate::{Diagnostic, Diagnostics, Document};
 
 /// One kind of shape.
@@ -35,30 +40,121 @@ use crate::{Diagnostic, Diagnostics, Document};
 pub struct ShapeEntry {
     /// Its key.
     pub name: &'static str,
+    /// The value of the key.
+    pub content: Content,
     /// What follows the key, and what it means.
     pub help: &'static str,
     build: fn(&Entry<'_, '_>) -> Option<Arc<dyn Shape>>,
 }
 
-/// All kinds of shapes. A new one is a file in `barchan_geometry::shapes`, a function in `shapes/build.rs` and a line here.
+/// The value of a shape's key.
+#[derive(Debug)]
+pub enum Content {
+    /// A table.
+    Table(&'static TableSpec),
+    /// A value of the kind, or a table with such a value.
+    Or(&'static Kind, &'static TableSpec),
+    /// A list of shapes.
+    Shapes,
+}
+
+const fn keys(name: &'static str, fields: &'static [Field]) -> TableSpec {
+    TableSpec {
+        name,
+        fields,
+        exclusive: &[],
+    }
+}
+
+#[rustfmt::skip]
+mod contents {
+    use super::*;
+
+    pub const BOX: TableSpec = keys("box", &[
+        field("size",     SIZE,           Required,          "side lengths [m]"),
+        field("rounding", LENGTH_OR_ZERO, Need::Number(0.0), "radius of the edges [m]"),
+    ]);
+    pub const SPHERE: TableSpec = keys("sphere", &[
+        field("radius", LENGTH, Required, "[m]"),
+    ]);
+    pub const ELLIPSOID: TableSpec = keys("ellipsoid", &[
+        field("radii", SIZE, Required, "half axes [m]"),
+    ]);
+    pub const CYLINDER: TableSpec = keys("cylinder", &[
+        field("radius", LENGTH, Required, "[m]"),
+        field("height", LENGTH, Required, "[m]"),
+    ]);
+    pub const CAPSULE: TableSpec = keys("capsule", &[
+        field("radius", LENGTH, Required, "[m]"),
+        field("height", LENGTH, Required, "from tip to tip [m]"),
+    ]);
+    pub const CONE: TableSpec = keys("cone", &[
+        field("radius",     LENGTH_OR_ZERO, Required,          "at the bottom [m]"),
+        field("height",     LENGTH,         Required,          "[m]"),
+        field("top_radius", LENGTH_OR_ZERO, Need::Number(0.0), "at the top [m]"),
+    ]);
+    pub const FRUSTUM: TableSpec = keys("frustum", &[
+        field("radius",     LENGTH_OR_ZERO, Required, "at the bottom [m]"),
+        field("height",     LENGTH,         Required, "[m]"),
+        field("top_radius", LENGTH_OR_ZERO, Required, "at the top [m]"),
+    ]);
+    pub const TORUS: TableSpec = keys("torus", &[
+        field("major", LENGTH, Required, "radius of the ring [m]"),
+        field("minor", LENGTH, Required, "radius of its cross section [m]"),
+    ]);
+    pub const HALF_SPACE: TableSpec = keys("half_space", &[
+        field("normal", Direction,  Required,          "out of the solid"),
+        field("offset", COORDINATE, Need::Number(0.0), "of the surface along the normal [m]"),
+    ]);
+    pub const PROFILE: Kind = List(&Pair(&COORDINATE));
+    pub const REVOLVE: TableSpec = keys("revolve", &[
+        field("profile", PROFILE, Required, "points [r, z] [m]"),
+    ]);
+    pub const HEIGHTMAP: TableSpec = keys("heightmap", &[
+        field("file",      Text,          Required, "a PNG"),
+        field("size",      Pair(&LENGTH), Required, "along x and y [m]"),
+        field("height",    LENGTH,        Required, "of white above black [m]"),
+        field("thickness", LENGTH,        Required, "below black [m]"),
+    ]);
+    pub const MESH: TableSpec = keys("mesh", &[
+        field("file", Text, Required, "an OBJ, STL, PLY, glTF or GLB"),
+    ]);
+}
+use contents::*;
+
+/// Keys beside that of the shape.
+#[rustfmt::skip]
+pub(crate) const BESIDE: TableSpec = keys("a shape", &[
+    field("at",     POSITION,        Need::Vector([0.0; 3]), "where [m]"),
+    field("rotate", Kind::Turn,      Need::Optional,         "how it is turned [deg]"),
+    field("scale",  Axes(1e-9, 1e9), Need::Vector([1.0; 3]), "how much larger [-]"),
+]);
+
+/// Keys beside those shapes that are made of others.
+#[rustfmt::skip]
+pub(crate) const SMOOTH: TableSpec = keys("a shape", &[
+    field("smooth", LENGTH_OR_ZERO, Need::Number(0.0), "radius of fillets [m]"),
+]);
+
+/// All kinds of shapes. A new one is a file in `barchan_geometry::shapes`, a function in `shapes/build.rs`, its keys above and a line here.
 #[rustfmt::skip]
 pub const SHAPES: &[ShapeEntry] = &[
-    ShapeEntry { name: "box",        build: build::cuboid,     help: "{ size = [x, y, z], rounding = 0 }" },
-    ShapeEntry { name: "sphere",     build: build::sphere,     help: "{ radius }" },
-    ShapeEntry { name: "ellipsoid",  build: build::ellipsoid,  help: "{ radii = [x, y, z] }" },
-    ShapeEntry { name: "cylinder",   build: build::cylinder,   help: "{ radius, height }, along z" },
-    ShapeEntry { name: "capsule",    build: build::capsule,    help: "{ radius, height }, from tip to tip along z" },
-    ShapeEntry { name: "cone",       build: build::cone,       help: "{ radius, height, top_radius = 0 }, along z" },
-    ShapeEntry { name: "frustum",    build: build::frustum,    help: "{ radius, height, top_radius }, along z" },
-    ShapeEntry { name: "torus",      build: build::torus,      help: "{ major, minor }, about z" },
-    ShapeEntry { name: "half_space", build: build::half_space, help: "{ normal = [x, y, z], offset = 0 }" },
-    ShapeEntry { name: "half-space", build: build::half_space, help: "{ normal = [x, y, z], offset = 0 }, the same as half_space" },
-    ShapeEntry { name: "revolve",    build: build::revolve,    help: "[[r, z], ...], a closed profile about z" },
-    ShapeEntry { name: "heightmap",  build: build::heightmap,  help: "{ file, size = [x, y], height, thickness }, a PNG" },
-    ShapeEntry { name: "mesh",       build: build::mesh,       help: "\"file\", an OBJ, STL, PLY, glTF or GLB" },
-    ShapeEntry { name: "union",      build: build::union,      help: "[shape, ...]" },
-    ShapeEntry { name: "subtract",   build: build::subtract,   help: "[shape, what is taken away, ...]" },
-    ShapeEntry { name: "intersect",  build: build::intersect,  help: "[shape, ...]" },
+    ShapeEntry { name: "box",        build: build::cuboid,     content: Content::Table(&BOX),        help: "{ size = [x, y, z], rounding = 0 }" },
+    ShapeEntry { name: "sphere",     build: build::sphere,     content: Content::Table(&SPHERE),     help: "{ radius }" },
+    ShapeEntry { name: "ellipsoid",  build: build::ellipsoid,  content: Content::Table(&ELLIPSOID),  help: "{ radii = [x, y, z] }" },
+    ShapeEntry { name: "cylinder",   build: build::cylinder,   content: Content::Table(&CYLINDER),   help: "{ radius, height }, along z" },
+    ShapeEntry { name: "capsule",    build: build::capsule,    content: Content::Table(&CAPSULE),    help: "{ radius, height }, from tip to tip along z" },
+    ShapeEntry { name: "cone",       build: build::cone,       content: Content::Table(&CONE),       help: "{ radius, height, top_radius = 0 }, along z" },
+    ShapeEntry { name: "frustum",    build: build::cone,       content: Content::Table(&FRUSTUM),    help: "{ radius, height, top_radius }, along z" },
+    ShapeEntry { name: "torus",      build: build::torus,      content: Content::Table(&TORUS),      help: "{ major, minor }, about z" },
+    ShapeEntry { name: "half_space", build: build::half_space, content: Content::Table(&HALF_SPACE), help: "{ normal = [x, y, z], offset = 0 }" },
+    ShapeEntry { name: "half-space", build: build::half_space, content: Content::Table(&HALF_SPACE), help: "{ normal = [x, y, z], offset = 0 }, the same as half_space" },
+    ShapeEntry { name: "revolve",    build: build::revolve,    content: Content::Or(&PROFILE, &REVOLVE), help: "[[r, z], ...], a closed profile about z" },
+    ShapeEntry { name: "heightmap",  build: build::heightmap,  content: Content::Table(&HEIGHTMAP),  help: "{ file, size = [x, y], height, thickness }, a PNG" },
+    ShapeEntry { name: "mesh",       build: build::mesh,       content: Content::Or(&Text, &MESH),   help: "\"file\", an OBJ, STL, PLY, glTF or GLB" },
+    ShapeEntry { name: "union",      build: build::union,      content: Content::Shapes,             help: "[shape, ...]" },
+    ShapeEntry { name: "subtract",   build: build::subtract,   content: Content::Shapes,             help: "[shape, what is taken away, ...]" },
+    ShapeEntry { name: "intersect",  build: build::intersect,  content: Content::Shapes,             help: "[shape, ...]" },
 ];
 
 /// Shapes may lie this deep in compositions.
@@ -185,17 +281,20 @@ fn read_at_depth(reader: &Reader<'_>, value: &Value<'_>, depth: usize) -> Option
     let entry = Entry {
         reader,
         name: kind.name,
+        content: &kind.content,
         value: content,
         beside: &table,
         depth,
         mesh: OnceCell::new(),
     };
     let shape = (kind.build)(&entry);
-    let at = table.optional("at", Reader::vec3, DVec3::ZERO);
-    let rotation = table.optional("rotate", read_rotation, DQuat::IDENTITY);
-    let scale = table.optional("scale", read_scale, DVec3::ONE);
+    let beside = Fields::of_table(reader, &BESIDE, &table);
     table.finish();
-    let (shape, at, rotation, scale) = (shape?, at?, rotation?, scale?);
+    let rotation = match beside.written("rotate") {
+        Some(_) => beside.turn("rotate").map(Turn::rotation),
+        None => Some(DQuat::IDENTITY),
+    };
+    let (shape, at, rotation, scale) = (shape?, beside.vector("at")?, rotation?, beside.vector("scale")?);
     let transformed = |at, rotation| match (at, rotation, scale) == (DVec3::ZERO, DQuat::IDENTITY, DVec3::ONE) {
         true => Some(shape.clone()),
         false => accept(reader, &table, Transformed::new(shape.clone(), at, rotation, scale)),
@@ -205,8 +304,14 @@ fn read_at_depth(reader: &Reader<'_>, value: &Value<'_>, depth: usize) -> Option
         true => mesh,
         false => mesh.map(|mesh| mesh.transformed(scale, DQuat::IDENTITY, DVec3::ZERO)),
     };
+    let whole = transformed(at, rotation)?;
+    if !is_near(&*whole) {
+        let message = format!("shapes must lie within {} m of zero", bound(FARTHEST));
+        reader.error(table.span(), message, None);
+        return None;
+    }
     Some(PlacedShape {
-        whole: transformed(at, rotation)?,
+        whole,
         unplaced: transformed(DVec3::ZERO, DQuat::IDENTITY)?,
         at,
         rotation,
@@ -230,8 +335,13 @@ fn report_no_kind(reader: &Reader<'_>, table: &Table<'_, '_>) {
     }
 }
 
-fn read_rotation<'d>(reader: &Reader<'d>, what: &str, value: &Value<'d>) -> Option<DQuat> {
-    read_turn(reader, what, value).map(Turn::rotation)
+/// Returns whether a shape lies where coordinates are exact: all of it, or, if it has no end, its surface.
+fn is_near(shape: &dyn Shape) -> bool {
+    let bounds = shape.bounds();
+    match bounds.is_finite() {
+        true => bounds.min.abs().max(bounds.max.abs()).max_element() <= FARTHEST,
+        false => bounds.is_empty() || shape.distance(DVec3::ZERO).abs() <= 2.0 * FARTHEST,
+    }
 }
 
 /// Degrees about x, then y, then z; or an axis and an angle.
@@ -239,12 +349,12 @@ pub(crate) fn read_turn<'d>(reader: &Reader<'d>, what: &str, value: &Value<'d>) 
     if let DeValue::Table(_) = value.get_ref() {
         let table = reader.table(what, value)?;
         let axis = table.required("axis", Reader::direction);
-        let angle = table.required("angle", Reader::number);
+        let angle = table.required("angle", |reader, what, value| reader.between(what, value, -TURN, TURN));
         table.finish();
         let (axis, angle) = (unit(axis?), angle?.to_radians());
         return Some(Turn::About { axis, angle });
     }
-    let angles = reader.vec3(what, value)?.map(f64::to_radians);
+    let angles = reader.vec3(what, value, -TURN, TURN)?.map(f64::to_radians);
     Some(Turn::Euler(angles))
 }
 
@@ -253,18 +363,11 @@ pub(crate) fn unit(direction: DVec3) -> DVec3 {
     (direction / direction.abs().max_element()).normalize()
 }
 
-/// A number for all axes, or one for each.
-fn read_scale(reader: &Reader<'_>, what: &str, value: &Value<'_>) -> Option<DVec3> {
-    match value.get_ref() {
-        DeValue::Array(_) => reader.positive_vec3(what, value),
-        _ => reader.positive(what, value).map(DVec3::splat),
-    }
-}
-
 /// The content of a shape's key, and what stands beside it.
 struct Entry<'r, 'd> {
     reader: &'r Reader<'d>,
     name: &'static str,
+    content: &'static Content,
     value: &'r Value<'d>,
     beside: &'r Table<'r, 'd>,
     depth: usize,

@@ -1,11 +1,14 @@
 //! Every key of a scene file.
 
 use crate::field::Kind::{
-    Between, Color, Count, Direction, Flag, List, Named, NotNegative, Number, NumberOr, Pair, Positive, Range, Shape,
-    Table, Text, Turn, Vector, Word,
+    Between, Color, Count, Direction, Flag, List, Named, NumberOr, Pair, Range, Shape, Table, Text, Turn, Vector, Word,
 };
 use crate::field::Need::{self, Optional, Required};
 use crate::field::{Field, TableSpec, field};
+use crate::quantities::{
+    DENSITY, FRICTION as COEFFICIENT, INTERVAL, LENGTH, MODULUS, POSITION, RADIUS, SPAN, SPAN_OR_ZERO, STEP, TIME,
+    VELOCITY,
+};
 use crate::settings::SOLVER;
 
 const fn plain(name: &'static str, fields: &'static [Field]) -> TableSpec {
@@ -35,10 +38,10 @@ pub(crate) const CACHED: &[&str] = &["guides", "grains", "bodies"];
 #[rustfmt::skip]
 pub const SCENE: TableSpec = plain("the scene", &[
     field("name",       Text,               Need::Word("scene"),              "what the scene is called"),
-    field("duration",   Positive,           Required,                         "how long it runs [s]"),
-    field("frame_rate", Positive,           Need::Number(60.0),               "frames in a second [1/s]"),
+    field("duration",   SPAN,               Required,                         "how long it runs [s]"),
+    field("frame_rate", Between(0.01, 1e6), Need::Number(60.0),               "frames in a second [1/s]"),
     field("seed",       Count(0, i64::MAX as u64), Need::Count(1),            "decides what is random"),
-    field("gravity",    Vector,             Need::Vector([0.0, 0.0, -9.81]),  "acceleration of free fall [m/s²]"),
+    field("gravity",    Vector(-1e6, 1e6),  Need::Vector([0.0, 0.0, -9.81]),  "acceleration of free fall [m/s²]"),
     field("periodic",   Table(&PERIODIC),   Optional,                         "axes that close upon themselves"),
     field("solver",     Table(&SOLVER),     Optional,                         "what moves the guides"),
     field("materials",  Named(&MATERIAL),   Optional,                         "what guides are made of, by name"),
@@ -57,35 +60,35 @@ pub const SCENE: TableSpec = plain("the scene", &[
 
 #[rustfmt::skip]
 const PERIODIC: TableSpec = plain("periodic", &[
-    field("x", Range, Optional, "[low, high] of the x axis [m]"),
-    field("y", Range, Optional, "[low, high] of the y axis [m]"),
-    field("z", Range, Optional, "[low, high] of the z axis [m]"),
+    field("x", INTERVAL, Optional, "[low, high] of the x axis [m]"),
+    field("y", INTERVAL, Optional, "[low, high] of the y axis [m]"),
+    field("z", INTERVAL, Optional, "[low, high] of the z axis [m]"),
 ]);
 
 #[rustfmt::skip]
 const FRICTION: TableSpec = plain("friction", &[
-    field("static",  NotNegative, Required, "holds up to this share of the normal force [-]"),
-    field("kinetic", NotNegative, Required, "slides with this share of the normal force [-], at most the static one"),
+    field("static",  COEFFICIENT, Required, "holds up to this share of the normal force [-]"),
+    field("kinetic", COEFFICIENT, Required, "slides with this share of the normal force [-], at most the static one"),
 ]);
 
 #[rustfmt::skip]
 const MATERIAL: TableSpec = TableSpec {
     name: "a material",
     fields: &[
-        field("density",          Positive,                          Required, "bulk density of the settled material [kg/m³]"),
-        field("grain_density",    Positive,                          Optional, "density of the grains themselves [kg/m³]; density / 0.6 by default"),
-        field("friction",         NumberOr(&NotNegative, &FRICTION), Optional, "Coulomb friction [-], a number or { static, kinetic }; { static = 0.35, kinetic = 0.3 } by default"),
+        field("density",          DENSITY,                           Required, "bulk density of the settled material [kg/m³]"),
+        field("grain_density",    DENSITY,                           Optional, "density of the grains themselves [kg/m³]; density / 0.6 by default"),
+        field("friction",         NumberOr(&COEFFICIENT, &FRICTION), Optional, "Coulomb friction [-], a number or { static, kinetic }; { static = 0.35, kinetic = 0.3 } by default"),
         field("angle_of_repose",  Between(1.0, 60.0),                Optional, "slope of a poured heap [deg], instead of friction"),
         field("restitution",      Between(0.0, 1.0),                 Optional, "speed after over speed before an impact [-]"),
-        field("youngs_modulus",   Positive,                          Optional, "of the grains [Pa]"),
+        field("youngs_modulus",   MODULUS,                           Optional, "of the grains [Pa]"),
         field("poisson_ratio",    Between(-0.99, 0.5),               Optional, "of the grains [-]"),
-        field("rolling_friction", NotNegative,                       Optional, "resistance to rolling [-]"),
-        field("cohesion",         NotNegative,                       Optional, "how much the grains stick to each other [Pa]; with sph that of the wet material"),
+        field("rolling_friction", COEFFICIENT,                       Optional, "resistance to rolling [-]"),
+        field("cohesion",         Between(0.0, 1e9),                 Optional, "how much the grains stick to each other [Pa]; with sph that of the wet material"),
         field("wetness",          Between(0.0, 1.0),                 Optional, "part of all the water that it can hold, at first [-], 1 by default; with sph"),
         field("viscosity",        Between(0.0, 10.0),                Optional, "artificial viscosity [-], which calms sand; with sph"),
         field("wet_viscosity",    Between(0.0, 10.0),                Optional, "the same of the wet material [-]; as the dry one by default"),
         field("liquid",           Between(0.0, 0.5),                 Optional, "liquid on the grains, of their own volume [-]: bridges of it hold them together; with dem"),
-        field("surface_tension",  Positive,                          Optional, "of that liquid [N/m]; 0.072, that of water, by default"),
+        field("surface_tension",  Between(1e-6, 1e2),                Optional, "of that liquid [N/m]; 0.072, that of water, by default"),
         field("contact_angle",    Between(0.0, 90.0),                Optional, "at which that liquid meets the grains [deg]; 0 by default"),
         field("color",            Color,                             Optional, "in pictures: \"#rrggbb\" or \"#rgb\"; that of quartz sand by default"),
     ],
@@ -95,17 +98,17 @@ const MATERIAL: TableSpec = TableSpec {
 #[rustfmt::skip]
 const PAIR: TableSpec = plain("pair", &[
     field("materials", Pair(&Text),                       Required, "the names of the two materials"),
-    field("friction",  NumberOr(&NotNegative, &FRICTION), Required, "of one on the other [-]"),
+    field("friction",  NumberOr(&COEFFICIENT, &FRICTION), Required, "of one on the other [-]"),
 ]);
 
 #[rustfmt::skip]
 const RADII: TableSpec = TableSpec {
     name: "radius",
     fields: &[
-        field("min",     Positive,           Optional, "smallest radius [m]; all up to `max` are equally frequent"),
-        field("max",     Positive,           Optional, "largest radius [m]"),
-        field("list",    List(&Positive),    Optional, "radii [m]"),
-        field("weights", List(&NotNegative), Optional, "how frequent each of the list is [-]"),
+        field("min",     RADIUS,                     Optional, "smallest radius [m]; all up to `max` are equally frequent"),
+        field("max",     RADIUS,                     Optional, "largest radius [m]"),
+        field("list",    List(&RADIUS),              Optional, "radii [m]"),
+        field("weights", List(&Between(0.0, 1e9)),   Optional, "how frequent each of the list is [-]"),
     ],
     exclusive: &[["min", "list"], ["max", "list"]],
 };
@@ -115,12 +118,12 @@ const FILL: TableSpec = TableSpec {
     name: "fill",
     fields: &[
         field("material", Text,                        Required,              "the name of a material"),
-        field("radius",   NumberOr(&Positive, &RADII), Optional,              "of the guides [m]: a number, { min, max } or { list, weights }"),
+        field("radius",   NumberOr(&RADIUS, &RADII),   Optional,              "of the guides [m]: a number, { min, max } or { list, weights }"),
         field("packing",  Word(PACKINGS),              Need::Word("dense"),   "how the guides lie"),
         field("shape",    Shape,                       Optional,              "what is filled"),
         field("from",     Text,                        Optional,              "a file of points (ply, csv, xyz), instead of a shape"),
-        field("velocity", Vector,                      Need::Vector([0.0; 3]), "at first [m/s]"),
-        field("settle",   NotNegative,                 Need::Number(0.0),     "time to settle before time 0 [s]; the longest of all fills counts"),
+        field("velocity", VELOCITY,                    Need::Vector([0.0; 3]), "at first [m/s]"),
+        field("settle",   SPAN_OR_ZERO,                Need::Number(0.0),     "time to settle before time 0 [s]; the longest of all fills counts"),
         field("clump",    Text,                        Optional,              "rigid group of spheres that each guide is: tetrahedron, cube, or one of clumps; the radius is that of the sphere of equal volume"),
     ],
     exclusive: &[["shape", "from"]],
@@ -132,26 +135,26 @@ const CLUMP: TableSpec = TableSpec {
     fields: &[
         field("spheres",       List(&Table(&MEMBER)), Optional, "what it is made of; only their proportions count"),
         field("shape",         Shape,                 Optional, "a solid or a mesh whose surface spheres cover, instead"),
-        field("sphere_radius", Positive,              Optional, "of those spheres, in the shape's own lengths [m]; by its volume if not given"),
+        field("sphere_radius", LENGTH,                Optional, "of those spheres, in the shape's own lengths [m]; by its volume if not given"),
     ],
     exclusive: &[["spheres", "shape"], ["spheres", "sphere_radius"]],
 };
 
 #[rustfmt::skip]
 const MEMBER: TableSpec = plain("a sphere of a clump", &[
-    field("at",     Vector,   Need::Vector([0.0; 3]), "where it is [m]"),
-    field("radius", Positive, Required,               "its radius [m]"),
+    field("at",     POSITION, Need::Vector([0.0; 3]), "where it is [m]"),
+    field("radius", LENGTH,   Required,               "its radius [m]"),
 ]);
 
 #[rustfmt::skip]
 const EMITTER: TableSpec = plain("emitter", &[
     field("material", Text,                        Required,              "the name of a material"),
-    field("radius",   NumberOr(&Positive, &RADII), Required,              "of the guides [m]: a number, { min, max } or { list, weights }"),
+    field("radius",   NumberOr(&RADIUS, &RADII),   Required,              "of the guides [m]: a number, { min, max } or { list, weights }"),
     field("shape",    Shape,                       Required,              "where the guides appear"),
-    field("rate",     Positive,                    Required,              "how much [kg/s]"),
-    field("velocity", Vector,                      Need::Vector([0.0; 3]), "at first [m/s]"),
-    field("start",    NotNegative,                 Need::Number(0.0),     "from when [s]"),
-    field("end",      Positive,                    Optional,              "until when [s]; the end of the run by default"),
+    field("rate",     Between(1e-12, 1e9),         Required,              "how much [kg/s]"),
+    field("velocity", VELOCITY,                    Need::Vector([0.0; 3]), "at first [m/s]"),
+    field("start",    SPAN_OR_ZERO,                Need::Number(0.0),     "from when [s]"),
+    field("end",      SPAN,                        Optional,              "until when [s]; the end of the run by default"),
 ]);
 
 #[rustfmt::skip]
@@ -164,24 +167,24 @@ const BODY: TableSpec = plain("body", &[
     field("name",             Text,                              Required,              "what it is called"),
     field("shape",            Shape,                             Required,              "its solid"),
     field("motion",           Word(MOTIONS),                     Need::Word("fixed"),   "what decides where it is"),
-    field("density",          Positive,                          Optional,              "of a dynamic body [kg/m³]"),
-    field("friction",         NumberOr(&NotNegative, &FRICTION), Optional,              "of its surface [-]; { static = 0.35, kinetic = 0.3 } by default"),
+    field("density",          DENSITY,                           Optional,              "of a dynamic body [kg/m³]"),
+    field("friction",         NumberOr(&COEFFICIENT, &FRICTION), Optional,              "of its surface [-]; { static = 0.35, kinetic = 0.3 } by default"),
     field("restitution",      Between(0.0, 1.0),                 Need::Number(0.0),     "speed after over speed before an impact with another body [-]; of two the larger one counts"),
     field("parent",           Text,                              Optional,              "the body in whose frame the keys of a scripted body are given"),
     field("keys",             List(&Table(&KEY)),                Optional,              "where a scripted body is over time"),
     field("ease",             Word(EASES),                       Need::Word("linear"),  "how it goes from key to key, unless a key says otherwise"),
-    field("from",             Number,                            Optional,              "it is there from this time on [s]"),
-    field("until",            Number,                            Optional,              "it is gone from this time on [s]; 0 for what only holds a settling fill"),
-    field("velocity",         Vector,                            Optional,              "of a dynamic body's centre of mass at first [m/s]"),
-    field("angular_velocity", Vector,                            Optional,              "of a dynamic body at first [deg/s]"),
+    field("from",             TIME,                              Optional,              "it is there from this time on [s]"),
+    field("until",            TIME,                              Optional,              "it is gone from this time on [s]; 0 for what only holds a settling fill"),
+    field("velocity",         VELOCITY,                          Optional,              "of a dynamic body's centre of mass at first [m/s]"),
+    field("angular_velocity", Vector(-1e7, 1e7),                 Optional,              "of a dynamic body at first [deg/s]"),
     field("color",            Color,                             Optional,              "in pictures: \"#rrggbb\" or \"#rgb\"; one of several by default"),
     field("opacity",          Between(0.0, 1.0),                 Need::Number(1.0),     "in pictures: the part of the light that it holds back [-]; glass has 0.2"),
 ]);
 
 #[rustfmt::skip]
 const KEY: TableSpec = plain("key", &[
-    field("time",   Number,      Required, "when [s]"),
-    field("at",     Vector,      Optional, "where the body's frame is [m]; as in the key before by default"),
+    field("time",   TIME,        Required, "when [s]"),
+    field("at",     POSITION,    Optional, "where the body's frame is [m]; as in the key before by default"),
     field("rotate", Turn,        Optional, "how it is turned [deg]: [x, y, z] or { axis, angle }, from the previous key through the whole difference of the angles; as in the key before by default"),
     field("ease",   Word(EASES), Optional, "how it goes on from here"),
 ]);
@@ -192,11 +195,11 @@ const JOINT: TableSpec = TableSpec {
     fields: &[
         field("bodies",  Pair(&Text),    Required, "the names of the two bodies"),
         field("kind",    Word(JOINTS),   Required, "what it leaves free"),
-        field("at",      Vector,         Optional, "where it holds both bodies at time 0, in the world [m]"),
-        field("anchors", Pair(&Vector),  Optional, "where it holds each body, in that body's frame [m]"),
+        field("at",      POSITION,       Optional, "where it holds both bodies at time 0, in the world [m]"),
+        field("anchors", Pair(&POSITION), Optional, "where it holds each body, in that body's frame [m]"),
         field("axis",    Direction,      Optional, "of a hinge at time 0, in the world"),
-        field("length",  Positive,       Optional, "of a rope [m]; the distance of the anchors by default"),
-        field("cut",     Number,         Optional, "cut from this time on [s]"),
+        field("length",  LENGTH,         Optional, "of a rope [m]; the distance of the anchors by default"),
+        field("cut",     TIME,           Optional, "cut from this time on [s]"),
     ],
     exclusive: &[["at", "anchors"]],
 };
@@ -209,8 +212,8 @@ const CONTROL: TableSpec = TableSpec {
         field("body",  Text,         Required, "the name of a scripted body; those whose parent it is go with it"),
         field("move",  Direction,    Optional, "which way it goes, in its own frame"),
         field("turn",  Direction,    Optional, "the axis that it turns about, in its own frame"),
-        field("speed", Positive,     Required, "at most [m/s] or [deg/s]"),
-        field("range", Range,        Optional, "least and greatest angle of a turn in the parent's frame [deg]"),
+        field("speed", Between(1e-9, 1e6), Required, "at most [m/s] or [deg/s]"),
+        field("range", Range(-1e6, 1e6), Optional, "least and greatest angle of a turn in the parent's frame [deg]"),
     ],
     exclusive: &[["move", "turn"], ["move", "range"]],
 };
@@ -218,8 +221,8 @@ const CONTROL: TableSpec = TableSpec {
 #[rustfmt::skip]
 const CAMERA: TableSpec = plain("camera", &[
     field("name",     Text,                      Need::Word("main"),            "what it is called"),
-    field("position", Vector,                    Required,                      "where it is [m]"),
-    field("target",   Vector,                    Required,                      "what it looks at [m]"),
+    field("position", POSITION,                  Required,                      "where it is [m]"),
+    field("target",   POSITION,                  Required,                      "what it looks at [m]"),
     field("up",       Direction,                 Need::Vector([0.0, 0.0, 1.0]), "which way is up in the picture"),
     field("fov",      Between(1.0, 170.0),       Need::Number(40.0),            "vertical field of view [deg]"),
     field("keys",     List(&Table(&CAMERA_KEY)), Optional,                      "where it is over time"),
@@ -227,18 +230,18 @@ const CAMERA: TableSpec = plain("camera", &[
 
 #[rustfmt::skip]
 const CAMERA_KEY: TableSpec = plain("key", &[
-    field("time",     Number,              Required, "when [s]"),
-    field("position", Vector,              Optional, "where it is [m]; as before by default"),
-    field("target",   Vector,              Optional, "what it looks at [m]; as before by default"),
+    field("time",     TIME,                Required, "when [s]"),
+    field("position", POSITION,            Optional, "where it is [m]; as before by default"),
+    field("target",   POSITION,            Optional, "what it looks at [m]; as before by default"),
     field("fov",      Between(1.0, 170.0), Optional, "vertical field of view [deg]; as before by default"),
     field("ease",     Word(EASES),         Need::Word("smooth"), "how it goes on from here"),
 ]);
 
 #[rustfmt::skip]
 const REFINE: TableSpec = plain("refine", &[
-    field("radius",    NumberOr(&Positive, &RADII),               Required,                 "of the grains [m]: a number, { min, max } or { list, weights }"),
+    field("radius",    NumberOr(&RADIUS, &RADII),                 Required,                 "of the grains [m]: a number, { min, max } or { list, weights }"),
     field("mode",      Word(&["gated", "ihmsen", "alduan"]),      Need::Word("gated"),      "what moves grains where guides are sparse; gated rests, the others are as published"),
-    field("step",      Positive,                                  Need::Number(1.0 / 60.0), "longest step of the grains [s]; a frame is cut into equal ones"),
+    field("step",      STEP,                                      Need::Number(1.0 / 60.0), "longest step of the grains [s]; a frame is cut into equal ones"),
     field("seeding",   Word(&["volume", "support"]),              Need::Word("volume"),     "where grains start: fills are sampled again, or points about each guide"),
     field("packing",   Word(PACKINGS),                            Optional,                 "how grains lie in fills; as the guides by default"),
     field("per_guide", Count(1, 1_000_000),                       Optional,                 "grains about each guide that is seeded so; as many as fill its space by default"),

@@ -103,13 +103,16 @@ impl LookArguments {
     }
 }
 
+/// Longest side of a picture [pixels]: what graphics cards can draw.
+const LARGEST_SIDE: u32 = 16_384;
+
 fn parse_size(text: &str) -> Result<[u32; 2], String> {
     let parsed = text
         .split_once('x')
         .and_then(|(w, h)| Some([w.parse().ok()?, h.parse().ok()?]));
     parsed
-        .filter(|size: &[u32; 2]| !size.contains(&0))
-        .ok_or_else(|| "a size such as 1280x720".to_owned())
+        .filter(|size: &[u32; 2]| size.iter().all(|side| (1..=LARGEST_SIDE).contains(side)))
+        .ok_or_else(|| format!("a size such as 1280x720, of 1 to {LARGEST_SIDE} pixels each"))
 }
 
 fn parse_point(text: &str) -> Result<[f64; 3], String> {

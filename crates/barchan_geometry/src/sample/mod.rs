@@ -144,6 +144,16 @@ pub enum SampleError {
         /// Side lengths of the shape's bounds [m].
         size: DVec3,
     },
+    /// Particles too small beside the shape to be counted.
+    #[error(
+        "a radius of {radius} m is too small for a shape of {size} m, which may be {LONGEST:e} radii long: take a larger radius"
+    )]
+    TooSmall {
+        /// Smallest radius [m].
+        radius: f64,
+        /// Longest side of the shape's bounds [m].
+        size: f64,
+    },
     /// More particles than memory holds.
     #[error(
         "a radius of {} m makes about {count:.3e} particles, which need {:.1} GiB of memory; {:.1} GiB may be used: take a larger radius",
@@ -165,6 +175,43 @@ fn gibibytes(bytes: f64) -> f64 {
     bytes / f64::from(1u32 << 30)
 }
 
+/// Longest side of a shape, of the smallest radius [-]: cells are counted in 32 bits.
+const LONGEST: f64 = 1e8;
+
+/// Estimated size of a sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// Number of particles.
+    pub count: f64,
+    /// Memory at the peak of sampling [bytes].
+    pub bytes: f64,
+}
+
+/// Estimates how many particles [`sample_volume`] makes, within a few per cent for shapes that are not thin, without packing any. What it would
+/// refuse by number is refused here.
+pub fn estimate_volume(shape: &dyn Shape, settings: &VolumeSettings) -> Result<Estimate, SampleError> {
+    let bounds = shape.bounds();
+    if !bounds.is_finite() && !bounds.is_empty() {
+        return Err(SampleError::Unbounded);
+    }
+    let room = octree::volume(shape, 0.0);
+    if room <= 0.0 {
+        return Err(no_room(shape, settings));
+    }
+    let (count, bytes) = estimate(room, settings);
+    if bytes > settings.memory_limit as f64 || count >= f64::from(u32::MAX) {
+        return Err(too_many(count, bytes, settings));
+    }
+    let size = bounds.size().max_element();
+    if size > LONGEST * settings.radii.min() {
+        return Err(SampleError::TooSmall {
+            radius: settings.radii.min(),
+            size,
+        });
+    }
+    Ok(Estimate { count, bytes })
+}
+
 /// Fills `shape` with particles that lie wholly inside and do not overlap.
 ///
 /// `progress` is told the share done, 0 to 1. The result depends on the shape and the settings alone, not on the number of
@@ -174,30 +221,14 @@ pub fn sample_volume(
     settings: &VolumeSettings,
     progress: &(dyn Fn(f64) + Sync),
 ) -> Result<Particles, SampleError> {
-    let bounds = shape.bounds();
-    if !bounds.is_finite() && !bounds.is_empty() {
-        return Err(SampleError::Unbounded);
-    }
-    // Cells are counted in 32 bits. A shape this much larger than a particle holds too many, or none.
-    if bounds.size().max_element() > 1e8 * settings.radii.min() {
-        return Err(too_many(bounds.volume(), settings));
-    }
-    let no_room = || SampleError::NoRoom {
-        radius: settings.radii.min(),
-        size: bounds.size().max(DVec3::ZERO),
-    };
-    let room = octree::volume(shape, 0.0);
-    if room <= 0.0 {
-        return Err(no_room());
-    }
-    check_memory(room, settings)?;
+    estimate_volume(shape, settings)?;
     let particles = match settings.packing {
         Packing::Random => random::fill(shape, &settings.radii, settings.seed, progress),
         Packing::Lattice => lattice::fill(shape, &settings.radii, settings.seed, progress),
         Packing::Dense => dense::fill(shape, &settings.radii, settings.seed, progress),
     };
     if particles.is_empty() {
-        return Err(no_room());
+        return Err(no_room(shape, settings));
     }
     progress(1.0);
     Ok(particles)
@@ -214,19 +245,21 @@ fn estimate(room: f64, settings: &VolumeSettings) -> (f64, f64) {
     (count, count * bytes_each)
 }
 
-fn check_memory(room: f64, settings: &VolumeSettings) -> Result<(), SampleError> {
-    let (count, bytes) = estimate(room, settings);
-    if bytes <= settings.memory_limit as f64 && count < f64::from(u32::MAX) {
-        Ok(())
-    } else {
-        Err(too_many(room, settings))
+fn no_room(shape: &dyn Shape, settings: &VolumeSettings) -> SampleError {
+    SampleError::NoRoom {
+        radius: settings.radii.min(),
+        size: shape.bounds().size().max(DVec3::ZERO),
     }
 }
 
-fn too_many(room: f64, settings: &VolumeSettings) -> SampleError {
-    let (count, bytes) = estimate(room, settings);
+/// Radius of the particle of mean volume [m].
+pub fn mean_radius(radii: &Radii) -> f64 {
+    (radii.mean_volume() * 0.75 / std::f64::consts::PI).cbrt()
+}
+
+fn too_many(count: f64, bytes: f64, settings: &VolumeSettings) -> SampleError {
     SampleError::TooMany {
-        radius: (settings.radii.mean_volume() * 0.75 / std::f64::consts::PI).cbrt(),
+        radius: mean_radius(&settings.radii),
         count,
         bytes,
         limit: settings.memory_limit,

@@ -5,6 +5,9 @@ use crate::fields::Fields;
 use crate::presets;
 use crate::settings::{PBD, SOLVERS, Settings, table_of};
 
+/// Most steps per frame that a setting may ask for [-].
+const MOST_STEPS: f64 = 1e6;
+
 impl Check<'_, '_> {
     pub(super) fn solver(&self) -> (String, Settings) {
         let silent = || ("pbd".to_owned(), Settings::defaults(&PBD));
@@ -31,7 +34,26 @@ impl Check<'_, '_> {
             apply_preset(table, &mut settings);
             self.unused_air(table, &settings);
         }
+        if let Some(table) = table.table(kind) {
+            self.steps(table);
+        }
         (kind.to_owned(), settings)
+    }
+
+    /// Notes a `step` of `table` that cuts a frame into more parts than are worth waiting for.
+    pub(super) fn steps(&self, table: &Fields) {
+        let (Some(span), Some(step), Some(rate)) = (
+            table.written("step"),
+            table.number("step"),
+            self.fields.number("frame_rate"),
+        ) else {
+            return;
+        };
+        let steps = 1.0 / (rate * step);
+        if steps > MOST_STEPS {
+            let message = format!("a step of {step} s makes {steps:.3e} steps per frame; allowed are {MOST_STEPS:e}");
+            self.error(span, message, "lengthen it, or raise `frame_rate`");
+        }
     }
 
     /// Warns of what is said of air that is not there.

@@ -7,24 +7,24 @@ use barchan_geometry::clump::{Clump, ClumpError};
 use barchan_geometry::sample::{Packing, Particles, Radii};
 use barchan_geometry::text::short;
 use barchan_geometry::{Aabb, Shape};
-use barchan_world::{Emitter, Materials, Sink};
+use barchan_world::{Emitter, Materials, SETTLED_FRACTION, Sink};
 
 use super::Check;
-use crate::build::solid_of;
+use crate::build::{LIGHTEST, solid_of};
 use crate::fields::{Fields, Item, look_up};
+use crate::quantities::{FARTHEST, RADII};
+use crate::reader::bound;
 use crate::scene::{Fill, FillSource};
 use crate::tables::CLUMPS;
 use crate::{points, room};
 
 /// Depth, of a guide's radius, at which fills that lie in each other are warned of [-].
-const OVERLAP: f64 = 0.25;
+pub(super) const OVERLAP: f64 = 0.25;
 
 /// Edge of the clumps that need no saying, of a sphere's radius [-]: they interlock, and have no holes.
 const EDGE: f64 = 1.4;
 /// Radius of the spheres that cover a clump's shape, of the cube root of its volume [-], where none is said.
 const FINENESS: f64 = 0.15;
-/// The largest coordinate [m] there may be: beyond it, millimetres are lost.
-const FARTHEST: f64 = 1e9;
 
 impl Check<'_, '_> {
     pub(super) fn fills(&self, materials: &Materials, solver: &str) -> Vec<Fill> {
@@ -168,6 +168,13 @@ impl Check<'_, '_> {
             self.error(span, format!("points must lie within {FARTHEST:e} m of zero"), "");
             return None;
         }
+        let is_out = |r: &&f64| !(RADII[0]..=RADII[1]).contains(*r);
+        if let Some(radius) = file.radii.as_ref().and_then(|radii| radii.iter().find(is_out)) {
+            let [least, most] = RADII.map(bound);
+            let message = format!("{}: a radius must be {least} to {most} m, got {radius}", path.display());
+            self.error(span, message, "");
+            return None;
+        }
         let radii = match (file.radii, radii) {
             (Some(radii), said) => {
                 if said.is_some() {
@@ -211,6 +218,15 @@ impl Check<'_, '_> {
         if let (Some(placed), Some(radii)) = (placed, &radii) {
             self.roomy(table, &*placed.whole, radii)?;
         }
+        if let (Some(material), Some(radii)) = (material, &radii) {
+            let volume = 4.0 / 3.0 * std::f64::consts::PI * radii.min().powi(3);
+            let mass = materials.all[usize::from(material)].density * volume / SETTLED_FRACTION;
+            if mass < LIGHTEST {
+                let message =
+                    format!("guides of this emitter weigh {mass:.1e} kg; the lightest may weigh {LIGHTEST:e} kg");
+                self.error(table.place("radius"), message, "make the radius larger");
+            }
+        }
         let start = table.number("start")?;
         let end = table.number("end").unwrap_or(f64::INFINITY);
         if end <= start {
@@ -249,10 +265,6 @@ impl Check<'_, '_> {
         if !bounds.is_empty() && !bounds.is_finite() {
             let help = "put it into `intersect = [...]` with a box";
             self.error(span, "a shape for guides must have an end", help);
-            return None;
-        }
-        if !bounds.is_empty() && !near(bounds) {
-            self.error(span, format!("shapes must lie within {FARTHEST:e} m of zero"), "");
             return None;
         }
         let largest = radii.max();

@@ -8,10 +8,12 @@ use barchan_geometry::shapes::{
     Torus, Union,
 };
 use barchan_geometry::{Shape, TriMesh};
-use glam::DVec3;
+use glam::{DVec2, DVec3};
 use toml::de::DeValue;
 
-use super::{ClosedMesh, Entry, accept, read_nested};
+use super::{ClosedMesh, Content, Entry, SMOOTH, accept, read_nested};
+use crate::fields::Fields;
+use crate::quantities::FARTHEST;
 use crate::reader::{Reader, Table, Value};
 
 type Solid = Option<Arc<dyn Shape>>;
@@ -21,87 +23,83 @@ impl<'r, 'd> Entry<'r, 'd> {
         self.reader.table(self.name, self.value)
     }
 
-    fn accept<S: Shape + 'static>(&self, table: &Table<'_, '_>, shape: Result<S, ShapeError>) -> Solid {
-        accept(self.reader, table, shape)
+    /// The keys of a shape that is a table.
+    fn fields(&self) -> Option<Fields> {
+        match self.content {
+            Content::Table(spec) => Fields::read(self.reader, spec, self.value),
+            Content::Or(..) | Content::Shapes => None,
+        }
+    }
+
+    /// The shape, or its error noted where the parameter at fault was written.
+    fn solid<S: Shape + 'static>(&self, fields: &Fields, shape: Result<S, ShapeError>) -> Solid {
+        let error = match shape {
+            Ok(shape) => return Some(Arc::new(shape)),
+            Err(error) => error,
+        };
+        let key = fields.spec.field(error.parameter()).map(|field| field.key);
+        let span = key.map_or(fields.span.clone(), |key| fields.place(key));
+        self.reader.error(span, error.to_string(), None);
+        None
     }
 }
 
 pub(super) fn cuboid(entry: &Entry<'_, '_>) -> Solid {
-    let table = entry.table()?;
-    let size = table.required("size", Reader::positive_vec3);
-    let rounding = table.optional("rounding", Reader::not_negative, 0.0);
-    table.finish();
-    entry.accept(&table, Cuboid::rounded(size?, rounding?))
+    let fields = entry.fields()?;
+    entry.solid(
+        &fields,
+        Cuboid::rounded(fields.vector("size")?, fields.number("rounding")?),
+    )
 }
 
 pub(super) fn sphere(entry: &Entry<'_, '_>) -> Solid {
-    let table = entry.table()?;
-    let radius = table.required("radius", Reader::positive);
-    table.finish();
-    entry.accept(&table, Sphere::new(radius?))
+    let fields = entry.fields()?;
+    entry.solid(&fields, Sphere::new(fields.number("radius")?))
 }
 
 pub(super) fn ellipsoid(entry: &Entry<'_, '_>) -> Solid {
-    let table = entry.table()?;
-    let radii = table.required("radii", Reader::positive_vec3);
-    table.finish();
-    entry.accept(&table, Ellipsoid::new(radii?))
+    let fields = entry.fields()?;
+    entry.solid(&fields, Ellipsoid::new(fields.vector("radii")?))
 }
 
 pub(super) fn cylinder(entry: &Entry<'_, '_>) -> Solid {
-    let table = entry.table()?;
-    let radius = table.required("radius", Reader::positive);
-    let height = table.required("height", Reader::positive);
-    table.finish();
-    entry.accept(&table, Cylinder::new(radius?, height?))
+    let fields = entry.fields()?;
+    entry.solid(
+        &fields,
+        Cylinder::new(fields.number("radius")?, fields.number("height")?),
+    )
 }
 
 pub(super) fn capsule(entry: &Entry<'_, '_>) -> Solid {
-    let table = entry.table()?;
-    let radius = table.required("radius", Reader::positive);
-    let height = table.required("height", Reader::positive);
-    table.finish();
-    entry.accept(&table, Capsule::new(radius?, height?))
+    let fields = entry.fields()?;
+    entry.solid(
+        &fields,
+        Capsule::new(fields.number("radius")?, fields.number("height")?),
+    )
 }
 
 pub(super) fn cone(entry: &Entry<'_, '_>) -> Solid {
-    let table = entry.table()?;
-    let top_radius = table.optional("top_radius", Reader::not_negative, 0.0);
-    cone_with(entry, &table, top_radius)
-}
-
-pub(super) fn frustum(entry: &Entry<'_, '_>) -> Solid {
-    let table = entry.table()?;
-    let top_radius = table.required("top_radius", Reader::not_negative);
-    cone_with(entry, &table, top_radius)
-}
-
-fn cone_with(entry: &Entry<'_, '_>, table: &Table<'_, '_>, top_radius: Option<f64>) -> Solid {
-    let radius = table.required("radius", Reader::not_negative);
-    let height = table.required("height", Reader::positive);
-    table.finish();
-    entry.accept(table, Cone::new(radius?, top_radius?, height?))
+    let fields = entry.fields()?;
+    let [radius, top_radius, height] = ["radius", "top_radius", "height"].map(|key| fields.number(key));
+    entry.solid(&fields, Cone::new(radius?, top_radius?, height?))
 }
 
 pub(super) fn torus(entry: &Entry<'_, '_>) -> Solid {
-    let table = entry.table()?;
-    let major = table.required("major", Reader::positive);
-    let minor = table.required("minor", Reader::positive);
-    table.finish();
-    entry.accept(&table, Torus::new(major?, minor?))
+    let fields = entry.fields()?;
+    entry.solid(&fields, Torus::new(fields.number("major")?, fields.number("minor")?))
 }
 
 pub(super) fn half_space(entry: &Entry<'_, '_>) -> Solid {
-    let table = entry.table()?;
-    let normal = table.required("normal", Reader::direction);
-    let offset = table.optional("offset", Reader::number, 0.0);
-    table.finish();
-    entry.accept(&table, HalfSpace::new(normal?, offset?))
+    let fields = entry.fields()?;
+    entry.solid(
+        &fields,
+        HalfSpace::new(fields.vector("normal")?, fields.number("offset")?),
+    )
 }
 
 pub(super) fn revolve(entry: &Entry<'_, '_>) -> Solid {
     let points = |reader: &Reader<'_>, what: &str, value: &Value<'_>| {
-        let point = |item: &Value<'_>| reader.profile_point("a point of the profile", item);
+        let point = |item: &Value<'_>| reader.profile_point("a point of the profile", item, FARTHEST);
         reader.list(what, value, point).map(|points| (points, value.span()))
     };
     let (points, span) = match entry.value.get_ref() {
@@ -123,19 +121,17 @@ pub(super) fn revolve(entry: &Entry<'_, '_>) -> Solid {
 }
 
 pub(super) fn heightmap(entry: &Entry<'_, '_>) -> Solid {
-    let table = entry.table()?;
-    let file = table.required("file", Reader::string);
-    let size = table.required("size", Reader::positive_vec2);
-    let height = table.required("height", Reader::positive);
-    let thickness = table.required("thickness", Reader::positive);
-    table.finish();
-    let file = file?;
-    let path = entry.reader.document().folder.join(&file);
-    let shape = entry.accept(&table, Heightmap::from_png(&path, size?, height?, thickness?));
+    let fields = entry.fields()?;
+    let file = fields.text("file")?;
+    let path = entry.reader.document().folder.join(file);
+    let [x, y] = [0, 1].map(|k| fields.list("size").and_then(|size| size[k].number()));
+    let size = DVec2::new(x?, y?);
+    let (height, thickness) = (fields.number("height")?, fields.number("thickness")?);
+    let shape = entry.solid(&fields, Heightmap::from_png(&path, size, height, thickness));
     if let Ok(bytes) = std::fs::read(&path) {
         let mut sum = crc32fast::Hasher::new();
         sum.update(&bytes);
-        entry.reader.note_file(&file, sum);
+        entry.reader.note_file(file, sum);
     }
     shape
 }
@@ -216,11 +212,11 @@ fn compose<S: Shape + 'static>(
 ) -> Solid {
     let shape = |item: &Value<'_>| read_nested(entry.reader, item, entry.depth + 1);
     let shapes = entry.reader.list(entry.name, entry.value, shape);
-    let smooth = entry.beside.optional("smooth", Reader::not_negative, 0.0);
+    let smooth = Fields::of_table(entry.reader, &SMOOTH, entry.beside).number("smooth");
     let (shapes, smooth) = (shapes?, smooth?);
     if let ([_], Some(value)) = (&shapes[..], entry.beside.get("smooth")) {
         let message = format!("smooth has no effect on {} of one shape", entry.name);
         entry.reader.warn(value.span(), message, None);
     }
-    entry.accept(entry.beside, make(shapes, smooth))
+    accept(entry.reader, entry.beside, make(shapes, smooth))
 }

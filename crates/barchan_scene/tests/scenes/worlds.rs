@@ -282,9 +282,9 @@ fn guides_do_not_appear_in_bodies() {
 
 #[test]
 fn a_fill_too_heavy_for_an_exact_ledger_is_refused_with_its_place() {
-    let heavy = SAND.replace("1600", "1e300");
+    let heavy = SAND.replace("1600", "1e5");
     assert_ne!(heavy, SAND);
-    let filled = fill("0.1", "lattice", "{ box = { size = [1, 1, 1] } }");
+    let filled = fill("20", "lattice", "{ box = { size = [1000, 1000, 1000] } }");
     let error = scene(&format!("{heavy}{filled}")).build().unwrap_err();
     assert!(
         error

@@ -24,7 +24,7 @@ pub const ADDED: &[(&str, Expected)] = &[
     ("[periodic]\nx = [0, 0.7]\n[solver]\nkind = \"sph\"",
         &[("9:5", "a periodic range must be at least 9.000e-1 m long, 9 radii of the largest guide with sph, got 7.000e-1 m", "widen it")]),
     ("packing = 3", &[("8:11", "packing must be a string, got `3`", "")]),
-    ("settle = -1", &[("8:10", "settle must be zero or above, got `-1`", "")]),
+    ("settle = -1", &[("8:10", "settle must be 0 to 1e7, got `-1`", "")]),
     ("velocity = [1, 2]", &[("8:12", "velocity must be a list of 3 numbers, got a list of 2", "")]),
     ("clump = \"tetraeder\"", &[("8:9", "there is no clump `tetraeder`", "tetrahedron")]),
     ("from = \"points.ply\"", &[("8:8", "`shape` and `from` exclude each other", "remove")]),
@@ -55,7 +55,7 @@ pub const ADDED: &[(&str, Expected)] = &[
     ("[[emitter]]\nmaterial = \"sand\"\nradius = 0.1\nshape = { sphere = { radius = 0.05 } }\nrate = 1",
         &[("11:9", "no guide of radius 0.1 m fits into this shape", "")]),
     ("[[emitter]]\nmaterial = \"sand\"\nradius = 0.1\nshape = { sphere = { radius = 1 } }\nrate = 0",
-        &[("12:8", "rate must be above zero, got `0`", "")]),
+        &[("12:8", "rate must be 1e-12 to 1e9, got `0`", "")]),
     ("[[emitter]]\nmaterial = \"sand\"\nradius = 0.1\nshape = { sphere = { radius = 1 } }\nrate = 1\nstart = 0.5\nend = 0.5",
         &[("14:7", "an emitter must end after it starts, at 0.5 s, got 0.5", "")]),
     ("[[emitter]]", &[
@@ -152,7 +152,7 @@ pub const ADDED: &[(&str, Expected)] = &[
 #[rustfmt::skip]
 pub const WHOLE: &[(&str, Expected)] = &[
     ("", &[("1:1", "the scene must have the key `duration`", "how long it runs [s]"), ("1:1", "the scene has no guides", "")]),
-    ("duration = 0", &[("1:1", "the scene has no guides", ""), ("1:12", "duration must be above zero, got `0`", "")]),
+    ("duration = 0", &[("1:1", "the scene has no guides", ""), ("1:12", "duration must be 1e-6 to 1e7, got `0`", "")]),
     ("duration = \"1 s\"\nfill = []\nframe_rat = 30",
         &[("1:12", "duration must be a number, got `\"1 s\"`, a string", ""), ("3:1", "unknown key `frame_rat` in the scene", "did you mean `frame_rate`?")]),
     ("# sand\nduration = 1\nfill = []\nseed = -1", &[("4:8", "seed must be a whole number from 0 to 9223372036854775807, got `-1`", "")]),

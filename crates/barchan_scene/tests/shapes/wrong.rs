@@ -21,11 +21,11 @@ pub const WRONG: &[Wrong] = &[
     ),
     (
         "{ sphere = { radius = -1 } }",
-        &[("1:23", "radius must be above zero, got `-1`", "")],
+        &[("1:23", "radius must be 1e-7 to 1e9, got `-1`", "")],
     ),
     (
         "{ sphere = { radius = 0.0 } }",
-        &[("1:23", "radius must be above zero, got `0.0`", "")],
+        &[("1:23", "radius must be 1e-7 to 1e9, got `0.0`", "")],
     ),
     (
         "{ sphere = { radius = nan } }",
@@ -88,8 +88,8 @@ pub const WRONG: &[Wrong] = &[
     (
         "{ sphere = { radius = 1 }, scale = [1, 0, -1] }",
         &[
-            ("1:40", "scale must be above zero, got `0`", ""),
-            ("1:43", "scale must be above zero, got `-1`", ""),
+            ("1:40", "scale must be 1e-9 to 1e9, got `0`", ""),
+            ("1:43", "scale must be 1e-9 to 1e9, got `-1`", ""),
         ],
     ),
     (
@@ -118,7 +118,7 @@ pub const WRONG: &[Wrong] = &[
     ),
     (
         "{ box = { size = [1, -2, 3] } }",
-        &[("1:22", "size must be above zero, got `-2`", "")],
+        &[("1:22", "size must be 1e-7 to 1e9, got `-2`", "")],
     ),
     (
         "{ box = { size = 3 } }",
@@ -203,8 +203,8 @@ pub const WRONG: &[Wrong] = &[
         &[
             ("1:15", "heightmap must have the key `thickness`", ""),
             ("1:24", "file must be a string, got `3`", ""),
-            ("1:34", "size must be a list of 2 numbers, got a list of 1", ""),
-            ("1:48", "height must be above zero, got `-1`", ""),
+            ("1:34", "size must be a list of two, got a list of 1", ""),
+            ("1:48", "height must be 1e-7 to 1e9, got `-1`", ""),
         ],
     ),
     ("{ mesh = 3 }", &[("1:10", "mesh must be a string, got `3`", "")]),
@@ -222,12 +222,12 @@ pub const WRONG: &[Wrong] = &[
     ),
     (
         "{ union = [{ sphere = { radius = 1 } }], smooth = -1 }",
-        &[("1:51", "smooth must be zero or above, got `-1`", "")],
+        &[("1:51", "smooth must be 0 to 1e9, got `-1`", "")],
     ),
     (
         "{ union = [{ sphere = { radius = -1 } }, { bxo = 1 }, 7], at = 1 }",
         &[
-            ("1:34", "radius must be above zero, got `-1`", ""),
+            ("1:34", "radius must be 1e-7 to 1e9, got `-1`", ""),
             ("1:44", "unknown shape `bxo`", "did you mean `box`?"),
             ("1:55", "a shape must be a table, got `7`", ""),
             ("1:64", "at must be a list of 3 numbers, got `1`", ""),
@@ -251,7 +251,7 @@ pub const WRONG: &[Wrong] = &[
     ),
     (
         "# bäll\n { sphere = { radius = -1 } }",
-        &[("2:24", "radius must be above zero, got `-1`", "")],
+        &[("2:24", "radius must be 1e-7 to 1e9, got `-1`", "")],
     ),
     (
         "sphere = { radius = }",

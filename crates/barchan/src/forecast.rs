@@ -1,0 +1,239 @@
+//! What a run needs, estimated before any of it is done.
+
+use barchan_geometry::sample::{Packing, Radii, SampleError, VolumeSettings, estimate_volume, mean_radius};
+use barchan_scene::{Fill, FillSource, Refine, Scene, SceneError};
+use barchan_world::{Emitter, SETTLED_FRACTION, World};
+use thiserror::Error;
+
+use crate::disk::cache_bytes;
+use crate::registry;
+
+/// Most memory that guides and grains of emitters may need [bytes].
+const MEMORY_LIMIT: f64 = 16.0 * GIBIBYTE;
+const GIBIBYTE: f64 = (1u64 << 30) as f64;
+/// Memory per id that was ever given to a guide, gone or not [bytes].
+const ID_BYTES: f64 = 32.0;
+/// Memory per grain of a run, frames being written included [bytes]: 140 to 167 were measured.
+const GRAIN_BYTES: f64 = 150.0;
+/// Memory of a run without guides and grains [bytes].
+const BASE_BYTES: f64 = 16e6;
+/// Part of an emitter's shape that new guides fill at most [-]: more are not found room for.
+const EMITTED_PACKING: Packing = Packing::Dense;
+
+/// Why a run is refused before it begins.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum ForecastError {
+    /// A fill that cannot be made.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
+    /// More guides from emitters than memory holds.
+    #[error(
+        "{place}: emitters make about {guides:.3e} guides, {per_frame:.3e} of them per frame here, which need {:.1} GiB of memory; {:.1} GiB may be used: take a larger radius, a lower rate or an earlier end",
+        bytes / GIBIBYTE, MEMORY_LIMIT / GIBIBYTE
+    )]
+    Guides {
+        /// Where the scene says so.
+        place: String,
+        /// Guides of all emitters up to this one.
+        guides: f64,
+        /// Guides of this one per frame.
+        per_frame: f64,
+        /// Memory that they need [bytes].
+        bytes: f64,
+    },
+    /// More grains than memory holds.
+    #[error("{place}: grains: {source}")]
+    Grains {
+        /// Where the scene says so.
+        place: String,
+        /// What is wrong.
+        source: SampleError,
+    },
+}
+
+impl ForecastError {
+    /// Where the scene says so, as `scene.toml:3:1`.
+    pub fn place(&self) -> &str {
+        match self {
+            Self::Scene(error) => error.place(),
+            Self::Guides { place, .. } | Self::Grains { place, .. } => place,
+        }
+    }
+}
+
+/// What a run of a scene needs, estimated within a few per cent.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Forecast {
+    /// Frames after the first.
+    pub frames: u64,
+    /// Guides at the start.
+    pub filled: f64,
+    /// Guides that emitters add, if there is room for all.
+    pub emitted: f64,
+    /// Grains in all.
+    pub grains: f64,
+    /// Memory [bytes].
+    pub memory: f64,
+    /// Size of the cache [bytes].
+    pub cache: u64,
+    /// Guides and grains, means over all frames.
+    pub mean: [f64; 2],
+}
+
+/// Estimates what a run of `scene` needs, or refuses it by number. Nothing is packed.
+pub fn forecast(scene: &Scene) -> Result<Forecast, ForecastError> {
+    let mut forecast = Forecast {
+        frames: scene.frames(),
+        ..Forecast::default()
+    };
+    // Guides and the grains that follow them, and the part of all frames in which they are there.
+    let mut add = |guides: f64, grains: f64, part: f64| {
+        forecast.grains += grains;
+        forecast.mean[0] += guides * part;
+        forecast.mean[1] += grains * part;
+    };
+    let (mut filled, mut spheres) = (0.0, 0.0);
+    for (k, fill) in scene.fills.iter().enumerate() {
+        let guides = scene.count_fill(k)?;
+        filled += guides;
+        spheres += guides * scene.spheres_per_guide(k) as f64;
+        let grains = match &scene.refine {
+            Some(refine) => grains_of_fill(scene, refine, fill, guides)?,
+            None => 0.0,
+        };
+        add(guides, grains, 1.0);
+    }
+    let world = scene.sample();
+    let mut emitted = 0.0;
+    let mut seeded = 0.0;
+    for (k, emitter) in scene.emitters.iter().enumerate() {
+        let [guides, per_frame] = guides_of_emitter(scene, &world, emitter);
+        emitted += guides;
+        let bytes = match scene.sinks.is_empty() {
+            true => (spheres + emitted) * registry::guide_bytes(&scene.solver),
+            false => (filled + emitted) * ID_BYTES,
+        };
+        if bytes > MEMORY_LIMIT || filled + emitted >= f64::from(u32::MAX) {
+            return Err(ForecastError::Guides {
+                place: scene.place(&["emitter", &k.to_string()]),
+                guides: emitted,
+                per_frame,
+                bytes,
+            });
+        }
+        let grains = match &scene.refine {
+            Some(refine) => guides * grains_per_guide(refine, &emitter.radii),
+            None => 0.0,
+        };
+        seeded += grains;
+        let end = emitter.end.min(scene.duration);
+        add(
+            guides,
+            grains,
+            1.0 - 0.5 * (emitter.start.min(end) + end) / scene.duration,
+        );
+    }
+    if let Some(refine) = &scene.refine {
+        let limit = if scene.sinks.is_empty() {
+            MEMORY_LIMIT
+        } else {
+            f64::INFINITY
+        };
+        refuse_grains(scene, refine, seeded, GRAIN_BYTES, limit)?;
+    }
+    (forecast.filled, forecast.emitted) = (filled, emitted);
+    forecast.memory =
+        BASE_BYTES + (spheres + emitted) * registry::guide_bytes(&scene.solver) + forecast.grains * GRAIN_BYTES;
+    let [guides, grains] = forecast.mean.map(|count| count as u64);
+    forecast.cache = cache_bytes(
+        forecast.frames + 1,
+        guides,
+        grains,
+        scene.bodies.len() as u64,
+        &scene.output,
+    );
+    Ok(forecast)
+}
+
+/// Guides that an emitter adds over the run and per frame: what it owes, or what its shape has room for in each frame.
+fn guides_of_emitter(scene: &Scene, world: &World, emitter: &Emitter) -> [f64; 2] {
+    let time = (emitter.end.min(scene.duration) - emitter.start).max(0.0);
+    let density = world.materials.all[usize::from(emitter.material)].density;
+    let mass = density * emitter.radii.mean_volume() / SETTLED_FRACTION;
+    let settings = VolumeSettings {
+        packing: EMITTED_PACKING,
+        radii: emitter.radii.clone(),
+        seed: 1,
+        memory_limit: u64::MAX,
+    };
+    let room = estimate_volume(&*emitter.shape, &settings).map_or(f64::INFINITY, |found| found.count);
+    let per_frame = (emitter.rate / (mass * scene.frame_rate)).min(room);
+    let frames = (time * scene.frame_rate).ceil();
+    [(emitter.rate * time / mass).min(room * frames), per_frame]
+}
+
+/// Grains that start with the `guides` of a fill.
+fn grains_of_fill(scene: &Scene, refine: &Refine, fill: &Fill, guides: f64) -> Result<f64, ForecastError> {
+    let is_about_guides = refine.settings.word("seeding") == Some("support");
+    match &fill.source {
+        FillSource::Shape { shape, packing, .. } if !is_about_guides && scene.settle() <= 0.0 => {
+            let settings = VolumeSettings {
+                packing: refine.packing.unwrap_or(*packing),
+                radii: refine.radii.clone(),
+                seed: scene.seed,
+                memory_limit: VolumeSettings::MEMORY_LIMIT,
+            };
+            let fail = |source| ForecastError::Grains {
+                place: scene.place(&["refine", "radius"]),
+                source,
+            };
+            Ok(estimate_volume(&**shape, &settings).map_err(fail)?.count)
+        }
+        FillSource::Shape { radii, .. } => {
+            let grains = guides * grains_per_guide(refine, radii);
+            let (bytes, limit) = match is_about_guides {
+                true => (GRAIN_BYTES, MEMORY_LIMIT),
+                false => (SETTLED_BYTES, VolumeSettings::MEMORY_LIMIT as f64),
+            };
+            refuse_grains(scene, refine, grains, bytes, limit)?;
+            Ok(grains)
+        }
+        FillSource::Points(points) => {
+            let mean = points.volume() / points.len().max(1) as f64;
+            let grains = guides * per_guide(refine, mean);
+            refuse_grains(scene, refine, grains, GRAIN_BYTES, MEMORY_LIMIT)?;
+            Ok(grains)
+        }
+    }
+}
+
+/// Memory per grain while those of settled guides are packed [bytes].
+const SETTLED_BYTES: f64 = 300.0;
+
+fn refuse_grains(scene: &Scene, refine: &Refine, count: f64, each: f64, limit: f64) -> Result<(), ForecastError> {
+    let bytes = count * each;
+    // Grains have numbers of 32 bits.
+    if bytes <= limit && count < 0.9 * f64::from(u32::MAX) {
+        return Ok(());
+    }
+    Err(ForecastError::Grains {
+        place: scene.place(&["refine", "radius"]),
+        source: SampleError::TooMany {
+            radius: mean_radius(&refine.radii),
+            count,
+            bytes,
+            limit: limit as u64,
+        },
+    })
+}
+
+fn grains_per_guide(refine: &Refine, guides: &Radii) -> f64 {
+    per_guide(refine, guides.mean_volume())
+}
+
+/// Grains that a guide of `volume` [m³] gets of its own.
+fn per_guide(refine: &Refine, volume: f64) -> f64 {
+    let asked = refine.settings.count("per_guide").map(|count| count as f64);
+    asked.unwrap_or(volume / refine.radii.mean_volume())
+}
