@@ -148,6 +148,14 @@ mod tests {
     }
 
     #[test]
+    fn a_mark_behind_carriage_returns_is_within_its_line() {
+        let document = Document::new("t", format!("a{}\nb", "\r".repeat(300)));
+        for at in [1, 150, 300, 301] {
+            assert!(error(at..at + 1).render(&document).contains('^'));
+        }
+    }
+
+    #[test]
     fn places_outside_the_text_or_inside_a_character_are_shown_too() {
         let document = Document::new("t", "é");
         for span in [0..0, 1..1, 1..2, 2..2, 7..9] {

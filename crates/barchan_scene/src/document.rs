@@ -102,8 +102,8 @@ impl Document {
         let offset = self.boundary(offset);
         let start = self.text[..offset].rfind('\n').map_or(0, |at| at + 1);
         let end = self.text[offset..].find('\n').map_or(self.text.len(), |at| offset + at);
-        let line = self.text[start..end].trim_end_matches('\r');
-        start..start + line.len()
+        let line = &self.text[start..end];
+        start..start + line.strip_suffix('\r').unwrap_or(line).len()
     }
 
     /// The part of the text or of an override in `span`, whatever it is.

@@ -1,6 +1,6 @@
-//! What every target does with the bytes.
+//! Mesh files.
 
-use barchan_geometry::mesh::{self, MeshFormat};
+use barchan::geometry::mesh::{self, MeshFormat};
 
 /// Parses `bytes` and, if they are a mesh, cleans it. No bytes may panic, hang or allocate much; what comes out is
 /// sound.
