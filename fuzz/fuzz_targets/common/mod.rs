@@ -11,8 +11,11 @@ mod scene;
 
 use barchan::geometry::mesh::MeshFormat;
 
+/// Takes the bytes of one input.
+pub type Body = fn(&[u8]);
+
 /// Name of each target, which is also that of its seeds' folder, and its body.
-pub const TARGETS: &[(&str, fn(&[u8]))] = &[
+pub const TARGETS: &[(&str, Body)] = &[
     ("obj", |bytes| mesh::parse_and_clean(bytes, MeshFormat::Obj)),
     ("stl", |bytes| mesh::parse_and_clean(bytes, MeshFormat::Stl)),
     ("ply", |bytes| mesh::parse_and_clean(bytes, MeshFormat::Ply)),
