@@ -8,6 +8,7 @@ use std::f64::consts::PI;
 use glam::{DVec2, DVec3};
 
 use super::TriMesh;
+use super::edges::Edges;
 use crate::Aabb;
 use cells::Cells;
 use outline::Outline;
@@ -21,6 +22,10 @@ const SIZES: std::ops::Range<f64> = 1e-60..1e60;
 
 /// Faces of all parts, at most.
 const MAX_FACES: usize = 20_000;
+/// Triangles of a mesh that is looked at, at most: each is compared with all vertices.
+const MAX_TRIANGLES: usize = 4096;
+/// Triangles of one face may be off its plane by this part of the solid's size [-]: files hold coordinates in single precision.
+const SAME_FACE: f64 = 1e-6;
 /// Sides of a round solid's flat one, at least and at most.
 const LEAST_SIDES: f64 = 16.0;
 const MAX_SIDES: f64 = 256.0;
@@ -90,6 +95,33 @@ impl FlatSolid {
             faces: ends.into_iter().chain((0..sides).map(side)).collect(),
             bounds: Aabb::new(-corner, corner),
         })
+    }
+
+    /// The convex solid inside a closed mesh; none if the mesh is not convex or has too many triangles.
+    pub(super) fn convex(mesh: &TriMesh, bounds: Aabb) -> Option<Self> {
+        let is_closed = || Edges::of(&mesh.triangles).count().closed;
+        if mesh.triangles.is_empty() || mesh.triangles.len() > MAX_TRIANGLES || !bounds.is_finite() || !is_closed() {
+            return None;
+        }
+        let tolerance = SAME_FACE * bounds.size().max_element();
+        let mut faces: Vec<Face> = Vec::new();
+        for t in 0..mesh.triangles.len() {
+            let [a, b, c] = mesh.corners(t);
+            let lies_on = |face: &Face| [a, b, c].iter().all(|&p| face.height(p).abs() <= tolerance);
+            if faces.iter().any(lies_on) {
+                continue;
+            }
+            let normal = (b - a).cross(c - a).try_normalize()?;
+            let face = Face {
+                normal,
+                offset: normal.dot(a),
+            };
+            if mesh.vertices.iter().any(|&p| face.height(p) > tolerance) {
+                return None;
+            }
+            faces.push(face);
+        }
+        Some(Self::Convex { faces, bounds })
     }
 
     /// The solid with every face and every box replaced.

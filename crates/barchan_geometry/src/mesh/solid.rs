@@ -4,6 +4,7 @@ use super::bvh::{Bvh, Closest};
 use super::edges::Edges;
 use super::exposed::exposed_surface;
 use super::filled::{Filled, filled};
+use super::flat::FlatSolid;
 use super::winding::Clusters;
 use crate::{Aabb, Shape, TriMesh};
 
@@ -121,6 +122,10 @@ impl Shape for MeshSolid {
 
     fn bounds(&self) -> Aabb {
         self.bounds
+    }
+
+    fn flat_solid(&self, _tolerance: f64) -> Option<FlatSolid> {
+        FlatSolid::convex(&self.mesh, self.bounds)
     }
 }
 

@@ -182,6 +182,62 @@ fn grousers_keep_their_corners() {
 }
 
 #[test]
+fn convex_meshes_take_part_in_booleans() {
+    // An octahedron and a turned box as meshes, in single precision as files hold them.
+    let rounded = |mut mesh: TriMesh| {
+        mesh.vertices.iter_mut().for_each(|p| *p = p.as_vec3().as_dvec3());
+        Arc::new(MeshSolid::new(mesh)) as Solid
+    };
+    let planes = [-1.0, 1.0].map(|x| [-1.0, 1.0].map(|y| [-1.0, 1.0].map(|z| DVec3::new(x, y, z))));
+    let slopes = planes
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|n| Arc::new(HalfSpace::new(n, 1.0).unwrap()) as Solid);
+    let octahedron = intersect(slopes.chain([cuboid([-2.0; 3], [2.0; 3])]).collect());
+    let octahedron = rounded(surface(&octahedron));
+    let bar = rounded(surface(&placed(
+        cuboid([-0.2, -0.2, -3.0], [0.2, 0.2, 3.0]),
+        DVec3::ZERO,
+        DQuat::from_rotation_z(0.3),
+    )));
+    let pierced = subtract(vec![octahedron.clone(), bar.clone()]);
+    let mesh = surface(&pierced);
+    let size = octahedron.bounds().size().x;
+    let reach = 0.5 * size;
+    let tips = [DVec3::X, DVec3::Y]
+        .into_iter()
+        .flat_map(|axis| [reach * axis, -reach * axis]);
+    let worst = worst_corner(&mesh, tips);
+    assert!(worst < 1e-6 * size, "a corner is off by {worst} m");
+    assert!(mesh.triangles.len() < 60, "{}", mesh.triangles.len());
+    // The bar removes the columns |z| < reach - |x| - |y| above its section.
+    let side = 0.4;
+    let (sin, cos) = 0.3f64.sin_cos();
+    let mean = mean_of_absolute_sum(0.5 * side, cos, sin);
+    let expected = 4.0 / 3.0 * reach.powi(3) - 2.0 * side * side * (reach - mean);
+    let volume = mass_properties(&mesh).volume;
+    assert!((volume / expected - 1.0).abs() < 1e-4, "{volume} m³ of {expected}");
+
+    // A mesh that is not convex is marched.
+    let block = surface(&subtract(vec![cuboid([0.0; 3], [1.0; 3]), cuboid([0.5; 3], [2.0; 3])]));
+    assert!(subtract(vec![rounded(block), bar]).triangles().is_none());
+}
+
+/// Mean of |x| + |y| over a square of half side `half`, turned by the angle of `cos` and `sin`, by the midpoint rule.
+fn mean_of_absolute_sum(half: f64, cos: f64, sin: f64) -> f64 {
+    let count = 1000;
+    let at = |k: i32| half * ((f64::from(k) + 0.5) / f64::from(count) * 2.0 - 1.0);
+    let mut sum = 0.0;
+    for u in (0..count).map(at) {
+        for v in (0..count).map(at) {
+            sum += (cos * u - sin * v).abs() + (sin * u + cos * v).abs();
+        }
+    }
+    sum / f64::from(count).powi(2)
+}
+
+#[test]
 fn nested_booleans_with_slopes_and_scales_have_their_exact_volume() {
     let slope = |normal: DVec3, offset: f64| Arc::new(HalfSpace::new(normal, offset).unwrap()) as Solid;
     // A roof of two slopes on a house with a door, stretched.
