@@ -5,7 +5,7 @@ use std::time::Instant;
 use barchan_refine::{GrainRefiner, RefineError, Source};
 use barchan_scene::{Refine, Scene, SceneError, Setting};
 use barchan_world::{
-    AdvanceError, AdvanceReport, Archive, ArchiveError, Body, BodyState, Column, Frame, Motion, RefineReport, Refiner,
+    AdvanceError, AdvanceReport, Archive, ArchiveError, BodyState, Column, Frame, Motion, RefineReport, Refiner,
     Solver, Stats, Table, Twist, World, Wrench,
 };
 use glam::{DVec3, Vec3};
@@ -341,8 +341,8 @@ fn mean_velocities(world: &World, starts: &[DVec3], duration: f64) -> Vec<Vec3> 
     guides.with_min_len(PART).map(velocity).collect()
 }
 
-/// Lets guides come to rest from the negative time of a world just built up to time 0. Forces move no body meanwhile. Gives the solver, which
-/// remembers what contacts carry, unless it was told that bodies stay which then move.
+/// Lets guides come to rest from the negative time of a world just built up to time 0. Forces move no body meanwhile. Returns the solver, which
+/// remembers what contacts carry.
 fn settle(scene: &Scene, world: &mut World, watch: &PhaseWatch) -> Result<Option<Box<dyn Solver>>, SimulationError> {
     let duration = scene.settle();
     if duration <= 0.0 {
@@ -374,6 +374,5 @@ fn settle(scene: &Scene, world: &mut World, watch: &PhaseWatch) -> Result<Option
         body.wrench = Wrench::default();
     }
     world.guides.velocity.fill(Vec3::ZERO);
-    let goes_on = solver.follows_bodies() || !world.bodies.iter().any(Body::is_dynamic);
-    Ok(goes_on.then_some(solver))
+    Ok(Some(solver))
 }

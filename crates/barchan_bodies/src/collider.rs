@@ -28,7 +28,7 @@ const PROBES: u64 = 64;
 
 /// What other bodies touch of `body`, and where it is in the body's frame.
 pub(crate) fn build(body: &Body) -> Result<(Frame, SharedShape), BodiesError> {
-    if let Some(known) = half_space(&*body.shape).or_else(|| primitive(&*body.shape)) {
+    if let Some(known) = half_space(&*body.shape) {
         return Ok(known);
     }
     let refuse = |reason: String| BodiesError::Surface {
@@ -37,6 +37,9 @@ pub(crate) fn build(body: &Body) -> Result<(Frame, SharedShape), BodiesError> {
     };
     let TriMesh { vertices, triangles } = &*body.surface;
     body.surface.check().map_err(|error| refuse(error.to_string()))?;
+    if let Some(known) = primitive(&*body.shape, &body.surface) {
+        return Ok(known);
+    }
     if body.is_dynamic() && mass_properties(&body.surface).volume <= 0.0 {
         return Err(refuse("it encloses no volume".to_owned()));
     }
@@ -75,8 +78,8 @@ fn half_space(shape: &dyn Shape) -> Option<(Frame, SharedShape)> {
     })
 }
 
-/// The ball, cuboid, upright cylinder or upright capsule that `shape` is, if it is one.
-fn primitive(shape: &dyn Shape) -> Option<(Frame, SharedShape)> {
+/// The ball, cuboid, upright cylinder or upright capsule that `shape`, whose surface is given, is, if it is one.
+fn primitive(shape: &dyn Shape, surface: &TriMesh) -> Option<(Frame, SharedShape)> {
     let bounds = shape.bounds();
     if bounds.is_empty() || !bounds.is_finite() {
         return None;
@@ -85,7 +88,9 @@ fn primitive(shape: &dyn Shape) -> Option<(Frame, SharedShape)> {
     let radius = 0.5 * size.x;
     let is = |known: &dyn Shape| {
         let around = bounds.grown(0.5 * size.max_element());
+        // Few probes fall into a narrow hole, but its walls are part of the surface.
         probes(around)
+            .chain(centroids(surface))
             .all(|p| (shape.distance(p) - known.distance(p - center)).abs() <= 1e-9 * around.size().max_element())
     };
     // Rapier's cylinders and capsules stand along y.
@@ -105,6 +110,13 @@ fn primitive(shape: &dyn Shape) -> Option<(Frame, SharedShape)> {
     } else {
         None
     }
+}
+
+/// Centroids of the triangles of a surface.
+fn centroids(surface: &TriMesh) -> impl Iterator<Item = DVec3> {
+    let corner = |i: u32| surface.vertices[i as usize];
+    let corners = surface.triangles.iter().map(move |t| t.map(corner));
+    corners.map(|[a, b, c]| (a + b + c) / 3.0)
 }
 
 /// Places spread over a box.
@@ -149,7 +161,7 @@ mod tests {
     use std::sync::Arc;
 
     use barchan_geometry::mesh::primitives;
-    use barchan_geometry::shapes::{Cone, HalfSpace, Torus, Transformed};
+    use barchan_geometry::shapes::{Cone, HalfSpace, Subtract, Torus, Transformed};
     use rapier3d_f64::prelude::ShapeType;
 
     use super::*;
@@ -161,7 +173,7 @@ mod tests {
     #[test]
     fn simple_solids_are_recognised_by_their_distance_and_keep_their_place_and_size() {
         let bounds = |shape: &dyn Shape| {
-            let (frame, found) = primitive(shape).unwrap();
+            let (frame, found) = primitive(shape, &TriMesh::default()).unwrap();
             let found_bounds = found.compute_aabb(&frame);
             assert!(found_bounds.mins.abs_diff_eq(shape.bounds().min, 1e-12), "{shape:?}");
             assert!(found_bounds.maxs.abs_diff_eq(shape.bounds().max, 1e-12), "{shape:?}");
@@ -174,12 +186,24 @@ mod tests {
         );
         assert_eq!(bounds(&moved(Cylinder::new(0.1, 0.4).unwrap())), ShapeType::Cylinder);
         assert_eq!(bounds(&moved(Capsule::new(0.1, 0.4).unwrap())), ShapeType::Capsule);
-        assert!(primitive(&Torus::new(0.5, 0.1).unwrap()).is_none());
-        assert!(primitive(&Cone::new(0.2, 0.1, 0.3).unwrap()).is_none());
-        assert!(primitive(&Cuboid::rounded(DVec3::ONE, 0.1).unwrap()).is_none());
+        assert!(primitive(&Torus::new(0.5, 0.1).unwrap(), &TriMesh::default()).is_none());
+        assert!(primitive(&Cone::new(0.2, 0.1, 0.3).unwrap(), &TriMesh::default()).is_none());
+        assert!(primitive(&Cuboid::rounded(DVec3::ONE, 0.1).unwrap(), &TriMesh::default()).is_none());
         let (frame, plane) = half_space(&HalfSpace::new(DVec3::new(0.0, 3.0, 4.0), 2.0).unwrap()).unwrap();
         assert_eq!(plane.shape_type(), ShapeType::HalfSpace);
         assert!(frame.translation.abs_diff_eq(DVec3::new(0.0, 1.2, 1.6), 1e-12));
+    }
+
+    #[test]
+    fn a_box_with_a_narrow_hole_is_no_box() {
+        let (outer, inner) = (DVec3::new(0.4, 0.4, 1.4), DVec3::new(0.02, 0.02, 2.0));
+        let parts: Vec<Arc<dyn Shape>> = vec![
+            Arc::new(Cuboid::new(outer).unwrap()),
+            Arc::new(Cuboid::new(inner).unwrap()),
+        ];
+        let tube = Subtract::new(parts, 0.0).unwrap();
+        let hole = primitives::cuboid(inner.with_z(outer.z));
+        assert!(primitive(&tube, &hole).is_none());
     }
 
     #[test]

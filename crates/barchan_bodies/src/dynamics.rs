@@ -99,6 +99,7 @@ impl Dynamics {
     pub fn step(&mut self, world: &mut World, impulses: &[Wrench], dt: f64) -> Result<(), AdvanceError> {
         assert_eq!(impulses.len(), world.bodies.len(), "one impulse for each body");
         assert!(dt > 0.0 && dt.is_finite(), "a step takes time, not {dt} s");
+        self.follow(world)?;
         push(&mut world.bodies, impulses);
         self.predict(world, dt);
         if world
@@ -115,6 +116,24 @@ impl Dynamics {
             self.take_back(world);
         }
         self.write(world)
+    }
+
+    /// Rebuilds rapier's world if forces now move other bodies than before, as after settling.
+    fn follow(&mut self, world: &World) -> Result<(), AdvanceError> {
+        let is_same =
+            |(body, &handle): (&Body, &RigidBodyHandle)| body.is_dynamic() == self.rapier.bodies[handle].is_dynamic();
+        if world.bodies.iter().zip(&self.bodies).all(is_same) {
+            return Ok(());
+        }
+        let built = Self::new(world).map_err(|error| AdvanceError::Scene {
+            what: error.to_string(),
+            advice: "change the body".to_owned(),
+        })?;
+        *self = Self {
+            motion: self.motion,
+            ..built
+        };
+        Ok(())
     }
 
     /// Adds `impulses`, one for each body, to the motion of those that nothing held in the last step, and takes them from the list. What

@@ -1,8 +1,7 @@
 //! What happens once a frame.
 
-use barchan_bodies::Dynamics;
 use barchan_neighbors::{Curve, is_along_curve};
-use barchan_world::{AdvanceError, AdvanceReport, Body, World, Wrench};
+use barchan_world::{AdvanceError, AdvanceReport, World, Wrench};
 use glam::DVec3;
 use rayon::prelude::*;
 
@@ -45,7 +44,6 @@ impl DemSolver {
             None => self.chunks.iter_mut().for_each(Chunk::forget),
         }
         self.make_surfaces(world);
-        self.know_bodies(world)?;
         self.loads.resize(world.bodies.len(), Wrench::default());
         self.impulses.resize(world.bodies.len(), Wrench::default());
         self.given.clear();
@@ -92,20 +90,6 @@ impl DemSolver {
                 rows.iter_mut().for_each(|row| image(&mut row.position[axis]));
             }
         }
-    }
-
-    /// Takes note of bodies that forces did not move so far.
-    fn know_bodies(&mut self, world: &World) -> Result<(), AdvanceError> {
-        let now = world.bodies.iter().map(Body::is_dynamic);
-        if now.clone().eq(self.is_dynamic.iter().copied()) {
-            return Ok(());
-        }
-        self.is_dynamic = now.collect();
-        self.dynamics = Dynamics::new(world).map_err(|error| AdvanceError::Scene {
-            what: error.to_string(),
-            advice: "change the body".to_owned(),
-        })?;
-        Ok(())
     }
 
     fn make_surfaces(&mut self, world: &World) {

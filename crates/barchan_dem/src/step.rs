@@ -3,9 +3,7 @@
 use std::cell::RefCell;
 
 use barchan_bodies::Dynamics;
-use barchan_world::{
-    AdvanceError, AdvanceReport, Archive, ArchiveError, Body, Column, Solver, Stopwatch, World, Wrench,
-};
+use barchan_world::{AdvanceError, AdvanceReport, Archive, ArchiveError, Column, Solver, Stopwatch, World, Wrench};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
@@ -29,8 +27,6 @@ use crate::state::State;
 pub struct DemSolver {
     pub(crate) settings: DemSettings,
     pub(crate) dynamics: Dynamics,
-    /// Which bodies forces move, as `dynamics` knows it.
-    pub(crate) is_dynamic: Vec<bool>,
     pub(crate) state: State,
     pub(crate) rules: Rules,
     pub(crate) dampings: Dampings,
@@ -109,7 +105,6 @@ impl DemSolver {
         Ok(Self {
             settings,
             dynamics,
-            is_dynamic: world.bodies.iter().map(Body::is_dynamic).collect(),
             state: State::default(),
             rules: Rules::default(),
             dampings: Dampings::default(),
@@ -369,10 +364,6 @@ impl Solver for DemSolver {
         self.end_frame(world, duration, steps)
     }
 
-    fn follows_bodies(&self) -> bool {
-        true
-    }
-
     /// Made when asked for: they would take as much memory as a place.
     fn columns(&self) -> Vec<(&'static str, Column)> {
         let State { ids, grains, .. } = &self.state;
@@ -403,8 +394,6 @@ impl Solver for DemSolver {
         archive.put("dem.owed", &owed.flat_map(|v| v.to_array()).collect::<Vec<f64>>());
         archive.put("dem.deepest", &[self.deepest]);
         archive.put("dem.step", &[self.adaptive.next]);
-        let is_dynamic: Vec<u8> = self.is_dynamic.iter().map(|&moves| u8::from(moves)).collect();
-        archive.put("dem.is_dynamic", &is_dynamic);
         self.dynamics.save(archive);
     }
 
@@ -420,8 +409,6 @@ impl Solver for DemSolver {
         self.deepest = archive.get_one("dem.deepest")?;
         self.adaptive.next = archive.get_one("dem.step")?;
         // As the saved dynamics knew it: bodies may have been held while sand settled.
-        let is_dynamic: Vec<u8> = archive.get("dem.is_dynamic")?;
-        self.is_dynamic = is_dynamic.iter().map(|&moves| moves != 0).collect();
         self.dynamics.load(world, archive)?;
         (self.state, self.past) = (state, Some(past));
         Ok(())

@@ -16,6 +16,7 @@ use crate::cpu::memory::NEW;
 use crate::cpu::nearby::Nearby;
 use crate::cpu::rules::SLACK;
 use crate::cpu::surface::Surface;
+use crate::cpu::walls::Walls;
 use crate::laws::{depth, mass, repose};
 use crate::search::search_error;
 use crate::settings::natural_step;
@@ -114,7 +115,11 @@ impl PbdSolver {
 
     /// Factor on the passes over contacts in this frame [-]: more where there is little else to do, so that what came to rest stays.
     pub(crate) fn diligence(&self) -> u32 {
-        if self.is_at_rest { REST_PASSES } else { 1 }
+        if self.is_at_rest || self.is_settling {
+            REST_PASSES
+        } else {
+            1
+        }
     }
 
     /// Longest time step [s]: as asked for but not too long for the guides' size, or by it and by what they carry.
@@ -165,6 +170,7 @@ impl PbdSolver {
             self.sleep.wake_all();
         }
         self.is_first_step = true;
+        self.is_settling = world.time < 0.0;
         self.near.resize_with(n.div_ceil(CHUNK), Vec::new);
         let is_left_alone = !is_tilted && !self.sleep.moving.iter().any(|&moves| moves);
         self.is_at_rest = self.settings.remembers() && is_left_alone && is_at_rest(world, self.fall_time);
@@ -382,19 +388,26 @@ impl PbdSolver {
         })
     }
 
-    /// Layers of guides that lie on the guides of a chunk, in the chunk that carries most [-].
+    /// Returns the layers of guides, or dynamic bodies as heavy as so many, that lie on the guides of a chunk, in the chunk that carries most [-].
     fn layers_carried(&self, world: &World) -> f32 {
         let weight = (self.last_step.powi(2) * world.gravity.length()) as f32;
-        let masses = world.guides.mass.par_chunks(CHUNK);
-        let layers = self.candidates.par_iter().zip(masses).map(|(chunk, masses)| {
-            let layer = weight * masses.iter().sum::<f32>();
-            if layer > 0.0 {
-                depth::layers(chunk.impulses() / layer)
-            } else {
-                0.0
-            }
+        let mass = &world.guides.mass;
+        let share = |impulse: f32, mass: f32| if mass > 0.0 { impulse / (weight * mass) } else { 0.0 };
+        let pressed = |walls: &Walls| {
+            let of_bodies = walls
+                .all
+                .iter()
+                .filter(|wall| self.bodies[wall.body as usize].is_dynamic);
+            let sums = of_bodies.fold((0.0, 0.0), |(impulse, sum), wall| {
+                (impulse + wall.impulse.length(), sum + mass[wall.guide as usize])
+            });
+            share(sums.0, sums.1)
+        };
+        let chunks = self.candidates.iter().zip(&self.contacts.walls).zip(mass.chunks(CHUNK));
+        let layers = chunks.map(|((chunk, walls), mass)| {
+            depth::layers(share(chunk.impulses(), mass.iter().sum())).max(pressed(walls))
         });
-        layers.reduce(|| 0.0, f32::max)
+        layers.fold(0.0, f32::max)
     }
 
     /// The error of a state that is not finite.

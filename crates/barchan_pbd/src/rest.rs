@@ -2,11 +2,13 @@
 
 use barchan_world::{AdvanceReport, World};
 use glam::Vec3;
+use rayon::prelude::*;
 
 use crate::PbdSolver;
-use crate::cpu::halo;
-use crate::cpu::images;
 use crate::cpu::memory::NEW;
+use crate::cpu::sleep::Balance;
+use crate::cpu::walls::walls_of;
+use crate::cpu::{CHUNK, halo, images};
 
 impl PbdSolver {
     /// Whether guides may sleep: their contacts must keep what they carry.
@@ -41,7 +43,23 @@ impl PbdSolver {
         })
     }
 
-    /// Decides who sleeps in this frame; the others go on as predicted. `searched`: what may touch has just been found anew.
+    /// Finds weight and resultant of each chunk by the contacts with bodies of the last step, of length `step` [s].
+    fn find_balance(&mut self, world: &World, step: f64) {
+        let (gravity, walls) = (world.gravity.as_vec3(), &self.contacts.walls);
+        let (old, masses) = (self.old.par_chunks(CHUNK), world.guides.mass.par_chunks(CHUNK));
+        let chunks = old.zip(masses).map(|(old, mass)| {
+            let mass: f32 = mass.iter().sum();
+            let own = old.iter().flat_map(|&k| walls_of(walls, k));
+            let carried: Vec3 = own.map(|wall| wall.impulse).sum();
+            Balance {
+                weight: mass * gravity.length(),
+                resultant: mass * gravity + carried / (step * step) as f32,
+            }
+        });
+        chunks.collect_into_vec(&mut self.sleep.balance);
+    }
+
+    /// Decides which guides sleep in this frame; the others go on as predicted. `searched`: what may touch has just been found anew.
     pub(crate) fn let_sleep(&mut self, world: &mut World, step: f64, searched: bool) {
         self.sleep.slept.clear();
         self.sleep.slept.extend_from_slice(&self.sleep.asleep);
@@ -55,6 +73,9 @@ impl PbdSolver {
             true => halo::lost(&self.old_candidates, &self.spare.new, is_kept, NEW),
             false => Vec::new(),
         };
+        if self.sleep.has_calm() {
+            self.find_balance(world, step);
+        }
         self.sleep.decide(&self.candidates, &self.near, &lost);
         let gravity = world.gravity.as_vec3();
         for (i, velocity) in world.guides.velocity.iter_mut().enumerate() {

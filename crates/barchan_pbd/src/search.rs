@@ -75,7 +75,7 @@ impl PbdSolver {
             self.body_travel = body;
             self.body_margin = 1.1 * body * (left + 1) as f32;
             self.columns.gone.fill(0.0);
-            let (margin, rules) = (self.body_margin, Rules::new(&self.settings, 1.0, 1.0));
+            let (margin, rules) = (self.body_margin, Rules::new(&self.settings, 0.0));
             let (scene, parts) = self.split(world, rules);
             scene.find_near(parts.near, parts.columns, margin);
         }
@@ -110,7 +110,7 @@ impl PbdSolver {
             }
         });
         self.imports.find_more(&mut self.candidates);
-        let (margin, rules) = (self.body_margin, Rules::new(&self.settings, 1.0, 1.0));
+        let (margin, rules) = (self.body_margin, Rules::new(&self.settings, 0.0));
         let who = std::mem::take(&mut self.spare.u32);
         let (scene, parts) = self.split(world, rules);
         scene.find_near_again(&who, parts.near, parts.columns, margin);

@@ -22,7 +22,7 @@ use crate::cpu::surface::Surface;
 use crate::cpu::walls::Walls;
 use crate::cpu::{CHUNK, memory};
 use crate::frame::Spare;
-use crate::laws::mass;
+use crate::laws::{depth, mass};
 use crate::settings::SettingsError;
 use crate::{PbdSettings, Rigid, RigidMotion};
 
@@ -72,6 +72,7 @@ pub struct PbdSolver {
     pub(crate) poses: Vec<Pose>,
     /// Whether hardly any guide moves in this frame.
     pub(crate) is_at_rest: bool,
+    pub(crate) is_settling: bool,
     /// Layers of guides that the most loaded ones carried at the end of the last frame [-].
     pub(crate) layers: f32,
     /// Deepest overlap at the end of the last frame, of a radius [-].
@@ -116,6 +117,7 @@ impl PbdSolver {
             is_bare: false,
             poses: Vec::new(),
             is_at_rest: false,
+            is_settling: false,
             layers: 0.0,
             last_overlap: 0.0,
             clock: Stopwatch::default(),
@@ -133,6 +135,7 @@ impl PbdSolver {
         let (start, steps) = (world.time, self.plan(world, duration)?);
         let step = duration / f64::from(steps);
         self.rub(world, step);
+        self.scale_impulses(step);
         for k in 0..steps {
             world.time = start + duration * f64::from(k) / f64::from(steps);
             self.step(world, step, steps - 1 - k)?;
@@ -141,9 +144,25 @@ impl PbdSolver {
         Ok(steps)
     }
 
+    /// Converts remembered impulses to steps of `step` [s]: in terms of positions, they go with its square.
+    fn scale_impulses(&mut self, step: f64) {
+        if self.last_step > 0.0 && self.last_step != step && self.settings.remembers() {
+            let factor = (step / self.last_step).powi(2) as f32;
+            self.candidates
+                .par_iter_mut()
+                .for_each(|chunk| chunk.scale_impulses(factor));
+            let walls = self.contacts.walls.iter_mut().flat_map(|walls| &mut walls.all);
+            walls.for_each(|wall| wall.impulse *= factor);
+        }
+        self.last_step = step;
+    }
+
     /// One step of `step` [s], after which the frame has `left` more.
     fn step(&mut self, world: &mut World, step: f64, left: u32) -> Result<(), AdvanceError> {
-        let rules = Rules::new(&self.settings, step, self.last_step);
+        let rules = Rules::new(
+            &self.settings,
+            depth::recovery((step / self.fall_time) as f32, self.layers),
+        );
         self.clock.enter("predict");
         let found = self.predict(world, step)?;
         self.clock.enter("search");
@@ -160,9 +179,7 @@ impl PbdSolver {
         self.clock.enter("finish");
         self.finish(world, step);
         self.clock.enter("bodies");
-        self.move_bodies(world, step)?;
-        self.last_step = step;
-        Ok(())
+        self.move_bodies(world, step)
     }
 
     /// Velocities and free ways of guides, poses of bodies at the end of the step.
@@ -205,7 +222,7 @@ impl PbdSolver {
         }
         if passes == 0 {
             self.columns.pushed.fill(Vec4::ZERO);
-        } else if !rules.inherits {
+        } else if rules.left == 0.0 {
             let (scene, parts) = self.split(world, rules);
             scene.shift_gaps(parts.columns, parts.contacts, parts.chunks);
         }

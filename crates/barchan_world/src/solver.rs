@@ -64,11 +64,6 @@ pub trait Solver: Send {
     /// Moves the world on by `duration` [s], in steps of its own. Guides may be sorted anew; ids tell them apart.
     fn advance(&mut self, world: &mut World, duration: f64) -> Result<AdvanceReport, AdvanceError>;
 
-    /// Whether it may go on when what decides the motion of bodies changes between two frames.
-    fn follows_bodies(&self) -> bool {
-        false
-    }
-
     /// Columns of its own worth showing, a value a guide in the world's order.
     fn columns(&self) -> Vec<(&'static str, Column)> {
         Vec::new()

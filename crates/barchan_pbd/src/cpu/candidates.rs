@@ -177,6 +177,11 @@ impl Candidates {
         self.held[c] = if impulse == Vec3::ZERO { 0.0 } else { 1.0 };
     }
 
+    /// Multiplies all impulses.
+    pub(crate) fn scale_impulses(&mut self, factor: f32) {
+        self.impulse.iter_mut().for_each(|impulse| *impulse *= factor);
+    }
+
     /// Adds a block of candidates that are no contacts and have no impulse.
     fn pad(&mut self) {
         self.resize(self.len() + LANES);

@@ -53,6 +53,11 @@ impl Halo {
         }
     }
 
+    /// Guides of other chunks that have a number here.
+    pub(crate) fn foreign(&self) -> &[u32] {
+        &self.foreign
+    }
+
     fn grow(&mut self) {
         let size = (4 * self.foreign.len()).next_power_of_two().max(2 * CHUNK);
         self.table.clear();

@@ -153,9 +153,8 @@ impl Row {
             let predicted = (cx * cx + cy * cy + cz * cz).sqrt() - reach;
             let along = nx[l] * u[0][l] + ny[l] * u[1][l] + nz[l] * u[2][l];
             let pressed = nx[l] * p[0][l] + ny[l] * p[1][l] + nz[l] * p[2][l];
-            let kept = if pressed > 0.0 { rules.memory } else { 0.0 };
-            let inherited = if rules.inherits { start[l].min(0.0) } else { 0.0 };
-            gap[l] = predicted - along - inherited;
+            let kept = if rules.remembers & (pressed > 0.0) { 1.0 } else { 0.0 };
+            gap[l] = predicted - along - rules.left * start[l].min(0.0);
             (px[l], py[l], pz[l]) = (p[0][l] * kept, p[1][l] * kept, p[2][l] * kept);
         }
         base[3]

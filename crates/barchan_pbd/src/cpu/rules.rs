@@ -6,28 +6,26 @@ use crate::{FrictionMode, PbdSettings};
 #[derive(Clone, Copy)]
 pub(crate) struct Rules {
     pub friction: FrictionMode,
-    /// Share of old impulses to start from [-], with the change of the time step in it.
-    pub memory: f32,
+    /// Whether contacts start from the impulses of the last step.
+    pub remembers: bool,
     /// Factor on corrections [-].
     pub relaxation: f32,
-    /// Whether inherited overlaps are left to the stabilisation.
-    pub inherits: bool,
+    /// Share of an inherited overlap [-] that impulses leave to the stabilization in this step.
+    pub left: f32,
 }
 
 impl Rules {
-    pub(crate) fn new(settings: &PbdSettings, step: f64, last_step: f64) -> Self {
+    /// Rules for a step that undoes the share `recovery` [-] of inherited overlaps.
+    pub(crate) fn new(settings: &PbdSettings, recovery: f32) -> Self {
         let remembers = settings.remembers();
-        // An impulse in positions' terms goes with the square of the step.
-        let scale = if last_step > 0.0 {
-            (step / last_step).powi(2) as f32
-        } else {
-            0.0
-        };
         Self {
             friction: settings.friction,
-            memory: if remembers { scale } else { 0.0 },
+            remembers,
             relaxation: settings.calm_relaxation(),
-            inherits: remembers && settings.stabilisation > 0,
+            left: match remembers && settings.stabilisation > 0 {
+                true => 1.0 - recovery,
+                false => 0.0,
+            },
         }
     }
 }

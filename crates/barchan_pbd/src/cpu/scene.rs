@@ -175,14 +175,12 @@ impl Scene<'_> {
         for i in c * CHUNK..self.guides.len().min((c + 1) * CHUNK) {
             if self.asleep[i] {
                 let before = walls_of(before.walls, before.old[i]).iter();
-                walls
-                    .all
-                    .extend(before.map(|wall| wall.asleep(i as u32, self.rules.memory)));
+                walls.all.extend(before.map(|wall| wall.asleep(i as u32)));
                 walls.first.push(walls.all.len() as u32);
                 continue;
             }
             while let Some(due) = left.next_if(|due| near[due.near as usize].guide as usize == i) {
-                let walls_before = if self.rules.memory > 0.0 {
+                let walls_before = if self.rules.remembers {
                     walls_of(before.walls, before.old[i])
                 } else {
                     &[]
@@ -231,7 +229,7 @@ impl Scene<'_> {
         let slack = f64::from(2.0 * SLACK * radius);
         let then = self.surfaces[b].touches(due.from, due.to, f64::from(radius), slack, |touch| {
             let mut wall = Wall::new(&touch, &toucher, b as u32, body, self.rules);
-            wall.remember(before, self.rules.memory);
+            wall.remember(before);
             self.add(wall, walls);
         });
         // That is where the guide and the body would be at the end of the step, without each other.

@@ -1,12 +1,17 @@
 //! Guides that rest cost next to nothing.
 //!
-//! A guide that has hardly moved for a while is calm. It sleeps if no body near it moves and nobody near it is restless: what touches a
-//! restless guide is awake, and around fast ones so are several layers, for a hit goes through them within the frame. Asleep, a guide is
-//! a fixed obstacle, and its contacts keep the impulses that they had.
+//! A guide that has hardly moved for a while is calm. It sleeps if its island may and nobody near it is restless: what touches a restless
+//! guide is awake, and around fast ones so are several layers, for a hit goes through them within the frame. Asleep, a guide is a fixed
+//! obstacle, and its contacts keep the impulses that they had.
+//!
+//! An island is what contacts may connect. It is awake as a whole while a body at it moves, while more than a few of its guides are restless,
+//! or while what bodies carry of it is not its weight: a change of load goes through the whole island, and the forces on the walls of one
+//! of which parts slept would be those of another moment.
 
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 use barchan_world::{Archive, ArchiveError, Guides};
+use glam::Vec3;
 use rayon::prelude::*;
 
 use super::CHUNK;
@@ -14,16 +19,18 @@ use super::candidates::Candidates;
 use super::guides::Columns;
 use super::near::Near;
 
-/// A guide is calm below this speed, of √(g d) [-].
+/// A guide is calm below this mean speed in a frame, of √(g d) [-].
 const CALM_SPEED: f32 = 1e-3;
-/// And after this time [s].
+/// Time for which a guide has been slow before it counts as calm [s].
 const CALM_TIME: f32 = 0.5;
 /// A guide is restless above this speed, of √(g d) [-]: far faster than calm, or a large heap would wake itself by going on to settle.
 const RESTLESS_SPEED: f32 = 1.5e-2;
 /// Most layers of guides that a fast one keeps awake [-].
 const MOST_LAYERS: f32 = 6.0;
-/// Layers around guides at moving bodies that stay awake [-].
-const BODY_LAYERS: f32 = 2.0;
+/// Share of an island's guides [-] that may be restless while others sleep: now and then one slips.
+const RESTLESS_SHARE: f32 = 0.01;
+/// Largest resultant of weight and forces of bodies on an island of which guides sleep, of its weight [-].
+const IMBALANCE: f32 = 0.01;
 
 /// Layers around a guide of `speed`, of √(g d) [-], that stay awake [-].
 fn layers(speed: f32) -> f32 {
@@ -33,38 +40,117 @@ fn layers(speed: f32) -> f32 {
     (1.0 + speed.floor()).min(MOST_LAYERS)
 }
 
-/// Who is calm, and who sleeps, in the world's order.
+/// State of rest of each guide, in the world's order.
 #[derive(Debug, Default)]
 pub(crate) struct Sleep {
-    /// How long each guide has hardly moved [s]; of restless ones, the layers that they keep awake, negative.
+    /// Time for which each guide has hardly moved [s]; of restless ones, the layers that they keep awake, negative.
     pub calm: Vec<f32>,
-    /// Who sleeps in this frame.
+    /// Guides that sleep in this frame.
     pub asleep: Vec<bool>,
-    /// Who slept in the last frame.
+    /// Guides that slept in the last frame.
     pub slept: Vec<bool>,
     spare: Vec<f32>,
-    /// Layers around it, and it among them, that each guide keeps awake in this frame; 0 for those who may sleep.
+    /// Layers around it, and it among them, that each guide keeps awake in this frame; 0 for those that may sleep.
     layers: Vec<AtomicU8>,
-    /// Whether each body may move in this frame.
+    islands: Islands,
+    /// Forces on each chunk, where any guide is calm.
+    pub balance: Vec<Balance>,
+    /// Bodies that may move in this frame.
     pub moving: Vec<bool>,
 }
 
+/// Forces on the guides of a chunk.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Balance {
+    /// Weight [N].
+    pub weight: f32,
+    /// Resultant of weight and forces of bodies [N].
+    pub resultant: Vec3,
+}
+
+/// Islands of chunks: a forest whose roots stand for whole islands.
+#[derive(Debug, Default)]
+struct Islands {
+    parent: Vec<u32>,
+    /// What is known of the island; at roots.
+    known: Vec<Island>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Island {
+    guides: f32,
+    restless: f32,
+    balance: Balance,
+    /// Whether a body at it moves.
+    is_moved: bool,
+}
+
+impl Island {
+    fn is_awake(&self) -> bool {
+        self.is_moved
+            || self.restless > RESTLESS_SHARE * self.guides
+            || self.balance.resultant.length() > IMBALANCE * self.balance.weight
+    }
+}
+
+impl Islands {
+    /// Makes every chunk of guides an island of its own.
+    fn reset(&mut self, calm: &[f32], balance: &[Balance]) {
+        let chunks = calm.chunks(CHUNK).zip(balance).map(|(calm, &balance)| Island {
+            guides: calm.len() as f32,
+            restless: calm.iter().filter(|&&calm| calm < 0.0).count() as f32,
+            balance,
+            is_moved: false,
+        });
+        self.known.clear();
+        self.known.extend(chunks);
+        self.parent.clear();
+        self.parent.extend(0..self.known.len() as u32);
+    }
+
+    /// Returns the root of chunk `c`.
+    fn root(&mut self, c: u32) -> usize {
+        let mut c = c as usize;
+        while self.parent[c] as usize != c {
+            self.parent[c] = self.parent[self.parent[c] as usize];
+            c = self.parent[c] as usize;
+        }
+        c
+    }
+
+    /// Joins the islands of two chunks.
+    fn join(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.root(a), self.root(b));
+        let (low, high) = (a.min(b), a.max(b));
+        if low < high {
+            self.parent[high] = low as u32;
+            let high = self.known[high];
+            let low = &mut self.known[low];
+            low.guides += high.guides;
+            low.restless += high.restless;
+            low.balance.weight += high.balance.weight;
+            low.balance.resultant += high.balance.resultant;
+            low.is_moved |= high.is_moved;
+        }
+    }
+}
+
 impl Sleep {
-    /// Whether a guide is calm.
+    /// Checks whether a guide is calm.
     fn is_calm(calm: f32) -> bool {
         calm >= CALM_TIME
     }
 
-    /// Follows guides to their new places: guide `i` had the number `old[i]`.
+    /// Follows guides to their new positions: guide `i` had the number `old[i]`.
     pub(crate) fn sort(&mut self, old: &[u32]) {
         self.spare.clear();
         self.spare
             .extend(old.iter().map(|&k| self.calm.get(k as usize).copied().unwrap_or(0.0)));
         std::mem::swap(&mut self.calm, &mut self.spare);
-        let slept = |&k: &u32| self.asleep.get(k as usize).copied().unwrap_or(false);
         self.slept.clear();
+        let slept = |&k: &u32| self.asleep.get(k as usize).copied().unwrap_or(false);
         self.slept.extend(old.iter().map(slept));
-        // Until the search tells, whoever is calm may sleep.
+        // Until the search is done, calm guides may sleep.
         self.asleep.clear();
         self.asleep.extend(self.calm.iter().map(|&calm| Self::is_calm(calm)));
     }
@@ -75,22 +161,44 @@ impl Sleep {
         self.asleep.fill(false);
     }
 
-    /// Decides who sleeps in this frame: not those who lost a contact that they leant on.
+    /// Returns whether any guide is calm.
+    pub(crate) fn has_calm(&self) -> bool {
+        self.calm.iter().any(|&calm| Self::is_calm(calm))
+    }
+
+    /// Decides which guides sleep in this frame: not those that `lost` a contact that they leant on.
     pub(crate) fn decide(&mut self, candidates: &[Candidates], near: &[Vec<Near>], lost: &[u32]) {
-        for near in near.iter().flatten().filter(|near| self.moving[near.body as usize]) {
-            self.calm[near.guide as usize] = -BODY_LAYERS;
-        }
         for &i in lost {
             self.calm[i as usize] = -1.0;
         }
-        if !self.calm.iter().any(|&calm| Self::is_calm(calm)) {
+        if !self.has_calm() {
             self.asleep.fill(false);
             return;
         }
+        self.find_islands(candidates, near);
         self.spread(candidates);
-        let layers = self.layers.iter_mut().map(|layers| *layers.get_mut());
-        for ((asleep, calm), layers) in self.asleep.iter_mut().zip(&self.calm).zip(layers) {
-            *asleep = Self::is_calm(*calm) && layers == 0;
+        let guides = self.asleep.chunks_mut(CHUNK).zip(self.calm.chunks(CHUNK));
+        for (c, ((asleep, calm), layers)) in (0..).zip(guides.zip(self.layers.chunks_mut(CHUNK))) {
+            let root = self.islands.root(c);
+            let is_awake = self.islands.known[root].is_awake();
+            for ((asleep, calm), layers) in asleep.iter_mut().zip(calm).zip(layers) {
+                *asleep = !is_awake && Self::is_calm(*calm) && *layers.get_mut() == 0;
+            }
+        }
+    }
+
+    /// Joins chunks whose guides may touch.
+    fn find_islands(&mut self, candidates: &[Candidates], near: &[Vec<Near>]) {
+        let islands = &mut self.islands;
+        islands.reset(&self.calm, &self.balance);
+        // Chunks outlive their guides.
+        for (island, near) in islands.known.iter_mut().zip(near) {
+            island.is_moved = near.iter().any(|near| self.moving[near.body as usize]);
+        }
+        for (c, chunk) in (0..islands.parent.len() as u32).zip(candidates) {
+            for &j in chunk.halo.foreign() {
+                islands.join(c, j / CHUNK as u32);
+            }
         }
     }
 
@@ -103,7 +211,7 @@ impl Sleep {
         let most = calm.iter().map(|&calm| own(calm)).max().unwrap_or(0);
         let layers = &layers[..];
         for most in (2..=most).rev() {
-            // Whoever has the most is not changed by this, and all others are given the same: any order will do.
+            // Guides with the most layers are not changed by this, and all others are given the same: any order will do.
             let give = |to: &AtomicU8| {
                 if to.load(Relaxed) < most - 1 {
                     to.store(most - 1, Relaxed);
@@ -125,24 +233,24 @@ impl Sleep {
         }
     }
 
-    /// Whether guide `i` may sleep as far as it knows.
+    /// Checks whether guide `i` may sleep by its own motion.
     pub(crate) fn may_sleep(&self, i: u32) -> bool {
         self.calm.get(i as usize).is_some_and(|&calm| Self::is_calm(calm))
     }
 
-    /// Whether all sleep, and nothing moves that could wake them.
+    /// Checks whether all sleep, and nothing moves that could wake them.
     pub(crate) fn is_deep(&self) -> bool {
         !self.asleep.is_empty() && self.asleep.iter().all(|&asleep| asleep) && !self.moving.iter().any(|&m| m)
     }
 
-    /// Stores who is calm and who sleeps.
+    /// Stores which guides are calm and which sleep.
     pub(crate) fn save(&self, archive: &mut Archive) {
         let asleep: Vec<u8> = self.asleep.iter().map(|&asleep| u8::from(asleep)).collect();
         archive.put("pbd.calm", &self.calm);
         archive.put("pbd.asleep", &asleep);
     }
 
-    /// Takes them back, for `guides` guides.
+    /// Restores them, for `guides` guides.
     pub(crate) fn load(guides: usize, archive: &Archive) -> Result<Self, ArchiveError> {
         let calm: Vec<f32> = archive.get("pbd.calm")?;
         let asleep: Vec<u8> = archive.get("pbd.asleep")?;
@@ -175,7 +283,32 @@ impl Sleep {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::Vec3;
+
+    /// Candidates of `n` guides, of which guide `i` may touch `others(i)`.
+    fn chunks<I: Iterator<Item = usize>>(n: usize, others: impl Fn(usize) -> I) -> Vec<Candidates> {
+        let mut all = Vec::new();
+        for first in (0..n).step_by(CHUNK) {
+            let mut chunk = Candidates::default();
+            chunk.clear();
+            for i in first..n.min(first + CHUNK) {
+                chunk.push_row(others(i).map(|j| (j as u32, Vec3::ZERO)));
+                for j in others(i).filter(|&j| j / CHUNK != first / CHUNK) {
+                    chunk.halo.number(first / CHUNK, j as u32);
+                }
+            }
+            all.push(chunk);
+        }
+        all
+    }
+
+    /// Chunks of `n` guides that bodies carry.
+    fn balanced(n: usize) -> Vec<Balance> {
+        let carried = Balance {
+            weight: 1.0,
+            resultant: Vec3::ZERO,
+        };
+        vec![carried; n.div_ceil(CHUNK)]
+    }
 
     #[test]
     fn restless_guides_keep_awake_whoever_is_within_their_layers() {
@@ -186,15 +319,7 @@ mod tests {
                 .into_iter()
                 .filter(move |&j| j < n && !i.is_multiple_of(5))
         };
-        let mut candidates = Vec::new();
-        for first in (0..n).step_by(CHUNK) {
-            let mut chunk = Candidates::default();
-            chunk.clear();
-            for i in first..n.min(first + CHUNK) {
-                chunk.push_row(others(i).map(|j| (j as u32, Vec3::ZERO)));
-            }
-            candidates.push(chunk);
-        }
+        let candidates = chunks(n, others);
         let calm = |i: usize| match i {
             100 => -4.0,
             303 | 304 => -1.0,
@@ -205,6 +330,7 @@ mod tests {
         let mut sleep = Sleep {
             calm: (0..n).map(calm).collect(),
             asleep: vec![true; n],
+            balance: balanced(n),
             ..Sleep::default()
         };
         sleep.decide(&candidates, &[], &[200]);
@@ -228,5 +354,42 @@ mod tests {
         sleep.calm.fill(0.0);
         sleep.decide(&candidates, &[], &[]);
         assert!(!sleep.asleep.contains(&true));
+    }
+
+    #[test]
+    fn an_island_that_is_moved_flows_or_is_not_carried_is_awake_as_a_whole_and_others_sleep() {
+        let n = 4 * CHUNK + 40;
+        // Chunks 0, 1 and 3 are one island.
+        let links = [[3, CHUNK + 7], [CHUNK + 9, 3 * CHUNK + 1]];
+        let others = |i: usize| links.into_iter().filter(move |link| link[0] == i).map(|link| link[1]);
+        let candidates = chunks(n, others);
+        let near = |body: u32| {
+            let near = Near {
+                guide: 3 * CHUNK as u32,
+                body,
+                clear: 0.0,
+            };
+            [vec![], vec![], vec![], vec![near], vec![]]
+        };
+        let asleep = |near: [Vec<Near>; 5], restless: usize, resultant: f32| {
+            let mut sleep = Sleep {
+                calm: vec![CALM_TIME; n],
+                asleep: vec![false; n],
+                moving: vec![false, true],
+                balance: balanced(n),
+                ..Sleep::default()
+            };
+            sleep.calm[CHUNK..CHUNK + restless].fill(-1.0);
+            sleep.balance[0].resultant.x = resultant;
+            sleep.decide(&candidates, &near, &[]);
+            sleep.asleep
+        };
+        let woken: Vec<bool> = (0..n).map(|i| ![0, 1, 3].contains(&(i / CHUNK))).collect();
+        assert!(asleep(near(0), 0, 0.9 * 3.0 * IMBALANCE).iter().all(|&asleep| asleep));
+        assert_eq!(asleep(near(1), 0, 0.0), woken);
+        assert_eq!(asleep(near(0), 0, 1.1 * 3.0 * IMBALANCE), woken);
+        let few = (RESTLESS_SHARE * 3.0 * CHUNK as f32) as usize;
+        assert!(asleep(near(0), few, 0.0)[..CHUNK].iter().all(|&asleep| asleep));
+        assert_eq!(asleep(near(0), few + 1, 0.0), woken);
     }
 }

@@ -104,11 +104,7 @@ impl Wall {
             false => (point - body.from.point(touch.point)).as_vec3(),
         };
         let arm = (point - body.center).as_vec3();
-        let inherited = if rules.inherits {
-            touch.start.min(0.0) as f32
-        } else {
-            0.0
-        };
+        let inherited = rules.left * touch.start.min(0.0) as f32;
         Self {
             guide: toucher.guide,
             body: k,
@@ -126,12 +122,8 @@ impl Wall {
     }
 
     /// The same contact of a guide that sleeps, now under the number `guide`: it goes on to carry it.
-    pub(crate) fn asleep(&self, guide: u32, memory: f32) -> Self {
-        Self {
-            guide,
-            impulse: self.impulse * memory,
-            ..*self
-        }
+    pub(crate) fn asleep(&self, guide: u32) -> Self {
+        Self { guide, ..*self }
     }
 
     /// A contact of which nothing but the impulse and its arm are known.
@@ -156,12 +148,12 @@ impl Wall {
     }
 
     /// Starts from what the same contact had in the last step.
-    pub(crate) fn remember(&mut self, before: &[Self], memory: f32) {
+    pub(crate) fn remember(&mut self, before: &[Self]) {
         let same = before
             .iter()
             .find(|w| w.body == self.body && w.normal.dot(self.normal) > SAME);
         if let Some(last) = same.filter(|w| w.impulse.dot(self.normal) > 0.0) {
-            self.impulse = last.impulse * memory;
+            self.impulse = last.impulse;
         }
     }
 

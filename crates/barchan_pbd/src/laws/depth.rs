@@ -29,6 +29,20 @@ pub(crate) fn shortening(layers: f32) -> f32 {
     (BORNE / layers.max(BORNE)).sqrt().max(LEAST)
 }
 
+/// Time in which impulses undo an inherited overlap, of √(d/g) [-], and the same for each layer of guides.
+const RECOVERY_TIME: f32 = 20.0;
+const RECOVERY_PER_LAYER: f32 = 0.2;
+
+/// Share of an inherited overlap that impulses undo in a step of `step`, of √(d/g) [-], in sand whose guides carry up to `layers` of guides [-].
+///
+/// The stabilization moves guides by what their own contacts overlap, so a bed that was pressed together evenly would expand from its
+/// surface only, by diffusion. Impulses reach through the bed, since each step starts from those of the last one. Deep beds recover more
+/// slowly: impulses that come faster than waves cross the bed would make it bounce.
+pub(crate) fn recovery(step: f32, layers: f32) -> f32 {
+    let time = RECOVERY_TIME.max(RECOVERY_PER_LAYER * layers);
+    if step.is_finite() { (step / time).min(1.0) } else { 0.0 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -39,6 +53,15 @@ mod tests {
         let give = |layers: f32| layers * shortening(layers).powi(2);
         assert!((give(30.0) - BORNE).abs() < 1e-4 && (give(100.0) - BORNE).abs() < 1e-4);
         assert_eq!(shortening(1e9), LEAST);
+    }
+
+    #[test]
+    fn overlaps_recover_in_the_same_time_for_any_step_and_slower_in_deep_beds() {
+        assert!((10.0 * recovery(0.01, 5.0) - recovery(0.1, 5.0)).abs() < 1e-6);
+        assert!((recovery(0.1, 5.0) * RECOVERY_TIME - 0.1).abs() < 1e-6);
+        assert!((recovery(0.1, 200.0) - 0.5 * recovery(0.1, 100.0)).abs() < 1e-6);
+        // Without gravity there is no such time, and nothing presses beds together.
+        assert_eq!(recovery(0.0, 0.0), 0.0);
     }
 
     #[test]
