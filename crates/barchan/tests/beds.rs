@@ -41,7 +41,7 @@ fn a_bed_of_forty_layers_below_a_free_ball_keeps_its_packing_and_its_floor_carri
         [[fill]]
         material = "sand"
         radius = { min = 0.018, max = 0.022 }
-        settle = 0.8
+        settle = 1.6
         shape = { box = { size = [0.4, 0.4, 1.6] }, at = [0, 0, 0.8] }
         [[body]]
         name = "floor"

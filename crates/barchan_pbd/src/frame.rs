@@ -295,7 +295,12 @@ impl PbdSolver {
         let hold = match self.settings.friction {
             FrictionMode::Accumulated => {
                 let passes = self.settings.iterations.saturating_mul(self.diligence());
-                repose::hold(passes, (step / self.fall_time) as f32)
+                // Steps that are shorter for the load make up for it, and hold no better.
+                let unshortened = match self.settings.step {
+                    Some(_) => step,
+                    None => step / f64::from(depth::shortening(self.layers)),
+                };
+                repose::hold(passes, (unshortened / self.fall_time) as f32, self.layers)
             }
             FrictionMode::Sommer | FrictionMode::Macklin => 1.0,
         };
@@ -371,9 +376,7 @@ impl PbdSolver {
         self.poses.extend(world.bodies.iter().map(|body| body.pose));
         self.sleep.count(&self.columns, &world.guides, duration, self.fall_time);
         self.last_overlap = overlap;
-        if self.settings.step.is_none() {
-            self.layers = depth::steady(self.layers, self.layers_carried(world));
-        }
+        self.layers = depth::steady(self.layers, self.layers_carried(world));
         if world.guides.velocity.iter().any(|v| !v.is_finite()) {
             return Err(self.not_finite(world));
         }

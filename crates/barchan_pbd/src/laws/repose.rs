@@ -24,6 +24,11 @@ const REFERENCE: f32 = crate::settings::STEP as f32;
 /// Longest time step, of √(d/g) [-]: beyond it, few passes do not bring a heap to rest.
 pub(crate) const LONGEST: f64 = 0.066;
 
+/// Layers of guides of the heaps that the calibration is for [-], and the fewest and the most for which it is corrected.
+const REFERENCE_LAYERS: f32 = 11.0;
+const FEWEST_LAYERS: f32 = 3.0;
+const MOST_LAYERS: f32 = 30.0;
+
 /// Friction of guides on guides [-] that makes poured heaps stand at `angle` [rad], in steps of [`REFERENCE`] with two passes.
 pub(crate) fn friction_of(angle: f32) -> f32 {
     let slope = angle.tan();
@@ -32,13 +37,15 @@ pub(crate) fn friction_of(angle: f32) -> f32 {
     (a.1 + (b.1 - a.1) * (slope - a.0) / (b.0 - a.0)).max(0.0)
 }
 
-/// Factor on the friction of guides on guides [-] that makes the slope the same for any number of `passes` and any `step`, of
-/// √(d/g) [-]: contacts that are solved further hold better. Fitted to heaps of 1 to 20 passes at the reference step, and to single
-/// passes in steps of 0.018 to 0.066; 1 for two passes at the reference step.
-pub(crate) fn hold(passes: u32, step: f32) -> f32 {
+/// Factor on the friction of guides on guides [-] that makes the slope the same for any number of `passes`, any `step`, of √(d/g) [-], and any
+/// `layers` of guides that the most loaded ones carry [-]: contacts that are solved further hold better, and few passes hold deep sand less well
+/// than shallow sand. Fitted to heaps of 1 to 20 passes at the reference step, to single passes in steps of 0.018 to 0.066, and to heaps of 8 to
+/// 30 d; 1 for two passes at the reference step below eleven layers.
+pub(crate) fn hold(passes: u32, step: f32, layers: f32) -> f32 {
     let of_passes = |n: f32| 0.80 + 0.28 * n.powf(-0.6);
     let of_step = |t: f32| 0.85 + 3.25 * t.clamp(0.0, LONGEST as f32);
-    of_passes(passes as f32) / of_passes(2.0) * of_step(step) / of_step(REFERENCE)
+    let of_layers = (layers.clamp(FEWEST_LAYERS, MOST_LAYERS) / REFERENCE_LAYERS).powf(0.2);
+    of_passes(passes as f32) / of_passes(2.0) * of_step(step) / of_step(REFERENCE) * of_layers
 }
 
 #[cfg(test)]
@@ -61,9 +68,17 @@ mod tests {
 
     #[test]
     fn the_reference_needs_no_correction_and_more_passes_need_less_friction() {
-        assert!((hold(2, REFERENCE) - 1.0).abs() < 1e-6);
-        assert!(hold(1, REFERENCE) > hold(4, REFERENCE));
-        assert!(hold(1, 0.06) > hold(1, 0.02));
-        assert!((0.8..0.9).contains(&hold(20, REFERENCE)));
+        let at_reference = |passes: u32, step: f32| hold(passes, step, REFERENCE_LAYERS);
+        assert!((at_reference(2, REFERENCE) - 1.0).abs() < 1e-6);
+        assert!(at_reference(1, REFERENCE) > at_reference(4, REFERENCE));
+        assert!(at_reference(1, 0.06) > at_reference(1, 0.02));
+        assert!((0.8..0.9).contains(&at_reference(20, REFERENCE)));
+    }
+
+    #[test]
+    fn deep_sand_needs_more_friction_than_shallow_sand_within_bounds() {
+        let of = |layers: f32| hold(2, REFERENCE, layers);
+        assert!(of(5.0) < of(11.0) && of(11.0) < of(20.0));
+        assert_eq!([of(0.0), of(1e9)], [of(FEWEST_LAYERS), of(MOST_LAYERS)]);
     }
 }

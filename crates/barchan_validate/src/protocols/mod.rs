@@ -1,5 +1,6 @@
 //! How experiments are done: each drives a simulation and measures.
 
+mod bed;
 mod column;
 mod creep;
 mod discharge;
@@ -40,6 +41,9 @@ const PROTOCOLS: &[(&str, Protocol)] = &[
     ("discharge", discharge::run_out),
     ("packing", packing::packing),
     ("janssen", janssen::sink),
+    ("bed", bed::bed),
+    ("weigh", bed::weigh),
+    ("ball", bed::ball),
     ("cloud", free::cloud),
     ("fall", free::fall),
     ("flip", free::flip),
