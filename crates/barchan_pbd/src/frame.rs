@@ -34,6 +34,9 @@ const REST_SPEED: f32 = 0.2;
 /// As many passes as asked for, times this, go over sand at rest [-]. A heap of 17,000 guides whose guides sleep never then keeps
 /// 99.9 % of them within a tenth of their radius; without, 97 %: impulses that are not yet there let it sink.
 const REST_PASSES: u32 = 4;
+/// The same for sand that settles before time 0 [-]: loads come all at once, and few passes would press deep beds together. With as many as at
+/// rest, beds stay so loose that shaking packs them.
+const SETTLING_PASSES: u32 = 2;
 /// A guide of sand at rest stays where it is unless a step moves it by more than this part [-] of what gravity alone would, g Δt²: passes that have
 /// not yet found the balance let guides creep by a thousandth of their radius a second, until one slips, and others with it. What is pulled at by less
 /// than a fiftieth of its weight does not begin to move; that is a degree of a slope. After the particle sleeping of [Macklin14]. Two heaps of
@@ -115,10 +118,10 @@ impl PbdSolver {
 
     /// Factor on the passes over contacts in this frame [-]: more where there is little else to do, so that what came to rest stays.
     pub(crate) fn diligence(&self) -> u32 {
-        if self.is_at_rest || self.is_settling {
-            REST_PASSES
-        } else {
-            1
+        match (self.is_at_rest, self.is_settling) {
+            (true, _) => REST_PASSES,
+            (false, true) => SETTLING_PASSES,
+            (false, false) => 1,
         }
     }
 
