@@ -102,12 +102,12 @@ fn floor_and_wall_carry_all_sand_while_the_floor_sinks_slowly_and_after() {
         name = "floor"
         motion = "scripted"
         friction = 0.5
-        keys = [{ time = 0, at = [0, 0, 0] }, { time = 2, at = [0, 0, 0] }, { time = 3, at = [0, 0, -0.01] }]
+        keys = [{ time = 0, at = [0, 0, 0] }, { time = 5, at = [0, 0, 0] }, { time = 6, at = [0, 0, -0.01] }]
         shape = { cylinder = { radius = 0.15, height = 0.1 }, at = [0, 0, -0.05] }
         "#,
     );
     let mut slept = false;
-    for half_second in 0..8 {
+    for half_second in 0..14 {
         let mut sum = 0.0;
         for _ in 0..30 {
             simulation.advance().expect("stable");
