@@ -49,7 +49,7 @@ pub struct Simulation {
     frame_rate: f64,
     /// Frames since the start.
     frame: u64,
-    /// Where each guide was at the start of the frame [m], by id.
+    /// Where each guide was at the start of the frame [m], within periodic ranges, by id.
     starts: Vec<DVec3>,
     report: AdvanceReport,
     /// Mean velocity over the last frame [m/s], in the world's order.
@@ -329,13 +329,15 @@ fn build(scene: &Scene, watch: &PhaseWatch) -> Result<World, SceneError> {
 fn remember_starts(world: &World, starts: &mut Vec<DVec3>) {
     starts.resize(world.next_id as usize, DVec3::ZERO);
     for i in 0..world.guides.len() {
-        starts[world.guides.id[i] as usize] = world.place(i);
+        let place = world.place(i);
+        starts[world.guides.id[i] as usize] = place + world.shift_into_ranges(place);
     }
 }
 
-/// Displacement over the frame divided by its time: what a position-based solver stores as velocity is not its motion.
+/// Displacement over the frame divided by its time: what a position-based solver stores as velocity is not its motion. Solvers leave guides
+/// outside periodic ranges until the next frame, so the displacement counts every period that a guide crossed.
 fn mean_velocities(world: &World, starts: &[DVec3], duration: f64) -> Vec<Vec3> {
-    let displacement = |i: usize| world.shortest_way(world.place(i) - starts[world.guides.id[i] as usize]);
+    let displacement = |i: usize| world.place(i) - starts[world.guides.id[i] as usize];
     let velocity = |i: usize| (displacement(i) / duration).as_vec3();
     let guides = (0..world.guides.len()).into_par_iter();
     guides.with_min_len(PART).map(velocity).collect()

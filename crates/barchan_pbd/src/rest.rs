@@ -30,6 +30,7 @@ impl PbdSolver {
             return None;
         }
         self.spare.gravity = Some(world.gravity);
+        world.wrap_guides();
         self.columns.total.clear();
         self.columns.total.resize(world.guides.len(), Vec3::ZERO);
         world.time += duration;
