@@ -142,3 +142,88 @@ shape = {{ half_space = {{ normal = [0, 0, 1] }} }}
         assert!(fastest < 1e-9, "{solver}: {fastest} m/s");
     }
 }
+
+#[test]
+fn the_shortest_period_that_a_scene_may_have_can_be_run_however_fast_guides_are() {
+    for (solver, period) in [("pbd", 0.1041), ("dem", 0.1241), ("sph", 0.1801)] {
+        let text = |period: f64| {
+            format!(
+                r#"
+duration = 1
+gravity = [0, 0, 0]
+periodic = {{ x = [0, {period}], y = [0, {period}], z = [0, {period}] }}
+[solver]
+kind = "{solver}"
+[materials.sand]
+density = 1600
+youngs_modulus = 1e7
+[[fill]]
+material = "sand"
+radius = 0.02
+shape = {{ box = {{ size = [{period}, {period}, {period}] }}, at = [{0}, {0}, {0}] }}
+"#,
+                0.5 * period
+            )
+        };
+        let shorter = parse_scene(&Document::new("scene", &text(0.99 * period))).unwrap_err();
+        assert!(
+            shorter.to_string().contains("a periodic range must be"),
+            "{solver}: {shorter}"
+        );
+        // Guides shoot past each other in all directions.
+        let mut scene = scene(&text(period));
+        let mut simulation = Simulation::prepared(&mut scene, |_, world| {
+            for (i, velocity) in world.guides.velocity.iter_mut().enumerate() {
+                let k = i as f32;
+                *velocity = 20.0 * Vec3::new(k.sin(), (2.0 * k).cos(), (3.0 * k).sin());
+            }
+        })
+        .unwrap();
+        assert!(simulation.world().guides.len() > 8, "{solver}");
+        let before = simulation.frame().stats.momentum;
+        for number in 0..6 {
+            let advanced = simulation.advance();
+            assert!(advanced.is_ok(), "{solver}, frame {number}: {advanced:?}");
+        }
+        let stats = simulation.frame().stats;
+        let off = (stats.momentum - before).length() / (stats.mass * 20.0);
+        assert!(off < 1e-3, "{solver}: momentum changed by {off}");
+    }
+}
+
+#[test]
+fn guides_meet_the_image_that_comes_towards_them_not_the_one_that_is_nearer_behind() {
+    // Two guides, a little more than half a period apart, fly at each other so fast that they meet within a step.
+    for speed in [1.0_f32, 30.0, 60.0] {
+        let mut scene = scene(
+            r#"
+duration = 1
+gravity = [0, 0, 0]
+periodic = { x = [0, 0.128] }
+[solver]
+kind = "pbd"
+[materials.sand]
+density = 1600
+[[fill]]
+material = "sand"
+radius = 0.02
+shape = { box = { size = [0.1, 0.05, 0.05] }, at = [0.064, 0, 0] }
+"#,
+        );
+        let mut simulation = Simulation::prepared(&mut scene, |_, world| {
+            let keep: Vec<bool> = (0..world.guides.len()).map(|i| i < 2).collect();
+            world.guides.retain(&keep);
+            for (i, x) in [0.02_f32, 0.085].into_iter().enumerate() {
+                world.guides.position[i] = Vec3::new(x, 0.0, 0.0);
+                world.guides.offset[i] = Vec3::ZERO;
+                world.guides.velocity[i] = Vec3::X * speed * [1.0, -1.0][i];
+            }
+        })
+        .unwrap();
+        for _ in 0..3 {
+            simulation.advance().unwrap();
+        }
+        let fastest = simulation.frame().stats.max_speed;
+        assert!(fastest < 0.05 * f64::from(speed), "{fastest} of {speed} m/s");
+    }
+}

@@ -17,7 +17,7 @@ use crate::cpu::nearby::Nearby;
 use crate::cpu::rules::SLACK;
 use crate::cpu::surface::Surface;
 use crate::laws::{depth, mass, repose};
-use crate::search::search_error;
+use crate::search::{longest_way, search_error};
 use crate::settings::natural_step;
 
 /// A frame that needs more steps than this [-] means nothing any more.
@@ -77,7 +77,7 @@ impl PbdSolver {
         // A guide and a body that meet head on come no nearer than twice that: less than a diameter, so that a guide's centre stays
         // on its side of the middle of a wall as thick as its radius.
         let speed = body.max(f64::from(fastest) + world.gravity.length() * duration / asked);
-        let allowed = f64::from(self.settings.cfl) * 2.0 * f64::from(smallest);
+        let allowed = (f64::from(self.settings.cfl) * 2.0 * f64::from(smallest)).min(longest_way(world, self.largest));
         let needed = (speed * duration / allowed).ceil();
         if asked > MOST_ASKED {
             return Err(AdvanceError::Scene {
