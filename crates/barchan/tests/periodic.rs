@@ -118,7 +118,7 @@ density = 1600
 [[fill]]
 material = "sand"
 radius = 0.02
-shape = {{ box = {{ size = [0.4, 0.4, 0.06] }}, at = [0.2, 0.2, 0.03] }}
+shape = {{ box = {{ size = [0.36, 0.36, 0.06] }}, at = [0.2, 0.2, 0.03] }}
 [[body]]
 name = "ground"
 shape = {{ half_space = {{ normal = [0, 0, 1] }} }}
@@ -156,7 +156,7 @@ periodic = {{ x = [0, {period}], y = [0, {period}], z = [0, {period}] }}
 kind = "{solver}"
 [materials.sand]
 density = 1600
-youngs_modulus = 1e7
+youngs_modulus = 1e8
 [[fill]]
 material = "sand"
 radius = 0.02
