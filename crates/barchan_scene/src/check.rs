@@ -394,10 +394,11 @@ impl Check<'_, '_> {
     }
 }
 
-/// What a word of [`EASES`](crate::tables::EASES) means.
+/// What a word of [`BODY_EASES`](crate::tables::BODY_EASES) means.
 fn ease(word: &str) -> Ease {
     match word {
         "smooth" => Ease::Smooth,
+        "spline" => Ease::Spline,
         _ => Ease::Linear,
     }
 }

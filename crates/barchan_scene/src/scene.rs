@@ -301,7 +301,8 @@ impl Camera {
         let s = (time - last.time) / (next.time - last.time);
         let s = match last.ease {
             Ease::Linear => s,
-            Ease::Smooth => s * s * (3.0 - 2.0 * s),
+            // Keys of cameras have no splines.
+            Ease::Smooth | Ease::Spline => s * s * (3.0 - 2.0 * s),
         };
         CameraKey {
             time,

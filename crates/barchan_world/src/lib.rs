@@ -18,6 +18,7 @@ mod ledger;
 mod material;
 mod solver;
 mod source;
+mod spline;
 mod stopwatch;
 mod world;
 

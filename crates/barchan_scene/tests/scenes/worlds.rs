@@ -441,3 +441,40 @@ fn fills_and_bodies_of_overlapping_shells_weigh_as_the_space_they_fill() {
     assert!(properties.center.distance(5.0 * DVec3::Y) < 1e-9);
     assert!((properties.inertia.y_axis.y / inertia_z - 1.0).abs() < 1e-9);
 }
+
+#[test]
+fn a_fill_that_leaves_a_periodic_range_weighs_what_lies_within_it() {
+    let periodic = "periodic = { x = [-0.2, 0.2] }";
+    let filled = |size: &str| {
+        let fill = fill("0.02", "dense", &format!("{{ box = {{ size = {size} }} }}"));
+        world(&format!("{periodic}\n{SAND}{fill}"))
+    };
+    let (cut, whole) = (filled("[0.9, 0.2, 0.2]"), filled("[0.4, 0.2, 0.2]"));
+    for world in [&cut, &whole] {
+        let mass = world.ledger.filled.kilograms();
+        assert!((mass / (1600.0 * 0.4 * 0.2 * 0.2) - 1.0).abs() < 2e-3, "{mass} kg");
+        let places = (0..world.guides.len()).map(|i| world.place(i).x);
+        assert!(places.clone().all(|x| (-0.2..0.2).contains(&x)));
+        // Up to both faces.
+        let farthest = places.map(f64::abs).fold(0.0, f64::max);
+        assert!(farthest > 0.195, "{farthest}");
+    }
+}
+
+#[test]
+fn a_spline_is_an_ease_of_bodies_but_not_of_cameras() {
+    let body = |key: &str| {
+        format!(
+            "{SAND}[[body]]\nname = \"a\"\nmotion = \"scripted\"\nease = \"spline\"\nshape = {{ sphere = {{ radius = 1 }} }}\n\
+             keys = [{{ time = 0 }}, {{ time = 1, at = [1, 0, 0]{key} }}, {{ time = 2, at = [2, 0, 0] }}, {{ time = 3, at = [3, 0, 0] }}]\n"
+        )
+    };
+    let x = |key: &str, time: f64| world(&body(key)).bodies[..].scripted_pose(0, time).position.x;
+    assert!((x("", 1.5) - 1.5).abs() < 1e-12);
+    // From rest, faster than a straight line in the middle of the first leg.
+    assert!(x("", 0.5) < 0.45, "{}", x("", 0.5));
+    assert!((x(", ease = \"linear\"", 1.25) - 1.25).abs() < 1e-12);
+    let camera = "[[camera]]\nposition = [0, 0, 1]\ntarget = [0, 0, 0]\nkeys = [{ time = 0, ease = \"spline\" }]\n";
+    let refused = parse_scene(&Document::new("scene", &format!("{SAND}{camera}"))).unwrap_err();
+    assert!(refused.to_string().contains("spline"), "{refused}");
+}
