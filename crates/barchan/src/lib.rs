@@ -43,6 +43,7 @@ pub mod interact;
 mod look;
 mod names;
 mod nearest;
+mod overlap;
 mod phase;
 mod pool;
 pub mod refining;

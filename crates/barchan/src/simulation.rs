@@ -12,7 +12,9 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use thiserror::Error;
 
+use crate::clumps;
 use crate::forecast::{ForecastError, forecast};
+use crate::overlap;
 use crate::phase::{Phase, PhaseWatch};
 use crate::pool;
 use crate::registry::{self, SolverError};
@@ -88,7 +90,21 @@ impl Simulation {
         world.place_scripted_bodies(0.0);
         let seeded = |share| watch(Phase::Seeding { share });
         let refiner = rayon::scope(|_| registry::refiner(scene, &world, &seeded)).map_err(Box::new)?;
-        Self::of_world(scene, world, refiner, solver)
+        let mut simulation = Self::of_world(scene, world, refiner, solver)?;
+        simulation.report.max_overlap = simulation.first_overlap(scene);
+        Ok(simulation)
+    }
+
+    /// Deepest overlap of what was just built or has settled [-].
+    fn first_overlap(&self, scene: &Scene) -> f32 {
+        let has_clumps = scene.solver == "dem";
+        let clumps = if has_clumps {
+            clumps::of_scene(scene, &self.world)
+        } else {
+            Vec::new()
+        };
+        let (world, columns) = (&self.world, self.solver.columns());
+        rayon::scope(|_| overlap::deepest(world, &clumps, &columns, scene.solver == "sph"))
     }
 
     /// The scene's simulation as `archive` holds it. The world is built from the scene, but nothing is filled or settles again.
@@ -343,8 +359,8 @@ fn mean_velocities(world: &World, starts: &[DVec3], duration: f64) -> Vec<Vec3> 
     guides.with_min_len(PART).map(velocity).collect()
 }
 
-/// Lets guides come to rest from the negative time of a world just built up to time 0. Forces move no body meanwhile. Gives the solver, which
-/// remembers what contacts carry, unless it was told that bodies stay which then move.
+/// Lets guides come to rest from the negative time of a world just built up to time 0, then gives them the velocities of their fills. Forces move no body
+/// meanwhile. Gives the solver, which remembers what contacts carry, unless it was told that bodies or guides stay which then move.
 fn settle(scene: &Scene, world: &mut World, watch: &PhaseWatch) -> Result<Option<Box<dyn Solver>>, SimulationError> {
     let duration = scene.settle();
     if duration <= 0.0 {
@@ -358,6 +374,8 @@ fn settle(scene: &Scene, world: &mut World, watch: &PhaseWatch) -> Result<Option
         body.twist = Twist::default();
     }
     world.place_scripted_bodies(-duration);
+    // They settle from rest.
+    world.guides.velocity.fill(Vec3::ZERO);
     watch(Phase::Settling { time: 0.0, duration });
     let mut solver = registry::solver(scene, world)?;
     let frames = (duration * scene.frame_rate).ceil();
@@ -375,7 +393,18 @@ fn settle(scene: &Scene, world: &mut World, watch: &PhaseWatch) -> Result<Option
         body.twist = twist;
         body.wrench = Wrench::default();
     }
-    world.guides.velocity.fill(Vec3::ZERO);
-    let goes_on = solver.follows_bodies() || !world.bodies.iter().any(Body::is_dynamic);
-    Ok(goes_on.then_some(solver))
+    give_velocities(scene, world);
+    // One that knows guides to rest would not let them go.
+    let is_at_rest = scene.fills.iter().all(|fill| fill.velocity == DVec3::ZERO);
+    let is_followed = is_at_rest && !world.bodies.iter().any(Body::is_dynamic);
+    Ok((solver.follows_bodies() || is_followed).then_some(solver))
+}
+
+/// Lets the guides of each fill move as the scene says.
+fn give_velocities(scene: &Scene, world: &mut World) {
+    let World { guides, fill_ends, .. } = world;
+    for (velocity, id) in guides.velocity.iter_mut().zip(&guides.id) {
+        let fill = fill_ends.partition_point(|end| end <= id);
+        *velocity = scene.fills.get(fill).map_or(Vec3::ZERO, |fill| fill.velocity.as_vec3());
+    }
 }
