@@ -274,11 +274,9 @@ impl PbdSolver {
                 .map(|(s, body)| extent(s, body, guides)),
         );
         self.body_friction.clear();
-        let all = &world.materials.all;
         for k in images::numbers(world) {
-            let body = &world.bodies[k];
             self.body_friction
-                .extend(all.iter().map(|m| geometric_mean(m.friction, body.friction)));
+                .extend(world.materials.frictions_on(k, &world.bodies[k]));
         }
         !fits
     }

@@ -358,9 +358,8 @@ impl GrainRefiner {
                 let about = body.center().distance(world.origin) + f64::from(reach);
                 let places = world.shifts_of_body(body).flatten();
                 let clearance = &self.clearances[k];
-                places.map(move |shift| {
-                    Obstacle::new(world, body, clearance, [at(from, shift), at(to, shift)], 2.0 * about)
-                })
+                places
+                    .map(move |shift| Obstacle::new(world, k, clearance, [at(from, shift), at(to, shift)], 2.0 * about))
             })
             .collect()
     }

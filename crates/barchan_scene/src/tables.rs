@@ -47,7 +47,7 @@ pub const SCENE: TableSpec = plain("the scene", &[
     field("periodic",   Table(&PERIODIC),   Optional,                         "axes that close upon themselves"),
     field("solver",     Table(&SOLVER),     Optional,                         "what moves the guides"),
     field("materials",  Named(&MATERIAL),   Optional,                         "what guides are made of, by name"),
-    field("pair",       List(&Table(&PAIR)),    Optional, "friction of two materials, where it is not the geometric mean"),
+    field("pair",       List(&Table(&PAIR)),    Optional, "how two materials, or a material and a body, meet, where it does not follow from both"),
     field("clumps",     Named(&CLUMP),          Optional, "rigid groups of spheres, by name"),
     field("fill",       List(&Table(&FILL)),    Optional, "guides that are there at the start"),
     field("emitter",    List(&Table(&EMITTER)), Optional, "shapes in which guides appear"),
@@ -98,10 +98,18 @@ const MATERIAL: TableSpec = TableSpec {
 };
 
 #[rustfmt::skip]
-const PAIR: TableSpec = plain("pair", &[
-    field("materials", Pair(&Text),                       Required, "the names of the two materials"),
-    field("friction",  NumberOr(&COEFFICIENT, &FRICTION), Required, "of one on the other [-]"),
-]);
+const PAIR: TableSpec = TableSpec {
+    name: "pair",
+    fields: &[
+        field("materials",        Pair(&Text),                       Optional, "the names of two materials"),
+        field("material",         Text,                              Optional, "the name of one that meets a body, instead"),
+        field("body",             Text,                              Optional, "the name of that body"),
+        field("friction",         NumberOr(&COEFFICIENT, &FRICTION), Optional, "of one on the other [-]"),
+        field("restitution",      Between(0.0, 1.0),                 Optional, "speed after over speed before an impact of the material on the body [-]; with dem"),
+        field("rolling_friction", COEFFICIENT,                       Optional, "resistance to rolling of the material on the body [-]; with dem"),
+    ],
+    exclusive: &[["materials", "material"], ["materials", "body"]],
+};
 
 #[rustfmt::skip]
 const RADII: TableSpec = TableSpec {

@@ -79,7 +79,7 @@ pub const ADDED: &[(&str, Expected)] = &[
     ("[[body]]\nname = \"a\"\nmotion = \"scripted\"\nshape = { sphere = { radius = 1 } }\nkeys = [{ time = 1 }, { time = 0 }]",
         &[("12:32", "keys must be in the order of their times, got 0 after 1", "")]),
     ("[[body]]\nname = \"a\"\nmotion = \"scripted\"\nshape = { sphere = { radius = 1 } }\nkeys = [{ at = [0, 0, 0], ease = \"slow\" }]",
-        &[("12:9", "key must have the key `time`", "when [s]"), ("12:34", "unknown ease `slow`", "allowed: linear, smooth")]),
+        &[("12:9", "key must have the key `time`", "when [s]"), ("12:34", "unknown ease `slow`", "allowed: linear, smooth, spline")]),
     ("[[body]]\nname = \"a\"\nmotion = \"scripted\"\nparent = \"b\"\nshape = { sphere = { radius = 1 } }\nkeys = [{ time = 0 }]",
         &[("11:10", "there is no body `b`", "allowed: a")]),
     ("[[body]]\nname = \"a\"\nparent = \"a\"\nshape = { sphere = { radius = 1 } }",
