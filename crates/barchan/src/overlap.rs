@@ -34,7 +34,11 @@ pub(crate) fn deepest(
     } else {
         deepest_pair(world, &spheres).unwrap_or(0.0)
     };
-    let deepest = |sphere: &Sphere| depth_in_bodies(world, sphere);
+    // What never moves may lie in bodies.
+    let deepest = |sphere: &Sphere| match world.is_fixed(sphere.guide) {
+        true => 0.0,
+        false => depth_in_bodies(world, sphere),
+    };
     let tasks = spheres.par_iter().with_min_len(PART);
     tasks.map(deepest).reduce(|| 0.0, f64::max).max(pairs) as f32
 }

@@ -164,6 +164,7 @@ impl PbdSolver {
         if !self.sleeps() || is_tilted {
             self.sleep.wake_all();
         }
+        self.hold_fixed(world);
         self.is_first_step = true;
         self.near.resize_with(n.div_ceil(CHUNK), Vec::new);
         let is_left_alone = !is_tilted && !self.sleep.moving.iter().any(|&moves| moves);

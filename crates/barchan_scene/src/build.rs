@@ -295,6 +295,7 @@ impl Scene {
         world.periodic = self.periodic;
         world.time = -self.settle();
         world.origin = self.origin();
+        world.fixed_fills = self.fills.iter().map(|fill| fill.is_fixed).collect();
         if self.has_real_grains() {
             for material in &mut world.materials.all {
                 material.density = material.grain_density * SETTLED_FRACTION;

@@ -99,6 +99,8 @@ pub struct Fill {
     pub source: FillSource,
     /// How fast at first [m/s].
     pub velocity: DVec3,
+    /// Whether they never move.
+    pub is_fixed: bool,
     /// How long they settle before time 0 [s].
     pub settle: f64,
     /// The rigid group of spheres that each is, for solvers that know it.

@@ -134,6 +134,7 @@ const FILL: TableSpec = TableSpec {
         field("from",     Text,                        Optional,              "a file of points (ply, csv, xyz), instead of a shape"),
         field("velocity", VELOCITY,                    Need::Vector([0.0; 3]), "at time 0 [m/s]; guides settle from rest"),
         field("settle",   SPAN_OR_ZERO,                Need::Number(0.0),     "time to settle before time 0 [s]; the longest of all fills counts"),
+        field("fixed",    Flag,                        Need::Flag(false),     "whether the guides never move: a rough base"),
         field("clump",    Text,                        Optional,              "rigid group of spheres that each guide is: tetrahedron, cube, or one of clumps; the radius is that of the sphere of equal volume"),
     ],
     exclusive: &[["shape", "from"]],
