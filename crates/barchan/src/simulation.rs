@@ -73,7 +73,19 @@ impl Simulation {
     pub fn watched(scene: &Scene, watch: &PhaseWatch) -> Result<Self, SimulationError> {
         forecast(scene)?;
         let world = build(scene, watch)?;
-        Self::settled(scene, world, watch)
+        Self::settled(scene, world, watch, None)
+    }
+
+    /// Does the same and gives `record` the frames of settling, if there are any: from a negative time on up to time 0, when fills do not have their velocities
+    /// yet.
+    pub fn recorded(
+        scene: &Scene,
+        watch: &PhaseWatch,
+        record: &mut dyn FnMut(Frame, &World),
+    ) -> Result<Self, SimulationError> {
+        forecast(scene)?;
+        let world = build(scene, watch)?;
+        Self::settled(scene, world, watch, Some(record))
     }
 
     /// The same, but `prepare` may change the world that was built, and say so in the scene, before anything else sees it.
@@ -81,11 +93,16 @@ impl Simulation {
         forecast(scene)?;
         let mut world = build(scene, &|_| ())?;
         prepare(scene, &mut world);
-        Self::settled(scene, world, &|_| ())
+        Self::settled(scene, world, &|_| (), None)
     }
 
-    fn settled(scene: &Scene, mut world: World, watch: &PhaseWatch) -> Result<Self, SimulationError> {
-        let solver = settle(scene, &mut world, watch)?;
+    fn settled(
+        scene: &Scene,
+        mut world: World,
+        watch: &PhaseWatch,
+        record: Option<&mut dyn FnMut(Frame, &World)>,
+    ) -> Result<Self, SimulationError> {
+        let solver = settle(scene, &mut world, watch, record)?;
         check_finite(&world)?;
         world.place_scripted_bodies(0.0);
         let seeded = |share| watch(Phase::Seeding { share });
@@ -234,42 +251,12 @@ impl Simulation {
 
     /// The same without the grains, of which there may be many.
     pub fn frame_without_grains(&self) -> Frame {
-        let world = &self.world;
-        let guides = &world.guides;
-        let mut table = Table::default();
-        table.push("id", Column::U32(guides.id.clone()));
-        let places = (0..guides.len()).map(|i| world.wrapped(world.place(i)).as_vec3());
-        table.push("position", Column::Vec3(places.collect()));
-        table.push("velocity", Column::Vec3(self.velocities.clone()));
-        table.push("radius", Column::F32(guides.radius.clone()));
-        table.push("material", Column::U8(guides.material.clone()));
-        for (name, column) in self.solver.columns() {
-            // Between advancing and showing, guides may have been added; columns of the solver then wait for a frame.
-            if column.len() == guides.len() {
-                table.push(name, column);
-            }
-        }
-        let mut stats = Stats::of_guides(world, &self.velocities);
-        stats.steps = self.report.steps;
-        stats.max_overlap = self.report.max_overlap;
-        stats.guide_ms = self.guide_ms;
-        stats.grains = self.refiner.as_ref().map_or(0, Refiner::len);
-        stats.grain_ms = self.grain_ms;
-        stats.extras = self
-            .report
-            .extras
-            .iter()
-            .map(|&(name, value)| (name.to_owned(), value))
-            .collect();
-        let present = world.bodies.iter().filter(|body| body.is_present(world.time));
-        Frame {
-            number: self.frame,
-            time: world.time,
-            guides: table,
-            grains: None,
-            bodies: present.map(BodyState::of).collect(),
-            stats,
-        }
+        let mut frame = guides_frame(&self.world, &*self.solver, &self.velocities, &self.report);
+        frame.number = self.frame;
+        frame.stats.guide_ms = self.guide_ms;
+        frame.stats.grains = self.refiner.as_ref().map_or(0, Refiner::len);
+        frame.stats.grain_ms = self.grain_ms;
+        frame
     }
 
     /// Milliseconds that the guides' last frame took.
@@ -359,9 +346,46 @@ fn mean_velocities(world: &World, starts: &[DVec3], duration: f64) -> Vec<Vec3> 
     guides.with_min_len(PART).map(velocity).collect()
 }
 
+/// The guides and bodies of `world`, which moved with `velocities` [m/s] in a frame of which `solver` gave the `report`.
+fn guides_frame(world: &World, solver: &dyn Solver, velocities: &[Vec3], report: &AdvanceReport) -> Frame {
+    let guides = &world.guides;
+    let mut table = Table::default();
+    table.push("id", Column::U32(guides.id.clone()));
+    let places = (0..guides.len()).map(|i| world.wrapped(world.place(i)).as_vec3());
+    table.push("position", Column::Vec3(places.collect()));
+    table.push("velocity", Column::Vec3(velocities.to_vec()));
+    table.push("radius", Column::F32(guides.radius.clone()));
+    table.push("material", Column::U8(guides.material.clone()));
+    for (name, column) in solver.columns() {
+        // Between advancing and showing, guides may have been added; columns of the solver then wait for a frame.
+        if column.len() == guides.len() {
+            table.push(name, column);
+        }
+    }
+    let mut stats = Stats::of_guides(world, velocities);
+    stats.steps = report.steps;
+    stats.max_overlap = report.max_overlap;
+    let extras = report.extras.iter();
+    stats.extras = extras.map(|&(name, value)| (name.to_owned(), value)).collect();
+    let present = world.bodies.iter().filter(|body| body.is_present(world.time));
+    Frame {
+        number: 0,
+        time: world.time,
+        guides: table,
+        grains: None,
+        bodies: present.map(BodyState::of).collect(),
+        stats,
+    }
+}
+
 /// Lets guides come to rest from the negative time of a world just built up to time 0, then gives them the velocities of their fills. Forces move no body
 /// meanwhile. Gives the solver, which remembers what contacts carry, unless it was told that bodies or guides stay which then move.
-fn settle(scene: &Scene, world: &mut World, watch: &PhaseWatch) -> Result<Option<Box<dyn Solver>>, SimulationError> {
+fn settle(
+    scene: &Scene,
+    world: &mut World,
+    watch: &PhaseWatch,
+    mut record: Option<&mut dyn FnMut(Frame, &World)>,
+) -> Result<Option<Box<dyn Solver>>, SimulationError> {
     let duration = scene.settle();
     if duration <= 0.0 {
         world.time = 0.0;
@@ -379,13 +403,33 @@ fn settle(scene: &Scene, world: &mut World, watch: &PhaseWatch) -> Result<Option
     watch(Phase::Settling { time: 0.0, duration });
     let mut solver = registry::solver(scene, world)?;
     let frames = (duration * scene.frame_rate).ceil();
+    let mut starts = Vec::new();
+    if let Some(record) = &mut record {
+        world.time = -duration;
+        record(
+            guides_frame(world, &*solver, &world.guides.velocity, &AdvanceReport::default()),
+            world,
+        );
+    }
     for k in 0..frames as u64 {
         world.time = duration * (k as f64 / frames - 1.0);
         watch(Phase::Settling {
             time: duration * (k as f64 / frames),
             duration,
         });
-        rayon::scope(|_| solver.advance(world, duration / frames))?;
+        if record.is_some() {
+            remember_starts(world, &mut starts);
+        }
+        let (start, solver) = (Instant::now(), &mut solver);
+        let report = rayon::scope(|_| solver.advance(world, duration / frames))?;
+        if let Some(record) = &mut record {
+            world.time = duration * ((k + 1) as f64 / frames - 1.0);
+            let velocities = mean_velocities(world, &starts, duration / frames);
+            let mut frame = guides_frame(world, &**solver, &velocities, &report);
+            frame.number = k + 1;
+            frame.stats.guide_ms = 1e3 * start.elapsed().as_secs_f64();
+            record(frame, world);
+        }
     }
     world.time = 0.0;
     for ((body, motion), twist) in world.bodies.iter_mut().zip(held).zip(twists) {

@@ -115,3 +115,48 @@ shape = { box = { size = [0.3, 0.3, 0.3] } }
     let overlap = Simulation::new(&scene).unwrap().frame().stats.max_overlap;
     assert!((0.0..0.06).contains(&overlap), "{overlap}");
 }
+
+#[test]
+fn frames_of_settling_are_a_cache_of_their_own() {
+    use barchan::io::Cache;
+    use barchan::running::{Go, RunOptions, run};
+
+    let folder = tempfile::tempdir().unwrap();
+    let mut scene = sand("pbd", 0.25, [0.5, 0.0, 0.0]);
+    let options = |name: &str, frames: u64, resume: bool| RunOptions {
+        dir: folder.path().join(name),
+        frames: Some(frames),
+        start_frame: None,
+        resume,
+        force: false,
+        scene: Default::default(),
+    };
+    run(&scene, &options("plain", 3, false), &mut |_| Go::On).unwrap();
+    assert!(!folder.path().join("plain/settling").exists());
+    scene.output.settling = true;
+    run(&scene, &options("kept", 2, false), &mut |_| Go::On).unwrap();
+    run(&scene, &options("kept", 3, true), &mut |_| Go::On).unwrap();
+    let settling = Cache::open(&folder.path().join("kept/settling")).unwrap();
+    let times: Vec<f64> = settling.frames().iter().map(|frame| frame.time).collect();
+    assert_eq!(times.len(), 16);
+    assert!((times[0] + 0.25).abs() < 1e-12 && times[15].abs() < 1e-12, "{times:?}");
+    // At the end the ground carries what lies on it.
+    let stats = settling.stats().unwrap();
+    let bodies = settling.read_bodies(15).unwrap();
+    let weight = 9.81 * stats[15].stats.mass;
+    assert!(
+        (bodies[0].force.z / -weight - 1.0).abs() < 0.3,
+        "{} of {weight} N",
+        bodies[0].force.z
+    );
+    assert!(stats[15].stats.max_speed < 0.3, "{} m/s", stats[15].stats.max_speed);
+    // The run itself is the same.
+    let [plain, kept] = ["plain", "kept"].map(|name| Cache::open(&folder.path().join(name)).unwrap());
+    assert_eq!(kept.frames().len(), 4);
+    for frame in 0..4 {
+        assert!(
+            plain.read_guides(frame).unwrap() == kept.read_guides(frame).unwrap(),
+            "frame {frame}"
+        );
+    }
+}

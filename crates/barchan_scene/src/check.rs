@@ -455,6 +455,7 @@ impl Check<'_, '_> {
             bodies: kept("bodies"),
             grains_every: table.count("grains_every").unwrap_or(1),
             compact: table.flag("compact").unwrap_or(false),
+            settling: table.flag("settling").unwrap_or(false),
         }
     }
 }

@@ -340,6 +340,8 @@ pub struct Output {
     pub grains_every: u64,
     /// Positions in 16 bits a coordinate.
     pub compact: bool,
+    /// Whether the frames of settling are, in a cache of their own.
+    pub settling: bool,
 }
 
 impl Default for Output {
@@ -350,6 +352,7 @@ impl Default for Output {
             bodies: true,
             grains_every: 1,
             compact: false,
+            settling: false,
         }
     }
 }

@@ -265,4 +265,5 @@ const OUTPUT: TableSpec = plain("output", &[
     field("cache",        List(&Word(CACHED)),   Optional,          "what the cache keeps; all by default"),
     field("grains_every", Count(1, 1_000_000),   Need::Count(1),    "grains are kept in every n-th frame"),
     field("compact",      Flag,                  Need::Flag(false), "positions in 16 bits a coordinate"),
+    field("settling",     Flag,                  Need::Flag(false), "whether the frames in which fills settle are kept, too: in the folder `settling` of the cache"),
 ]);
