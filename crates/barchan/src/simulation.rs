@@ -43,6 +43,9 @@ pub enum SimulationError {
     Archive(#[from] ArchiveError),
 }
 
+/// Observer of the frames of settling, with the world of each.
+pub type Record<'a> = dyn FnMut(Frame, &World) + 'a;
+
 /// A scene that is being simulated.
 pub struct Simulation {
     world: World,
@@ -78,11 +81,7 @@ impl Simulation {
 
     /// Does the same and gives `record` the frames of settling, if there are any: from a negative time on up to time 0, when fills do not have their velocities
     /// yet.
-    pub fn recorded(
-        scene: &Scene,
-        watch: &PhaseWatch,
-        record: &mut dyn FnMut(Frame, &World),
-    ) -> Result<Self, SimulationError> {
+    pub fn recorded(scene: &Scene, watch: &PhaseWatch, record: &mut Record<'_>) -> Result<Self, SimulationError> {
         forecast(scene)?;
         let world = build(scene, watch)?;
         Self::settled(scene, world, watch, Some(record))
@@ -100,7 +99,7 @@ impl Simulation {
         scene: &Scene,
         mut world: World,
         watch: &PhaseWatch,
-        record: Option<&mut dyn FnMut(Frame, &World)>,
+        record: Option<&mut Record<'_>>,
     ) -> Result<Self, SimulationError> {
         let solver = settle(scene, &mut world, watch, record)?;
         check_finite(&world)?;
@@ -384,7 +383,7 @@ fn settle(
     scene: &Scene,
     world: &mut World,
     watch: &PhaseWatch,
-    mut record: Option<&mut dyn FnMut(Frame, &World)>,
+    mut record: Option<&mut Record<'_>>,
 ) -> Result<Option<Box<dyn Solver>>, SimulationError> {
     let duration = scene.settle();
     if duration <= 0.0 {

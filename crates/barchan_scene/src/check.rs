@@ -32,7 +32,7 @@ const MATERIALS: usize = MaterialId::MAX as usize + 1;
 
 /// Shortest periodic range, of the largest guide's radius [-]: twice what solvers search at most. That of sph is for each of its supports.
 const PBD_PERIOD: f64 = 5.2;
-const SPH_PERIOD: f64 = 4.5;
+const SPH_PERIOD: f64 = 5.0;
 const DEM_PERIOD: f64 = 6.2;
 
 /// Properties of a material that only sph has.

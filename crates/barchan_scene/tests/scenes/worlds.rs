@@ -475,7 +475,7 @@ fn a_spline_is_an_ease_of_bodies_but_not_of_cameras() {
     assert!(x("", 0.5) < 0.45, "{}", x("", 0.5));
     assert!((x(", ease = \"linear\"", 1.25) - 1.25).abs() < 1e-12);
     let camera = "[[camera]]\nposition = [0, 0, 1]\ntarget = [0, 0, 0]\nkeys = [{ time = 0, ease = \"spline\" }]\n";
-    let refused = parse_scene(&Document::new("scene", &format!("{SAND}{camera}"))).unwrap_err();
+    let refused = parse_scene(&Document::new("scene", format!("{SAND}{camera}"))).unwrap_err();
     assert!(refused.to_string().contains("spline"), "{refused}");
 }
 
@@ -499,7 +499,7 @@ fn a_pair_is_of_two_materials_or_of_a_material_and_a_body() {
     assert!((on_post[0] - (0.3f32 * 0.5).sqrt()).abs() < 1e-6, "{}", on_post[0]);
     assert_eq!(built.materials.meeting(1, 1).restitution, Some(0.7));
     assert_eq!(built.materials.meeting(1, 0), Default::default());
-    let warnings = parse_scene(&Document::new("scene", &text("pbd", pair))).unwrap().1;
+    let warnings = parse_scene(&Document::new("scene", text("pbd", pair))).unwrap().1;
     let messages: Vec<String> = warnings.iter().map(|w| w.message.clone()).collect();
     assert!(
         messages.iter().any(|m| m == "`restitution` has no effect with pbd"),
@@ -532,13 +532,13 @@ fn a_pair_is_of_two_materials_or_of_a_material_and_a_body() {
             "body",
         ),
     ] {
-        let problems = parse_scene(&Document::new("scene", &text("dem", pair)))
+        let problems = parse_scene(&Document::new("scene", text("dem", pair)))
             .unwrap_err()
             .to_string();
         assert!(problems.contains(wanted), "{pair}: {problems}");
     }
     let twice = format!("{pair}{pair}");
-    let problems = parse_scene(&Document::new("scene", &text("dem", &twice))).unwrap_err();
+    let problems = parse_scene(&Document::new("scene", text("dem", &twice))).unwrap_err();
     assert!(problems.to_string().contains("was said before"), "{problems}");
 }
 
@@ -551,7 +551,7 @@ fn a_fixed_fill_has_no_velocity_and_no_clumps() {
     };
     let built = world(&fill(""));
     assert!((0..built.guides.len()).all(|i| built.is_fixed(i)) && built.has_fixed_guides());
-    let (moving, warnings) = parse_scene(&Document::new("scene", &fill("velocity = [1, 0, 0]\n"))).unwrap();
+    let (moving, warnings) = parse_scene(&Document::new("scene", fill("velocity = [1, 0, 0]\n"))).unwrap();
     assert_eq!(moving.fills[0].velocity, DVec3::ZERO);
     assert!(warnings.iter().any(|w| w.message.contains("`velocity` has no effect")));
     // Nothing falls.
@@ -559,6 +559,6 @@ fn a_fixed_fill_has_no_velocity_and_no_clumps() {
         !warnings.iter().any(|w| w.message.contains("fall for ever")),
         "{warnings:?}"
     );
-    let problems = parse_scene(&Document::new("scene", &fill("clump = \"cube\"\n"))).unwrap_err();
+    let problems = parse_scene(&Document::new("scene", fill("clump = \"cube\"\n"))).unwrap_err();
     assert!(problems.to_string().contains("cannot be clumps"), "{problems}");
 }

@@ -22,7 +22,7 @@ pub const ADDED: &[(&str, Expected)] = &[
     ("packing = \"desne\"", &[("8:11", "unknown packing `desne`", "did you mean `dense`?")]),
     ("[periodic]\nx = [0, 0.5]\ny = [0, 0.6]", &[("9:5", "a periodic range must be at least 5.200e-1 m long, 5.2 radii of the largest guide with pbd, got 5.000e-1 m", "widen it")]),
     ("[periodic]\nx = [0, 0.7]\n[solver]\nkind = \"sph\"",
-        &[("9:5", "a periodic range must be at least 9.000e-1 m long, 9 radii of the largest guide with sph, got 7.000e-1 m", "widen it")]),
+        &[("9:5", "a periodic range must be at least 1.000e0 m long, 10 radii of the largest guide with sph, got 7.000e-1 m", "widen it")]),
     ("packing = 3", &[("8:11", "packing must be a string, got `3`", "")]),
     ("settle = -1", &[("8:10", "settle must be 0 to 1e7, got `-1`", "")]),
     ("velocity = [1, 2]", &[("8:12", "velocity must be a list of 3 numbers, got a list of 2", "")]),

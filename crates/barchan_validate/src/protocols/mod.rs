@@ -41,6 +41,7 @@ const PROTOCOLS: &[(&str, Protocol)] = &[
     ("packing", packing::packing),
     ("janssen", janssen::sink),
     ("cloud", free::cloud),
+    ("crossings", free::crossings),
     ("fall", free::fall),
     ("flip", free::flip),
     ("grains", grains::grains),
