@@ -43,6 +43,7 @@ pub mod interact;
 mod look;
 mod names;
 mod nearest;
+mod overlap;
 mod phase;
 mod pool;
 pub mod refining;
@@ -60,7 +61,7 @@ pub use look::{FIT, Look, LookError, Show, Viewpoint, read_frame};
 pub use names::file_name;
 pub use phase::{BuildTimes, Phase, PhaseWatch};
 pub use registry::{SolverError, check_settings, doubts, natural_step};
-pub use simulation::{Simulation, SimulationError};
+pub use simulation::{Record, Simulation, SimulationError};
 pub use stage::{Stage, StageError};
 
 pub use {

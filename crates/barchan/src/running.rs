@@ -280,7 +280,10 @@ fn begin(
         _ => {}
     }
     let first = run.first_frame;
-    let simulation = Simulation::watched(scene, phases)?;
+    let simulation = match scene.output.settling && scene.settle() > 0.0 {
+        true => record_settling(scene, dir, &run, phases)?,
+        false => Simulation::watched(scene, phases)?,
+    };
     let mut writer = CacheWriter::create_in(folder, run, settings(scene))?;
     Stage::new(scene, simulation.world())
         .save(dir)
@@ -288,6 +291,37 @@ fn begin(
     let number = push(&mut writer, &simulation, first, scene)?;
     writer.checkpoint(number, simulation.save())?;
     Ok((simulation, writer, first))
+}
+
+/// Folder of the cache of settling, in that of the run.
+const SETTLING: &str = "settling";
+
+/// Builds the scene's simulation, and writes the frames in which fills settle to a cache of their own: a run that is continued needs none of them. One that is
+/// there already is replaced.
+fn record_settling(scene: &Scene, dir: &Path, run: &Run, phases: &PhaseWatch) -> Result<Simulation, RunError> {
+    let folder = CacheFolder::create(&dir.join(SETTLING), true)?;
+    let run = Run {
+        // As many frames as settling is cut into.
+        frame_rate: (scene.settle() * scene.frame_rate).ceil() / scene.settle(),
+        first_frame: 0,
+        ..run.clone()
+    };
+    let mut writer = CacheWriter::create_in(folder, run, settings(scene))?;
+    let mut written: Result<(), RunError> = Ok(());
+    let simulation = Simulation::recorded(scene, phases, &mut |frame, world| {
+        if written.is_ok() {
+            written = (|| {
+                if frame.number == 0 {
+                    let stage = Stage::new(scene, world);
+                    stage.save(&dir.join(SETTLING)).map_err(CacheError::from)?;
+                }
+                Ok(writer.push(frame)?)
+            })();
+        }
+    });
+    writer.finish()?;
+    written?;
+    Ok(simulation?)
 }
 
 /// Fails unless a run would write the same frames as the cache that is there. Returns the number of their first.

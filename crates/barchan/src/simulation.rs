@@ -12,7 +12,9 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use thiserror::Error;
 
+use crate::clumps;
 use crate::forecast::{ForecastError, forecast};
+use crate::overlap;
 use crate::phase::{Phase, PhaseWatch};
 use crate::pool;
 use crate::registry::{self, SolverError};
@@ -41,6 +43,9 @@ pub enum SimulationError {
     Archive(#[from] ArchiveError),
 }
 
+/// Observer of the frames of settling, with the world of each.
+pub type Record<'a> = dyn FnMut(Frame, &World) + 'a;
+
 /// A scene that is being simulated.
 pub struct Simulation {
     world: World,
@@ -49,7 +54,7 @@ pub struct Simulation {
     frame_rate: f64,
     /// Frames since the start.
     frame: u64,
-    /// Where each guide was at the start of the frame [m], by id.
+    /// Where each guide was at the start of the frame [m], within periodic ranges, by id.
     starts: Vec<DVec3>,
     report: AdvanceReport,
     /// Mean velocity over the last frame [m/s], in the world's order.
@@ -71,7 +76,15 @@ impl Simulation {
     pub fn watched(scene: &Scene, watch: &PhaseWatch) -> Result<Self, SimulationError> {
         forecast(scene)?;
         let world = build(scene, watch)?;
-        Self::settled(scene, world, watch)
+        Self::settled(scene, world, watch, None)
+    }
+
+    /// Does the same and gives `record` the frames of settling, if there are any: from a negative time on up to time 0, when fills do not have their velocities
+    /// yet.
+    pub fn recorded(scene: &Scene, watch: &PhaseWatch, record: &mut Record<'_>) -> Result<Self, SimulationError> {
+        forecast(scene)?;
+        let world = build(scene, watch)?;
+        Self::settled(scene, world, watch, Some(record))
     }
 
     /// The same, but `prepare` may change the world that was built, and say so in the scene, before anything else sees it.
@@ -79,16 +92,35 @@ impl Simulation {
         forecast(scene)?;
         let mut world = build(scene, &|_| ())?;
         prepare(scene, &mut world);
-        Self::settled(scene, world, &|_| ())
+        Self::settled(scene, world, &|_| (), None)
     }
 
-    fn settled(scene: &Scene, mut world: World, watch: &PhaseWatch) -> Result<Self, SimulationError> {
-        let solver = settle(scene, &mut world, watch)?;
+    fn settled(
+        scene: &Scene,
+        mut world: World,
+        watch: &PhaseWatch,
+        record: Option<&mut Record<'_>>,
+    ) -> Result<Self, SimulationError> {
+        let solver = settle(scene, &mut world, watch, record)?;
         check_finite(&world)?;
         world.place_scripted_bodies(0.0);
         let seeded = |share| watch(Phase::Seeding { share });
         let refiner = rayon::scope(|_| registry::refiner(scene, &world, &seeded)).map_err(Box::new)?;
-        Self::of_world(scene, world, refiner, solver)
+        let mut simulation = Self::of_world(scene, world, refiner, solver)?;
+        simulation.report.max_overlap = simulation.first_overlap(scene);
+        Ok(simulation)
+    }
+
+    /// Deepest overlap of what was just built or has settled [-].
+    fn first_overlap(&self, scene: &Scene) -> f32 {
+        let has_clumps = scene.solver == "dem";
+        let clumps = if has_clumps {
+            clumps::of_scene(scene, &self.world)
+        } else {
+            Vec::new()
+        };
+        let (world, columns) = (&self.world, self.solver.columns());
+        rayon::scope(|_| overlap::deepest(world, &clumps, &columns, scene.solver == "sph"))
     }
 
     /// The scene's simulation as `archive` holds it. The world is built from the scene, but nothing is filled or settles again.
@@ -218,42 +250,12 @@ impl Simulation {
 
     /// The same without the grains, of which there may be many.
     pub fn frame_without_grains(&self) -> Frame {
-        let world = &self.world;
-        let guides = &world.guides;
-        let mut table = Table::default();
-        table.push("id", Column::U32(guides.id.clone()));
-        let places = (0..guides.len()).map(|i| world.wrapped(world.place(i)).as_vec3());
-        table.push("position", Column::Vec3(places.collect()));
-        table.push("velocity", Column::Vec3(self.velocities.clone()));
-        table.push("radius", Column::F32(guides.radius.clone()));
-        table.push("material", Column::U8(guides.material.clone()));
-        for (name, column) in self.solver.columns() {
-            // Between advancing and showing, guides may have been added; columns of the solver then wait for a frame.
-            if column.len() == guides.len() {
-                table.push(name, column);
-            }
-        }
-        let mut stats = Stats::of_guides(world, &self.velocities);
-        stats.steps = self.report.steps;
-        stats.max_overlap = self.report.max_overlap;
-        stats.guide_ms = self.guide_ms;
-        stats.grains = self.refiner.as_ref().map_or(0, Refiner::len);
-        stats.grain_ms = self.grain_ms;
-        stats.extras = self
-            .report
-            .extras
-            .iter()
-            .map(|&(name, value)| (name.to_owned(), value))
-            .collect();
-        let present = world.bodies.iter().filter(|body| body.is_present(world.time));
-        Frame {
-            number: self.frame,
-            time: world.time,
-            guides: table,
-            grains: None,
-            bodies: present.map(BodyState::of).collect(),
-            stats,
-        }
+        let mut frame = guides_frame(&self.world, &*self.solver, &self.velocities, &self.report);
+        frame.number = self.frame;
+        frame.stats.guide_ms = self.guide_ms;
+        frame.stats.grains = self.refiner.as_ref().map_or(0, Refiner::len);
+        frame.stats.grain_ms = self.grain_ms;
+        frame
     }
 
     /// Milliseconds that the guides' last frame took.
@@ -329,21 +331,60 @@ fn build(scene: &Scene, watch: &PhaseWatch) -> Result<World, SceneError> {
 fn remember_starts(world: &World, starts: &mut Vec<DVec3>) {
     starts.resize(world.next_id as usize, DVec3::ZERO);
     for i in 0..world.guides.len() {
-        starts[world.guides.id[i] as usize] = world.place(i);
+        let place = world.place(i);
+        starts[world.guides.id[i] as usize] = place + world.shift_into_ranges(place);
     }
 }
 
-/// Displacement over the frame divided by its time: what a position-based solver stores as velocity is not its motion.
+/// Displacement over the frame divided by its time: what a position-based solver stores as velocity is not its motion. Solvers leave guides
+/// outside periodic ranges until the next frame, so the displacement counts every period that a guide crossed.
 fn mean_velocities(world: &World, starts: &[DVec3], duration: f64) -> Vec<Vec3> {
-    let displacement = |i: usize| world.shortest_way(world.place(i) - starts[world.guides.id[i] as usize]);
+    let displacement = |i: usize| world.place(i) - starts[world.guides.id[i] as usize];
     let velocity = |i: usize| (displacement(i) / duration).as_vec3();
     let guides = (0..world.guides.len()).into_par_iter();
     guides.with_min_len(PART).map(velocity).collect()
 }
 
-/// Lets guides come to rest from the negative time of a world just built up to time 0. Forces move no body meanwhile. Returns the solver, which
-/// remembers what contacts carry.
-fn settle(scene: &Scene, world: &mut World, watch: &PhaseWatch) -> Result<Option<Box<dyn Solver>>, SimulationError> {
+/// The guides and bodies of `world`, which moved with `velocities` [m/s] in a frame of which `solver` gave the `report`.
+fn guides_frame(world: &World, solver: &dyn Solver, velocities: &[Vec3], report: &AdvanceReport) -> Frame {
+    let guides = &world.guides;
+    let mut table = Table::default();
+    table.push("id", Column::U32(guides.id.clone()));
+    let places = (0..guides.len()).map(|i| world.wrapped(world.place(i)).as_vec3());
+    table.push("position", Column::Vec3(places.collect()));
+    table.push("velocity", Column::Vec3(velocities.to_vec()));
+    table.push("radius", Column::F32(guides.radius.clone()));
+    table.push("material", Column::U8(guides.material.clone()));
+    for (name, column) in solver.columns() {
+        // Between advancing and showing, guides may have been added; columns of the solver then wait for a frame.
+        if column.len() == guides.len() {
+            table.push(name, column);
+        }
+    }
+    let mut stats = Stats::of_guides(world, velocities);
+    stats.steps = report.steps;
+    stats.max_overlap = report.max_overlap;
+    let extras = report.extras.iter();
+    stats.extras = extras.map(|&(name, value)| (name.to_owned(), value)).collect();
+    let present = world.bodies.iter().filter(|body| body.is_present(world.time));
+    Frame {
+        number: 0,
+        time: world.time,
+        guides: table,
+        grains: None,
+        bodies: present.map(BodyState::of).collect(),
+        stats,
+    }
+}
+
+/// Lets guides come to rest from the negative time of a world just built up to time 0, then gives them the velocities of their fills. Forces move no body
+/// meanwhile. Returns the solver, which remembers what contacts carry, unless fills then move: one that knows guides to rest would not let them go.
+fn settle(
+    scene: &Scene,
+    world: &mut World,
+    watch: &PhaseWatch,
+    mut record: Option<&mut Record<'_>>,
+) -> Result<Option<Box<dyn Solver>>, SimulationError> {
     let duration = scene.settle();
     if duration <= 0.0 {
         world.time = 0.0;
@@ -356,16 +397,38 @@ fn settle(scene: &Scene, world: &mut World, watch: &PhaseWatch) -> Result<Option
         body.twist = Twist::default();
     }
     world.place_scripted_bodies(-duration);
+    // They settle from rest.
+    world.guides.velocity.fill(Vec3::ZERO);
     watch(Phase::Settling { time: 0.0, duration });
     let mut solver = registry::solver(scene, world)?;
     let frames = (duration * scene.frame_rate).ceil();
+    let mut starts = Vec::new();
+    if let Some(record) = &mut record {
+        world.time = -duration;
+        record(
+            guides_frame(world, &*solver, &world.guides.velocity, &AdvanceReport::default()),
+            world,
+        );
+    }
     for k in 0..frames as u64 {
         world.time = duration * (k as f64 / frames - 1.0);
         watch(Phase::Settling {
             time: duration * (k as f64 / frames),
             duration,
         });
-        rayon::scope(|_| solver.advance(world, duration / frames))?;
+        if record.is_some() {
+            remember_starts(world, &mut starts);
+        }
+        let (start, solver) = (Instant::now(), &mut solver);
+        let report = rayon::scope(|_| solver.advance(world, duration / frames))?;
+        if let Some(record) = &mut record {
+            world.time = duration * ((k + 1) as f64 / frames - 1.0);
+            let velocities = mean_velocities(world, &starts, duration / frames);
+            let mut frame = guides_frame(world, &**solver, &velocities, &report);
+            frame.number = k + 1;
+            frame.stats.guide_ms = 1e3 * start.elapsed().as_secs_f64();
+            record(frame, world);
+        }
     }
     world.time = 0.0;
     for ((body, motion), twist) in world.bodies.iter_mut().zip(held).zip(twists) {
@@ -373,6 +436,16 @@ fn settle(scene: &Scene, world: &mut World, watch: &PhaseWatch) -> Result<Option
         body.twist = twist;
         body.wrench = Wrench::default();
     }
-    world.guides.velocity.fill(Vec3::ZERO);
-    Ok(Some(solver))
+    give_velocities(scene, world);
+    let is_at_rest = scene.fills.iter().all(|fill| fill.velocity == DVec3::ZERO);
+    Ok(is_at_rest.then_some(solver))
+}
+
+/// Lets the guides of each fill move as the scene says.
+fn give_velocities(scene: &Scene, world: &mut World) {
+    let World { guides, fill_ends, .. } = world;
+    for (velocity, id) in guides.velocity.iter_mut().zip(&guides.id) {
+        let fill = fill_ends.partition_point(|end| end <= id);
+        *velocity = scene.fills.get(fill).map_or(Vec3::ZERO, |fill| fill.velocity.as_vec3());
+    }
 }

@@ -8,7 +8,7 @@ use glam::{DQuat, DVec3, Vec3};
 use crate::DemSettings;
 use crate::cpu::grains::{Grain, SPHERE};
 use crate::cpu::past::NEW;
-use crate::cpu::rows::Row;
+use crate::cpu::rows::{FIXED_MASS, Row};
 use crate::state::{State, is_published, permute};
 
 impl DemSettings {
@@ -145,11 +145,11 @@ fn fresh(world: &World, settings: &DemSettings, i: usize) -> Grain {
         },
         velocity: guides.velocity[i].as_dvec3(),
         momentum: DVec3::ZERO,
-        acceleration: world.gravity,
+        acceleration: if world.is_fixed(i) { DVec3::ZERO } else { world.gravity },
         torque: DVec3::ZERO,
         kind,
         size: f64::from(guides.radius[i]),
-        mass: f64::from(guides.mass[i]),
+        mass: f64::from(if world.is_fixed(i) { FIXED_MASS } else { guides.mass[i] }),
     }
 }
 

@@ -70,24 +70,20 @@ impl DemSolver {
         }
     }
 
-    /// Brings spheres that left a periodic range back into it.
+    /// Brings spheres that left a periodic range back into it. Decided by the rounded positions that the world has, so that whoever measures
+    /// displacements counts the same periods.
     fn wrap(&mut self, world: &World) {
-        for axis in 0..3 {
-            let Some([low, high]) = world.periodic[axis] else {
-                continue;
-            };
-            let origin = world.origin[axis];
-            let image = |x: &mut f64| {
-                let place = *x + origin;
-                if !(low..high).contains(&place) {
-                    *x = low + (place - low).rem_euclid(high - low) - origin;
+        if world.periodic.iter().all(Option::is_none) {
+            return;
+        }
+        for i in 0..world.guides.len() {
+            let shift = world.shift_into_ranges(world.place(i));
+            match self.state.grains.get_mut(i) {
+                Some(grain) => grain.position += shift,
+                None => {
+                    let row = &mut self.state.rows[i];
+                    row.position = (row.place() + shift).to_array();
                 }
-            };
-            let grains = self.state.grains.iter_mut();
-            grains.for_each(|grain| image(&mut grain.position[axis]));
-            if !self.settings.has_grains() {
-                let rows = &mut self.state.rows[..world.guides.len()];
-                rows.iter_mut().for_each(|row| image(&mut row.position[axis]));
             }
         }
     }

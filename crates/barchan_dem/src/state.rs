@@ -8,7 +8,7 @@ use crate::DemSettings;
 use crate::cpu::grains::Grain;
 use crate::cpu::motion::{Motion, Pull};
 use crate::cpu::past::NEW;
-use crate::cpu::rows::Row;
+use crate::cpu::rows::{FIXED_MASS, Row};
 
 /// All spheres. `rows` has one more than there are, which pads blocks of contacts.
 #[derive(Debug, Default)]
@@ -221,7 +221,7 @@ fn fresh(world: &World, i: usize) -> (Row, Motion) {
     let row = Row {
         position: (guides.position[i].as_dvec3() + guides.offset[i].as_dvec3()).to_array(),
         radius: guides.radius[i],
-        mass: guides.mass[i],
+        mass: if world.is_fixed(i) { FIXED_MASS } else { guides.mass[i] },
         material: f32::from(guides.material[i]),
         ..Row::default()
     };

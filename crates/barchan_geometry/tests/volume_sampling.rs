@@ -4,7 +4,9 @@ use std::f64::consts::PI;
 use std::sync::Arc;
 
 use barchan_geometry::mesh::{MeshSolid, primitives};
-use barchan_geometry::sample::{Packing, Particles, Radii, SampleError, VolumeSettings, min_distance, sample_volume};
+use barchan_geometry::sample::{
+    Packing, Particles, Periods, Radii, SampleError, VolumeSettings, min_distance, sample_periodic, sample_volume,
+};
 use barchan_geometry::shapes::{Cuboid, HalfSpace, Sphere, Subtract, Torus, Transformed};
 use barchan_geometry::{Aabb, Shape};
 use glam::DVec3;
@@ -244,4 +246,80 @@ fn an_empty_solid_has_no_room() {
             "{packing:?}: {found:?}"
         );
     }
+}
+
+/// The smallest distance of two centres, of the sum of their radii [-], images through the faces of `periods` included.
+fn min_periodic_distance(particles: &Particles, periods: Periods) -> f64 {
+    let mut all = particles.clone();
+    let margin = 4.0 * all.radii.iter().copied().fold(0.0, f64::max);
+    for (axis, range) in periods.iter().enumerate() {
+        let Some([low, high]) = range else { continue };
+        for k in 0..all.len() {
+            let (position, radius) = (all.positions[k], all.radii[k]);
+            for (is_near, shift) in [
+                (position[axis] < low + margin, high - low),
+                (position[axis] > high - margin, low - high),
+            ] {
+                if is_near {
+                    let mut image = position;
+                    image[axis] += shift;
+                    all.positions.push(image);
+                    all.radii.push(radius);
+                }
+            }
+        }
+    }
+    min_distance(&all.positions, &all.radii).unwrap()
+}
+
+#[test]
+fn a_whole_periodic_box_is_as_dense_as_the_bulk_and_nothing_overlaps_through_its_faces() {
+    let shape = cube(0.6);
+    let range = Some([-0.3, 0.3]);
+    for (radii, tolerance) in [
+        (Radii::one(0.02).unwrap(), 0.02),
+        (Radii::range(0.012, 0.02).unwrap(), 0.02),
+    ] {
+        for packing in PACKINGS {
+            let settings = settings(packing, radii.clone());
+            // As in the middle of a shape that is much larger.
+            let bulk = sample_volume(&cube(0.9), &settings, &|_| ()).unwrap();
+            let wanted = match packing {
+                // Layers of a lattice are either within or not.
+                Packing::Lattice => 0.588 * radii.mean_volume() / (4.0 / 3.0 * PI * radii.max().powi(3)),
+                _ => fraction_within(&bulk, 0.3),
+            };
+            for periods in [[range; 3], [range, None, None]] {
+                let found = sample_periodic(&shape, &settings, periods, &|_| ()).unwrap();
+                let closest = min_periodic_distance(&found, periods);
+                assert!(closest >= 0.995, "{packing:?}: closest pair at {closest} of touching");
+                for &p in &found.positions {
+                    assert!(p.abs().max_element() <= 0.3, "{packing:?}: {p}");
+                }
+                // A lattice has as many layers as fit.
+                let tolerance = if packing == Packing::Lattice { 0.08 } else { tolerance };
+                let fraction = found.volume() / 0.6f64.powi(3);
+                if periods == [range; 3] {
+                    let off = fraction / wanted - 1.0;
+                    assert!(off.abs() < tolerance, "{packing:?}: {fraction} instead of {wanted}");
+                } else {
+                    let open = sample_volume(&shape, &settings, &|_| ()).unwrap();
+                    assert!(found.volume() > 1.01 * open.volume(), "{packing:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_shape_that_leaves_a_periodic_range_is_cut_to_it_and_one_that_misses_a_face_is_not_packed_through() {
+    let settings = settings(Packing::Dense, Radii::one(0.02).unwrap());
+    let periods = [Some([-0.2, 0.2]), None, None];
+    let long = Cuboid::new(DVec3::new(0.7, 0.3, 0.3)).unwrap();
+    let found = sample_periodic(&long, &settings, periods, &|_| ()).unwrap();
+    assert!(found.positions.iter().all(|p| (-0.2..0.2).contains(&p.x)));
+    assert!(min_periodic_distance(&found, periods) >= 0.995);
+    let short = Cuboid::new(DVec3::new(0.39, 0.3, 0.3)).unwrap();
+    let found = sample_periodic(&short, &settings, periods, &|_| ()).unwrap();
+    assert_eq!(found, sample_volume(&short, &settings, &|_| ()).unwrap());
 }

@@ -18,7 +18,7 @@ use crate::cpu::rules::SLACK;
 use crate::cpu::surface::Surface;
 use crate::cpu::walls::Walls;
 use crate::laws::{depth, mass, repose};
-use crate::search::search_error;
+use crate::search::{longest_way, search_error};
 use crate::settings::natural_step;
 
 /// A frame that needs more steps than this [-] means nothing any more.
@@ -81,7 +81,7 @@ impl PbdSolver {
         // A guide and a body that meet head on come no nearer than twice that: less than a diameter, so that a guide's centre stays
         // on its side of the middle of a wall as thick as its radius.
         let speed = body.max(f64::from(fastest) + world.gravity.length() * duration / asked);
-        let allowed = f64::from(self.settings.cfl) * 2.0 * f64::from(smallest);
+        let allowed = (f64::from(self.settings.cfl) * 2.0 * f64::from(smallest)).min(longest_way(world, self.largest));
         let needed = (speed * duration / allowed).ceil();
         if asked > MOST_ASKED {
             return Err(AdvanceError::Scene {
@@ -172,6 +172,7 @@ impl PbdSolver {
         if !self.sleeps() || is_tilted {
             self.sleep.wake_all();
         }
+        self.hold_fixed(world);
         self.is_first_step = true;
         self.is_settling = world.time < 0.0;
         self.near.resize_with(n.div_ceil(CHUNK), Vec::new);
@@ -283,11 +284,9 @@ impl PbdSolver {
                 .map(|(s, body)| extent(s, body, guides)),
         );
         self.body_friction.clear();
-        let all = &world.materials.all;
         for k in images::numbers(world) {
-            let body = &world.bodies[k];
             self.body_friction
-                .extend(all.iter().map(|m| geometric_mean(m.friction, body.friction)));
+                .extend(world.materials.frictions_on(k, &world.bodies[k]));
         }
         !fits
     }

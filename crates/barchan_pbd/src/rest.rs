@@ -24,6 +24,15 @@ impl PbdSolver {
             .extend(images::numbers(world).map(|k| world.may_move(k, duration)));
     }
 
+    /// Lets guides that never move sleep for ever: sleepers are fixed obstacles.
+    pub(crate) fn hold_fixed(&mut self, world: &World) {
+        if world.has_fixed_guides() {
+            for (i, asleep) in self.sleep.asleep.iter_mut().enumerate() {
+                *asleep |= world.is_fixed(i);
+            }
+        }
+    }
+
     /// A frame in which all guides sleep and nothing moves: none of them does anything.
     pub(crate) fn sleep_through(&mut self, world: &mut World, duration: f64) -> Option<AdvanceReport> {
         self.watch_bodies(world, duration);
@@ -32,6 +41,7 @@ impl PbdSolver {
             return None;
         }
         self.spare.gravity = Some(world.gravity);
+        world.wrap_guides();
         self.columns.total.clear();
         self.columns.total.resize(world.guides.len(), Vec3::ZERO);
         world.time += duration;
@@ -77,6 +87,7 @@ impl PbdSolver {
             self.find_balance(world, step);
         }
         self.sleep.decide(&self.candidates, &self.near, &lost);
+        self.hold_fixed(world);
         let gravity = world.gravity.as_vec3();
         for (i, velocity) in world.guides.velocity.iter_mut().enumerate() {
             match (self.sleep.slept[i], self.sleep.asleep[i]) {

@@ -19,6 +19,9 @@ const SLOW_LEEWAY: f32 = 0.6;
 /// The most that a guide has, of the largest radius [-].
 const MOST_LEEWAY: f32 = 4.0;
 
+/// How far guides may be felt at most, of the shortest period [-]: a quarter, less rounding.
+const FELT_PERIOD: f32 = 0.2499;
+
 /// Guides that go no farther than this in a frame, of the largest radius [-], are searched for so many frames ahead [-].
 const NEAR: f32 = 0.3;
 const FRAMES: f32 = 3.0;
@@ -92,10 +95,13 @@ impl PbdSolver {
         let Spare { u32: who, pairs, .. } = &mut self.spare;
         self.columns
             .look_again(ahead(world, self.largest, (left + 1) as f32), who);
-        if who.len() * MENDED > world.guides.len() {
+        // Pairs keep the image that they were found with: guides must stay nearer to it than to any other.
+        let most = farthest(world, self.largest) + LEEWAY * self.largest;
+        let is_far = most.is_finite() && self.columns.farthest() > most;
+        if who.len() * MENDED > world.guides.len() || is_far {
             return Ok(false);
         }
-        let geometry = Geometry::new(world);
+        let geometry = Geometry::new(world, &self.columns);
         let candidates = &self.candidates;
         let is_known = |pair: [u32; 2]| candidates[pair[0] as usize / CHUNK].has(pair);
         self.nearby
@@ -118,12 +124,9 @@ impl PbdSolver {
         Ok(true)
     }
 
-    /// The most that a guide may go before the next search [m]: a period must be four times as long as it is then felt.
+    /// The most that a guide may go from the middle of its way before the next search [m].
     fn most_leeway(&self, world: &World) -> f32 {
-        let shortest = world.periodic.iter().flatten().map(|[low, high]| high - low);
-        let shortest = shortest.fold(f64::INFINITY, f64::min) as f32;
-        let felt = (1.0 + SLACK + LEEWAY) * self.largest;
-        (MOST_LEEWAY * self.largest).min(0.24 * shortest - felt).max(0.0)
+        (MOST_LEEWAY * self.largest).min(farthest(world, self.largest)).max(0.0)
     }
 
     /// Finds what may touch in the next `steps` steps if guides go on as they do.
@@ -133,7 +136,7 @@ impl PbdSolver {
             .find(&world.guides, &self.columns, SLOW_LEEWAY * self.largest)
             .map_err(search_error)?;
         self.clock.enter("candidates");
-        let geometry = Geometry::new(world);
+        let geometry = Geometry::new(world, &self.columns);
         std::mem::swap(&mut self.candidates, &mut self.old_candidates);
         let remembered = self
             .old_candidates
@@ -168,12 +171,16 @@ impl PbdSolver {
     /// Makes the lists that were loaded whole again.
     pub(crate) fn complete_lists(&mut self, world: &World) {
         std::mem::swap(&mut self.candidates, &mut self.old_candidates);
-        candidates::complete(&mut self.candidates, &self.old_candidates, &Geometry::new(world));
+        candidates::complete(
+            &mut self.candidates,
+            &self.old_candidates,
+            &Geometry::new(world, &self.columns),
+        );
         self.make_room(world.guides.len());
     }
 }
 
-/// What a search for `steps` steps is for, with guides of at most `largest` [m] radius. A period must be longer than what is felt.
+/// What a search for `steps` steps is for, with guides of at most `largest` [m] radius.
 fn ahead(world: &World, largest: f32, steps: f32) -> Ahead {
     let is_open = world.periodic.iter().all(Option::is_none);
     Ahead {
@@ -181,7 +188,21 @@ fn ahead(world: &World, largest: f32, steps: f32) -> Ahead {
         frames: if is_open { FRAMES } else { 1.0 },
         near: NEAR * largest,
         margin: LEEWAY * largest,
+        most: farthest(world, largest).max(0.0),
     }
+}
+
+/// Longest half of a way that guides of at most `largest` [m] radius can be searched along [m]: they must not be felt by two images of another at
+/// once, so a period must be four times as long as they are felt. Infinite where nothing is periodic.
+fn farthest(world: &World, largest: f32) -> f32 {
+    let lengths = world.periodic.iter().flatten().map(|[low, high]| high - low);
+    let shortest = lengths.fold(f64::INFINITY, f64::min) as f32;
+    FELT_PERIOD * shortest - (1.0 + SLACK + LEEWAY) * largest
+}
+
+/// Longest way of a guide in a step [m] in periodic ranges: half of it lies on either side of its middle.
+pub(crate) fn longest_way(world: &World, largest: f32) -> f64 {
+    2.0 * f64::from(farthest(world, largest))
 }
 
 /// The part of `all`, in the order of the guides that `of` tells, that is of the guides of chunk `c`.

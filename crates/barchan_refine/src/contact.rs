@@ -8,7 +8,7 @@ use std::sync::Arc;
 use barchan_geometry::Shape;
 use barchan_geometry::sdf_grid::{LANES, Lane, SdfGrid};
 use barchan_neighbors::vectorised;
-use barchan_world::{Body, Boundary, Friction, Pose, World, geometric_mean};
+use barchan_world::{BodyId, Boundary, Friction, Pose, World};
 use glam::{DMat3, DVec3, Mat3, Vec3};
 use rayon::prelude::*;
 
@@ -80,9 +80,10 @@ enum Surface {
 }
 
 impl Obstacle {
-    /// `body`, `clearance` of which is known, going from one pose to another; points farther than `reach` [m] from its centre do
+    /// Body `k`, `clearance` of which is known, going from one pose to another; points farther than `reach` [m] from its centre do
     /// not matter.
-    pub fn new(world: &World, body: &Body, clearance: &Arc<Clearance>, [from, to]: [Pose; 2], reach: f64) -> Self {
+    pub fn new(world: &World, k: BodyId, clearance: &Arc<Clearance>, [from, to]: [Pose; 2], reach: f64) -> Self {
+        let body = &world.bodies[k];
         let surface = match &body.boundary {
             Boundary::Field(grid) => Surface::Field(grid.clone()),
             Boundary::Exact(shape) => Surface::Exact(shape.clone()),
@@ -93,7 +94,6 @@ impl Obstacle {
         let extent = (bounds.max - center).abs().max((bounds.min - center).abs()).length();
         let turn = (from.rotation.inverse() * to.rotation).normalize();
         let angle = 2.0 * turn.xyz().length().min(1.0).asin();
-        let materials = world.materials.all.iter();
         let corner = match &surface {
             Surface::Field(grid) => grid.corner(),
             Surface::Exact(_) => DVec3::ZERO,
@@ -108,7 +108,7 @@ impl Obstacle {
             shift: to.position - to.rotation * (from.rotation.inverse() * from.position),
             from: Place::new(from),
             to: Place::new(to),
-            friction: materials.map(|m| geometric_mean(m.friction, body.friction)).collect(),
+            friction: world.materials.frictions_on(k, body).collect(),
         }
     }
 

@@ -39,6 +39,20 @@ pub(crate) fn wrap(world: &World, grains: &mut Grains) {
     }
 }
 
+/// Brings guides that left a periodic range back into it: [`with_images`] adds images at a distance of one period.
+pub(crate) fn wrap_movers(world: &World, movers: &mut [Mover]) {
+    for (axis, range) in world.periodic.iter().enumerate() {
+        let Some([low, high]) = range else { continue };
+        let (low, high) = ((low - world.origin[axis]) as f32, (high - world.origin[axis]) as f32);
+        for mover in movers.iter_mut() {
+            let x = &mut mover.position[axis];
+            if !(low..high).contains(x) {
+                *x = low + (*x - low).rem_euclid(high - low);
+            }
+        }
+    }
+}
+
 /// `place` [m], relative to the world's origin, brought back into periodic ranges.
 pub(crate) fn wrapped(world: &World, mut place: DVec3) -> DVec3 {
     for (axis, range) in world.periodic.iter().enumerate() {

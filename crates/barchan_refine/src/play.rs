@@ -112,7 +112,7 @@ impl Play {
                 } else {
                     anchor
                 };
-                let way = world.shortest_way(now - from).as_vec3();
+                let way = way(world, from, now, moved).as_vec3();
                 pull(from, way, moved.length(), duration as f32, world.guides.radius[i])
             })
             .collect_into_vec(&mut self.pulls);
@@ -176,6 +176,16 @@ fn add_neighbours(row: &mut [u64]) {
         row[k] = before + own + after;
         before = own;
     }
+}
+
+/// The way [m] from an anchor to its guide, which is at `now` and `moved` by that much in this frame [m]. The anchor lagged behind by less than
+/// half a period; the guide may have crossed many.
+fn way(world: &World, from: DVec3, now: DVec3, moved: Vec3) -> DVec3 {
+    if world.periodic.iter().all(Option::is_none) {
+        return now - from;
+    }
+    let moved = moved.as_dvec3();
+    moved + world.shortest_way(now - from - moved)
 }
 
 /// How far the anchor at `from` goes towards its guide of `radius` [m], which is `way` [m] off and went `moved` [m] in

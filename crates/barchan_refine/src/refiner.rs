@@ -19,7 +19,7 @@ use crate::field::{Field, Mover};
 use crate::grains::{Grains, radius_of, typical_radius};
 use crate::laws::{GATE, REACH, REFERENCE_STEP, bulk_weight};
 use crate::order::Sorter;
-use crate::periodic::{with_images, wrap};
+use crate::periodic::{with_images, wrap, wrap_movers};
 use crate::play::Play;
 use crate::repel::{NUDGE, Repeller};
 use crate::seed::{self, Parent, Solids, Source};
@@ -317,12 +317,13 @@ impl GrainRefiner {
     }
 
     /// Guides go on by a step.
-    fn move_guides(&mut self, step: f32) {
+    fn move_guides(&mut self, world: &World, step: f32) {
         for mover in &mut self.movers {
             for axis in 0..3 {
                 mover.position[axis] += step * mover.velocity[axis];
             }
         }
+        wrap_movers(world, &mut self.movers);
     }
 
     /// What the last step knew does not tell what this one does if guides are gone.
@@ -357,9 +358,8 @@ impl GrainRefiner {
                 let about = body.center().distance(world.origin) + f64::from(reach);
                 let places = world.shifts_of_body(body).flatten();
                 let clearance = &self.clearances[k];
-                places.map(move |shift| {
-                    Obstacle::new(world, body, clearance, [at(from, shift), at(to, shift)], 2.0 * about)
-                })
+                places
+                    .map(move |shift| Obstacle::new(world, k, clearance, [at(from, shift), at(to, shift)], 2.0 * about))
             })
             .collect()
     }
@@ -423,7 +423,7 @@ impl Refiner for GrainRefiner {
         for k in 0..steps as u32 {
             let share = |k: u32| f64::from(k) / steps;
             if k > 0 {
-                self.move_guides(rule.step);
+                self.move_guides(world, rule.step);
             }
             let obstacles = self.obstacles(world, share(k), share(k + 1));
             self.step(world, &rule, &obstacles, &mut clock);

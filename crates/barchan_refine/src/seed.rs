@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use barchan_geometry::Shape;
 use barchan_geometry::random::Stream;
-use barchan_geometry::sample::{Packing, Particles, SampleError, VolumeSettings, sample_volume};
+use barchan_geometry::sample::{Packing, Particles, SampleError, VolumeSettings, sample_periodic};
 use barchan_world::{Pose, World};
 use glam::{DVec3, Vec3};
 
@@ -52,7 +52,7 @@ pub(crate) fn fill(
         seed: settings.seed.wrapping_add(u64::from(*next_id)),
         memory_limit: VolumeSettings::MEMORY_LIMIT,
     };
-    let mut particles = sample_volume(shape, &volume, progress)?;
+    let mut particles = sample_periodic(shape, &volume, world.periodic, progress)?;
     let solids = Solids::of(world);
     let keep: Vec<bool> = (0..particles.len())
         .map(|k| !solids.touch(particles.positions[k], particles.radii[k]))

@@ -27,7 +27,7 @@ fn world(gravity: f64) -> World {
     };
     let materials = Materials {
         all: vec![sand],
-        pairs: Default::default(),
+        ..Materials::default()
     };
     World::new(DVec3::new(0.0, 0.0, -gravity), materials, 1)
 }

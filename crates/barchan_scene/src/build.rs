@@ -4,18 +4,21 @@ mod bodies;
 
 pub(crate) use bodies::solid_of;
 
+use std::sync::Arc;
+
 use barchan_geometry::clump::Clump;
 use barchan_geometry::isosurface::IsosurfaceError;
 use barchan_geometry::mass::{self, MassError};
 use barchan_geometry::random::Stream;
 use barchan_geometry::sample::surface::SurfaceError;
 use barchan_geometry::sample::{
-    Packing, Particles, Radii, SampleError, VolumeSettings, estimate_volume, fill_clumps, sample_volume,
+    Packing, Particles, Radii, SampleError, VolumeSettings, estimate_volume, fill_clumps, sample_periodic,
 };
+use barchan_geometry::shapes::{Cuboid, Intersect, Transformed};
 use barchan_geometry::text::short;
 use barchan_geometry::{Aabb, Shape};
-use barchan_world::{Mass, SETTLED_FRACTION, World};
-use glam::DVec3;
+use barchan_world::{Mass, Periodic, SETTLED_FRACTION, World};
+use glam::{DQuat, DVec3};
 use thiserror::Error;
 
 use crate::scene::{Fill, FillSource, Scene};
@@ -126,6 +129,9 @@ impl SceneError {
 /// Radii of the balls in whose place tight clumps are first put, of those around them [-].
 const TIGHT: f64 = 0.84;
 
+/// How much longer than a periodic range a shape is that leaves it, of the range [-].
+const LEAVING: f64 = 1e-6;
+
 /// Relative error accepted in the volume of what is filled [-].
 const VOLUME_TOLERANCE: f64 = 1e-3;
 
@@ -138,6 +144,8 @@ const NEAR: f64 = 30.0;
 
 impl Scene {
     /// The world at the start: at time 0, or as long before it as guides settle. The same scene makes the same bits.
+    ///
+    /// A shape that reaches both faces of a periodic range is cut to it and packed through its faces.
     ///
     /// Guides get the ids 0, 1, ... fill by fill. A fill of density ρ into a shape of volume V weighs ρ V, whatever the
     /// packing, shared among its guides by r³: m = ρ V r³ / Σr³ [Sommer22]. So the bulk density is right at the start in a
@@ -207,7 +215,7 @@ impl Scene {
                         radii: radii.scaled(room),
                         ..settings
                     };
-                    let mut sampled = sample_volume(&**shape, &spaced, &packed).map_err(fail)?;
+                    let mut sampled = sample_periodic(&**shape, &spaced, self.periodic, &packed).map_err(fail)?;
                     sampled.radii.iter_mut().for_each(|radius| *radius /= room);
                     sampled
                 }
@@ -287,6 +295,7 @@ impl Scene {
         world.periodic = self.periodic;
         world.time = -self.settle();
         world.origin = self.origin();
+        world.fixed_fills = self.fills.iter().map(|fill| fill.is_fixed).collect();
         if self.has_real_grains() {
             for material in &mut world.materials.all {
                 material.density = material.grain_density * SETTLED_FRACTION;
@@ -346,7 +355,10 @@ fn add_fill(world: &mut World, fill: &Fill, particles: &Particles, real_grains: 
         FillSource::Points(_) => None,
         FillSource::Shape { .. } if real_grains => None,
         FillSource::Shape { shape, volume, .. } => {
-            let volume = volume.map_or_else(|| volume_of(&**shape), Ok);
+            let volume = match within_ranges(shape, &world.periodic) {
+                Some(cut) => volume_of(&cut),
+                None => volume.map_or_else(|| volume_of(&**shape), Ok),
+            };
             let volume = volume.map_err(|source| SceneError::Volume {
                 place: fill.place.clone(),
                 source,
@@ -374,6 +386,26 @@ fn add_fill(world: &mut World, fill: &Fill, particles: &Particles, real_grains: 
         world.add_guide(place, fill.velocity, radius, mass, fill.material);
     }
     Ok(())
+}
+
+/// What of `shape` lies within the periodic ranges that it fills and leaves; none if it leaves none of them.
+fn within_ranges(shape: &Arc<dyn Shape>, periodic: &Periodic) -> Option<Intersect> {
+    let bounds = shape.bounds();
+    let mut within = bounds.grown(1.0);
+    let mut is_cut = false;
+    for (axis, range) in periodic.iter().enumerate() {
+        if let Some([low, high]) = range
+            && bounds.min[axis] <= *low
+            && bounds.max[axis] >= *high
+            && bounds.size()[axis] > (1.0 + LEAVING) * (high - low)
+        {
+            (within.min[axis], within.max[axis]) = (*low, *high);
+            is_cut = true;
+        }
+    }
+    let space = Cuboid::new(within.size()).ok().filter(|_| is_cut)?;
+    let space = Transformed::new(Arc::new(space), within.center(), DQuat::IDENTITY, DVec3::ONE).ok()?;
+    Intersect::new(vec![shape.clone(), Arc::new(space)], 0.0).ok()
 }
 
 /// Volume [m³] to a thousandth, or as near as the finest cells come to it.

@@ -10,12 +10,12 @@ mod sources;
 use std::ops::Range;
 
 use barchan_geometry::sample::Packing;
-use barchan_world::{Ease, Friction, Material, MaterialId, Materials, SETTLED_FRACTION};
+use barchan_world::{Ease, Friction, Material, MaterialId, Materials, Meeting, SETTLED_FRACTION};
 
 use crate::Place;
 use crate::fields::{Fields, look_up};
 use crate::reader::{Reader, Value, bound};
-use crate::scene::{Camera, CameraKey, ContactProperties, Output, Refine, Scene};
+use crate::scene::{BodyPlan, Camera, CameraKey, ContactProperties, Output, Refine, Scene};
 use crate::settings::Settings;
 use crate::shapes::unit;
 use crate::tables::SCENE;
@@ -32,7 +32,7 @@ const MATERIALS: usize = MaterialId::MAX as usize + 1;
 
 /// Shortest periodic range, of the largest guide's radius [-]: twice what solvers search at most. That of sph is for each of its supports.
 const PBD_PERIOD: f64 = 5.2;
-const SPH_PERIOD: f64 = 4.5;
+const SPH_PERIOD: f64 = 5.0;
 const DEM_PERIOD: f64 = 6.2;
 
 /// Properties of a material that only sph has.
@@ -46,7 +46,7 @@ pub(crate) fn scene<'d>(reader: &Reader<'d>, value: &Value<'d>) -> Option<Scene>
         fields: &fields,
     };
     let (solver, solver_settings) = check.solver();
-    let (materials, contacts) = check.materials(&solver);
+    let (mut materials, contacts) = check.materials(&solver);
     let colors = check.colors();
     let (fills, emitters, sinks) = (
         check.fills(&materials, &solver),
@@ -54,6 +54,7 @@ pub(crate) fn scene<'d>(reader: &Reader<'d>, value: &Value<'d>) -> Option<Scene>
         check.sinks(),
     );
     let bodies = check.bodies();
+    check.meetings(&mut materials, &bodies, &solver);
     let joints = check.joints(&bodies);
     let controls = check.controls(&bodies);
     let (cameras, refine) = (check.cameras(), check.refine());
@@ -218,7 +219,27 @@ impl Check<'_, '_> {
     }
 
     fn pair(&self, pair: &Fields, materials: &mut Materials) -> Option<()> {
+        if pair.written("materials").is_none() && (pair.written("material").is_none() || pair.written("body").is_none())
+        {
+            let help = "add `materials = [\"...\", \"...\"]`, or `material = \"...\"` and `body = \"...\"`";
+            self.error(
+                pair.span.clone(),
+                "pair must have the key `materials`, or `material` and `body`",
+                help,
+            );
+            return None;
+        }
         let names = pair.list("materials")?;
+        if pair.written("friction").is_none() {
+            let help = "add `friction = ...`: of one on the other [-]";
+            self.error(pair.span.clone(), "pair must have the key `friction`", help);
+        }
+        for key in ["restitution", "rolling_friction"] {
+            if let Some(span) = pair.written(key) {
+                let message = format!("`{key}` has no effect between two materials");
+                self.warn(span, message, "set it for each material");
+            }
+        }
         let id = |item: &crate::fields::Item| self.material_id(item.text()?, materials, item.span.clone());
         let (a, b) = (id(&names[0]), id(&names[1]));
         let friction = self.friction(pair);
@@ -231,6 +252,50 @@ impl Check<'_, '_> {
             self.error(span, "this pair of materials was said before", "");
         }
         Some(())
+    }
+
+    /// Reads how materials meet bodies, where it was said.
+    fn meetings(&self, materials: &mut Materials, bodies: &[BodyPlan], solver: &str) {
+        let names: Vec<&str> = bodies.iter().map(|body| body.name.as_str()).collect();
+        for pair in self.fields.tables("pair") {
+            let (Some(material), Some(body)) = (pair.text("material"), pair.text("body")) else {
+                continue;
+            };
+            let material = self.material_id(material, materials, pair.place("material"));
+            // Bodies that are wrong were noted.
+            let known = (!names.is_empty()).then(|| look_up(self.reader, "body", body, &names, pair.place("body")));
+            let said = ["friction", "restitution", "rolling_friction"];
+            if said.iter().all(|key| pair.written(key).is_none()) {
+                let message = "pair must have the key `friction`, `restitution` or `rolling_friction`";
+                self.error(pair.span.clone(), message, "");
+            }
+            for key in &said[1..] {
+                if let (Some(span), "pbd" | "sph") = (pair.written(key), solver) {
+                    self.warn(span, format!("`{key}` has no effect with {solver}"), "");
+                }
+            }
+            let meeting = Meeting {
+                friction: self.friction(pair),
+                restitution: pair.number("restitution"),
+                rolling_friction: pair.number("rolling_friction"),
+            };
+            if let (Some(material), Some(Some(body))) = (material, known)
+                && materials.meetings.insert((material, body), meeting).is_some()
+            {
+                self.error(
+                    pair.place("body"),
+                    "this pair of a material and a body was said before",
+                    "",
+                );
+            }
+        }
+        if names.is_empty() && self.fields.list("body").is_none_or(<[_]>::is_empty) {
+            for pair in self.fields.tables("pair") {
+                if let Some(span) = pair.written("body") {
+                    self.error(span, "the scene has no body", "");
+                }
+            }
+        }
     }
 
     fn material_id(&self, name: &str, materials: &Materials, span: Range<usize>) -> Option<MaterialId> {
@@ -390,14 +455,16 @@ impl Check<'_, '_> {
             bodies: kept("bodies"),
             grains_every: table.count("grains_every").unwrap_or(1),
             compact: table.flag("compact").unwrap_or(false),
+            settling: table.flag("settling").unwrap_or(false),
         }
     }
 }
 
-/// What a word of [`EASES`](crate::tables::EASES) means.
+/// What a word of [`BODY_EASES`](crate::tables::BODY_EASES) means.
 fn ease(word: &str) -> Ease {
     match word {
         "smooth" => Ease::Smooth,
+        "spline" => Ease::Spline,
         _ => Ease::Linear,
     }
 }

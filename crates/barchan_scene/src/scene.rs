@@ -99,6 +99,8 @@ pub struct Fill {
     pub source: FillSource,
     /// How fast at first [m/s].
     pub velocity: DVec3,
+    /// Whether they never move.
+    pub is_fixed: bool,
     /// How long they settle before time 0 [s].
     pub settle: f64,
     /// The rigid group of spheres that each is, for solvers that know it.
@@ -301,7 +303,8 @@ impl Camera {
         let s = (time - last.time) / (next.time - last.time);
         let s = match last.ease {
             Ease::Linear => s,
-            Ease::Smooth => s * s * (3.0 - 2.0 * s),
+            // Keys of cameras have no splines.
+            Ease::Smooth | Ease::Spline => s * s * (3.0 - 2.0 * s),
         };
         CameraKey {
             time,
@@ -337,6 +340,8 @@ pub struct Output {
     pub grains_every: u64,
     /// Positions in 16 bits a coordinate.
     pub compact: bool,
+    /// Whether the frames of settling are, in a cache of their own.
+    pub settling: bool,
 }
 
 impl Default for Output {
@@ -347,6 +352,7 @@ impl Default for Output {
             bodies: true,
             grains_every: 1,
             compact: false,
+            settling: false,
         }
     }
 }

@@ -25,8 +25,10 @@ pub(crate) const PACKINGS: &[&str] = &["dense", "random", "lattice"];
 pub(crate) const MOTIONS: &[&str] = &["fixed", "scripted", "driven", "dynamic"];
 /// What a joint leaves free.
 pub(crate) const JOINTS: &[&str] = &["hinge", "ball", "rope", "fixed"];
-/// How things go from key to key.
+/// How cameras go from key to key.
 pub(crate) const EASES: &[&str] = &["linear", "smooth"];
+/// How bodies do.
+pub(crate) const BODY_EASES: &[&str] = &["linear", "smooth", "spline"];
 /// Rigid groups of spheres that need no saying.
 pub(crate) const CLUMPS: &[&str] = &["tetrahedron", "cube"];
 /// Levers of a machine, in the order of [`Lever::ALL`](crate::Lever::ALL).
@@ -45,7 +47,7 @@ pub const SCENE: TableSpec = plain("the scene", &[
     field("periodic",   Table(&PERIODIC),   Optional,                         "axes that close upon themselves"),
     field("solver",     Table(&SOLVER),     Optional,                         "what moves the guides"),
     field("materials",  Named(&MATERIAL),   Optional,                         "what guides are made of, by name"),
-    field("pair",       List(&Table(&PAIR)),    Optional, "friction of two materials, where it is not the geometric mean"),
+    field("pair",       List(&Table(&PAIR)),    Optional, "how two materials, or a material and a body, meet, where it does not follow from both"),
     field("clumps",     Named(&CLUMP),          Optional, "rigid groups of spheres, by name"),
     field("fill",       List(&Table(&FILL)),    Optional, "guides that are there at the start"),
     field("emitter",    List(&Table(&EMITTER)), Optional, "shapes in which guides appear"),
@@ -96,10 +98,18 @@ const MATERIAL: TableSpec = TableSpec {
 };
 
 #[rustfmt::skip]
-const PAIR: TableSpec = plain("pair", &[
-    field("materials", Pair(&Text),                       Required, "the names of the two materials"),
-    field("friction",  NumberOr(&COEFFICIENT, &FRICTION), Required, "of one on the other [-]"),
-]);
+const PAIR: TableSpec = TableSpec {
+    name: "pair",
+    fields: &[
+        field("materials",        Pair(&Text),                       Optional, "the names of two materials"),
+        field("material",         Text,                              Optional, "the name of one that meets a body, instead"),
+        field("body",             Text,                              Optional, "the name of that body"),
+        field("friction",         NumberOr(&COEFFICIENT, &FRICTION), Optional, "of one on the other [-]"),
+        field("restitution",      Between(0.0, 1.0),                 Optional, "speed after over speed before an impact of the material on the body [-]; with dem"),
+        field("rolling_friction", COEFFICIENT,                       Optional, "resistance to rolling of the material on the body [-]; with dem"),
+    ],
+    exclusive: &[["materials", "material"], ["materials", "body"]],
+};
 
 #[rustfmt::skip]
 const RADII: TableSpec = TableSpec {
@@ -122,8 +132,9 @@ const FILL: TableSpec = TableSpec {
         field("packing",  Word(PACKINGS),              Need::Word("dense"),   "how the guides lie"),
         field("shape",    Shape,                       Optional,              "what is filled"),
         field("from",     Text,                        Optional,              "a file of points (ply, csv, xyz), instead of a shape"),
-        field("velocity", VELOCITY,                    Need::Vector([0.0; 3]), "at first [m/s]"),
+        field("velocity", VELOCITY,                    Need::Vector([0.0; 3]), "at time 0 [m/s]; guides settle from rest"),
         field("settle",   SPAN_OR_ZERO,                Need::Number(0.0),     "time to settle before time 0 [s]; the longest of all fills counts"),
+        field("fixed",    Flag,                        Need::Flag(false),     "whether the guides never move: a rough base"),
         field("clump",    Text,                        Optional,              "rigid group of spheres that each guide is: tetrahedron, cube, or one of clumps; the radius is that of the sphere of equal volume"),
     ],
     exclusive: &[["shape", "from"]],
@@ -172,7 +183,7 @@ const BODY: TableSpec = plain("body", &[
     field("restitution",      Between(0.0, 1.0),                 Need::Number(0.0),     "speed after over speed before an impact with another body [-]; of two the larger one counts"),
     field("parent",           Text,                              Optional,              "the body in whose frame the keys of a scripted body are given"),
     field("keys",             List(&Table(&KEY)),                Optional,              "where a scripted body is over time"),
-    field("ease",             Word(EASES),                       Need::Word("linear"),  "how it goes from key to key, unless a key says otherwise"),
+    field("ease",             Word(BODY_EASES),                  Need::Word("linear"),  "how it goes from key to key, unless a key says otherwise: at a constant rate, from rest to rest, or through the keys without a jump of its velocity"),
     field("from",             TIME,                              Optional,              "it is there from this time on [s]"),
     field("until",            TIME,                              Optional,              "it is gone from this time on [s]; 0 for what only holds a settling fill"),
     field("velocity",         VELOCITY,                          Optional,              "of a dynamic body's centre of mass at first [m/s]"),
@@ -186,7 +197,7 @@ const KEY: TableSpec = plain("key", &[
     field("time",   TIME,        Required, "when [s]"),
     field("at",     POSITION,    Optional, "where the body's frame is [m]; as in the key before by default"),
     field("rotate", Turn,        Optional, "how it is turned [deg]: [x, y, z] or { axis, angle }, from the previous key through the whole difference of the angles; as in the key before by default"),
-    field("ease",   Word(EASES), Optional, "how it goes on from here"),
+    field("ease",   Word(BODY_EASES), Optional, "how it goes on from here"),
 ]);
 
 #[rustfmt::skip]
@@ -254,4 +265,5 @@ const OUTPUT: TableSpec = plain("output", &[
     field("cache",        List(&Word(CACHED)),   Optional,          "what the cache keeps; all by default"),
     field("grains_every", Count(1, 1_000_000),   Need::Count(1),    "grains are kept in every n-th frame"),
     field("compact",      Flag,                  Need::Flag(false), "positions in 16 bits a coordinate"),
+    field("settling",     Flag,                  Need::Flag(false), "whether the frames in which fills settle are kept, too: in the folder `settling` of the cache"),
 ]);

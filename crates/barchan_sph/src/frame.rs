@@ -2,7 +2,7 @@
 
 use barchan_geometry::text::short;
 use barchan_neighbors::Grid;
-use barchan_world::{AdvanceError, AdvanceReport, Body, Guides, World, Wrench, geometric_mean};
+use barchan_world::{AdvanceError, AdvanceReport, Body, Guides, World, Wrench};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
@@ -142,10 +142,8 @@ impl SphSolver {
             surface.extent(body.mass_properties.center).min(farthest)
         }));
         self.body_friction.clear();
-        for body in &world.bodies {
-            let all = world.materials.all.iter();
-            self.body_friction
-                .extend(all.map(|material| geometric_mean(material.friction, body.friction)));
+        for (k, body) in world.bodies.iter().enumerate() {
+            self.body_friction.extend(world.materials.frictions_on(k, body));
         }
     }
 

@@ -26,6 +26,7 @@ impl SphSolver {
             return None;
         }
         world.guides.velocity.fill(Vec3::ZERO);
+        world.wrap_guides();
         world.time += duration;
         Some(self.last_report.clone())
     }

@@ -190,6 +190,13 @@ impl SphSolver {
             .zip(base.par_iter_mut())
             .for_each(|(v, base)| *base = v.extend(0.0) + fall);
         self.add_forces(world, step);
+        if world.has_fixed_guides() {
+            for i in (0..world.guides.len()).filter(|&i| world.is_fixed(i)) {
+                self.columns.base[i] = Vec4::ZERO;
+                // What lies too dense and cannot move would push others away for ever.
+                self.columns.compression[i] = self.columns.compression[i].min(1.0);
+            }
+        }
         if are_together {
             return;
         }
@@ -315,6 +322,13 @@ impl SphSolver {
     /// Positions go with the new velocities: all of the way, which is symplectic Euler, or the half that is left.
     fn move_guides(&mut self, world: &mut World, step: f32) {
         let undone = self.undone(world, f64::from(step));
+        if world.has_fixed_guides() {
+            // Walls may have pushed them.
+            for i in (0..world.guides.len()).filter(|&i| world.is_fixed(i)) {
+                self.columns.velocity[i] = Vec4::ZERO;
+                self.columns.shift[i] = Vec4::ZERO;
+            }
+        }
         let Guides {
             position,
             offset,

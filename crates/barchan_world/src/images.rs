@@ -77,6 +77,16 @@ impl World {
         place
     }
 
+    /// Whole periods [m] that bring `place` [m] back into the periodic ranges: what [`wrap_guides`](Self::wrap_guides) moves a guide there by.
+    pub fn shift_into_ranges(&self, place: DVec3) -> DVec3 {
+        let mut shift = self.wrapped(place) - place;
+        for (axis, range) in self.periodic.iter().enumerate() {
+            // Off by rounding.
+            shift[axis] = range.map_or(0.0, |[low, high]| (high - low) * (shift[axis] / (high - low)).round());
+        }
+        shift
+    }
+
     /// The shortest of the ways that lead to the images of a point, where one of them is `way` [m].
     pub fn shortest_way(&self, mut way: DVec3) -> DVec3 {
         for (axis, range) in self.periodic.iter().enumerate() {

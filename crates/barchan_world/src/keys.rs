@@ -3,6 +3,7 @@
 use glam::{DQuat, DVec3, EulerRot};
 
 use crate::Pose;
+use crate::spline::{Leg, hermite, tangent};
 
 /// A turn [rad], kept as it was written so that more than half a turn between two keys stays more than half a turn.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -93,6 +94,7 @@ impl Turn {
 const SAME_AXIS: f64 = 1e-9;
 
 /// The way from one turn to another.
+#[derive(Clone, Copy, Debug)]
 enum Path {
     /// Angles about x, y and z [rad] that change at a constant rate.
     Angles(DVec3, DVec3),
@@ -100,6 +102,41 @@ enum Path {
     About(DVec3, f64, f64),
     /// The shortest one.
     Shortest,
+}
+
+impl Path {
+    /// Its ends as three numbers [rad]: angles about x, y and z, or the one about its axis.
+    fn ends(self) -> Option<[DVec3; 2]> {
+        match self {
+            Self::Angles(from, to) => Some([from, to]),
+            Self::About(_, from, to) => Some([DVec3::X * from, DVec3::X * to]),
+            Self::Shortest => None,
+        }
+    }
+
+    /// How far it turns in the numbers of `other` [rad]; none if the two have no axis in common.
+    fn change_as(self, other: Self) -> Option<DVec3> {
+        let along = |axis: DVec3, angles: DVec3| {
+            let angle = Turn::Euler(angles).angle_about(axis)?;
+            Some(DVec3::X * angle)
+        };
+        match (self, other) {
+            (Self::Shortest, _) | (_, Self::Shortest) => None,
+            (Self::Angles(from, to), _) if from == to => Some(DVec3::ZERO),
+            (Self::About(_, from, to), _) if from == to => Some(DVec3::ZERO),
+            (Self::Angles(from, to), Self::Angles(..)) => Some(to - from),
+            (Self::Angles(from, to), Self::About(axis, ..)) => Some(along(axis, to)? - along(axis, from)?),
+            (Self::About(own, from, to), Self::About(axis, ..)) => {
+                let is_same = own.cross(axis).length() <= SAME_AXIS;
+                is_same.then(|| DVec3::X * (to - from) * own.dot(axis).signum())
+            }
+            (Self::About(own, from, to), Self::Angles(start, end)) => {
+                along(own, start)?;
+                along(own, end)?;
+                Some(own * (to - from))
+            }
+        }
+    }
 }
 
 /// How a body goes from one key to the next.
@@ -110,6 +147,8 @@ pub enum Ease {
     Linear,
     /// Starting and ending at rest: s²(3 - 2s).
     Smooth,
+    /// Through the keys without a jump of its velocity.
+    Spline,
 }
 
 /// Where a body is at a time.
@@ -151,11 +190,42 @@ impl Keys {
         let s = match last.ease {
             Ease::Linear => s,
             Ease::Smooth => s * s * (3.0 - 2.0 * s),
+            Ease::Spline => return self.spline_pose(after - 1, s),
         };
         Pose {
             position: last.at.lerp(next.at, s),
             rotation: last.turn.towards(next.turn, s),
         }
+    }
+
+    /// The pose after the share `s` [-] of the spline that starts at key `k`.
+    fn spline_pose(&self, k: usize, s: f64) -> Pose {
+        let (last, next) = (self.0[k], self.0[k + 1]);
+        let tangents = |change: &dyn Fn(&[Key]) -> Option<DVec3>| {
+            let leg = |k: usize| {
+                let keys = self.0.get(k..k + 2)?;
+                let duration = keys[1].time - keys[0].time;
+                Some(Leg {
+                    rate: change(keys)? / duration,
+                    duration,
+                    ease: keys[0].ease,
+                })
+            };
+            let own = next.time - last.time;
+            let before = k.checked_sub(1).and_then(leg);
+            [tangent(before, leg(k)) * own, tangent(leg(k), leg(k + 1)) * own]
+        };
+        let position = hermite(last.at, next.at, tangents(&|keys| Some(keys[1].at - keys[0].at)), s);
+        let path = last.turn.path_to(next.turn);
+        let turned = tangents(&|keys| keys[0].turn.path_to(keys[1].turn).change_as(path));
+        let angles = path.ends().map(|[from, to]| hermite(from, to, turned, s));
+        let rotation = match (path, angles) {
+            (Path::Angles(..), Some(angles)) => Turn::Euler(angles).rotation(),
+            (Path::About(axis, ..), Some(angles)) => DQuat::from_axis_angle(axis, angles.x),
+            // Turns without a common axis start and end at rest.
+            _ => last.turn.towards(next.turn, s * s * (3.0 - 2.0 * s)),
+        };
+        Pose { position, rotation }
     }
 }
 
@@ -288,5 +358,104 @@ mod tests {
         assert!(Keys::new(vec![]).is_none());
         let twice = key(1.0, 0.0, Turn::NONE, Ease::Linear);
         assert!(Keys::new(vec![twice, twice]).is_none());
+    }
+
+    /// Velocity [m/s] and angular velocity [rad/s] at a time [s], by the difference over a microsecond after or before it.
+    fn rates(keys: &Keys, time: f64, side: f64) -> (DVec3, DVec3) {
+        let step = 1e-6 * side;
+        let (a, b) = (keys.pose(time), keys.pose(time + step));
+        let turn = b.rotation * a.rotation.inverse();
+        let shorter = if turn.w < 0.0 { -turn } else { turn };
+        ((b.position - a.position) / step, shorter.to_scaled_axis() / step)
+    }
+
+    #[test]
+    fn a_spline_passes_its_keys_without_a_jump_of_velocity() {
+        let axis = DVec3::new(2.0, -1.0, 2.0) / 3.0;
+        let about = |degrees: f64| Turn::About {
+            axis,
+            angle: degrees.to_radians(),
+        };
+        let euler = |degrees: f64| Turn::Euler(DVec3::new(degrees, -0.5 * degrees, 20.0).map(f64::to_radians));
+        for turn in [&about as &dyn Fn(f64) -> Turn, &euler] {
+            let keys: Vec<Key> = [
+                (0.0, 0.0, 0.0),
+                (1.0, 2.0, 1200.0),
+                (1.5, 2.5, 1300.0),
+                (4.0, -3.0, 1300.0),
+                (5.0, -3.0, 100.0),
+            ]
+            .into_iter()
+            .map(|(time, x, degrees)| Key {
+                at: DVec3::new(x, x * x, 1.0),
+                ..key(time, x, turn(degrees), Ease::Spline)
+            })
+            .collect();
+            let keys = Keys::new(keys).unwrap();
+            for k in &keys.0 {
+                let pose = keys.pose(k.time);
+                assert!(
+                    pose.position.abs_diff_eq(k.at, 1e-12),
+                    "{} at {}",
+                    pose.position,
+                    k.time
+                );
+                assert!(pose.rotation.angle_between(k.turn.rotation()) < 1e-6, "{}", k.time);
+                let ((v0, w0), (v1, w1)) = (rates(&keys, k.time, -1.0), rates(&keys, k.time, 1.0));
+                assert!(
+                    v0.abs_diff_eq(v1, 1e-3) && w0.abs_diff_eq(w1, 2e-3),
+                    "{v0} {v1} {w0} {w1} at {}",
+                    k.time
+                );
+            }
+            // At rest at both ends, and fast in between.
+            for end in [0.0, 5.0] {
+                assert!(rates(&keys, end, 1.0 - 2.0 * f64::from(end > 0.0)).0.length() < 1e-3);
+            }
+            assert!(rates(&keys, 1.0, 1.0).0.x > 1.0);
+            // Where nothing changes between two keys, nothing moves.
+            let still = keys.pose(4.5).position;
+            assert!(still.abs_diff_eq(DVec3::new(-3.0, 9.0, 1.0), 1e-12), "{still}");
+        }
+        let keys = Keys::new(vec![
+            key(0.0, 0.0, Turn::NONE, Ease::Spline),
+            key(1.0, 0.0, about(1200.0), Ease::Spline),
+            key(3.0, 0.0, about(0.0), Ease::Spline),
+        ])
+        .unwrap();
+        let there = turned(&keys, axis, 0.0, 1.0).to_degrees();
+        assert!((there - 1200.0).abs() < 1e-6, "{there}");
+        let back = turned(&keys, axis, 1.0, 3.0).to_degrees();
+        assert!((back + 1200.0).abs() < 1e-6, "{back}");
+    }
+
+    #[test]
+    fn a_spline_keeps_a_steady_pace_and_does_not_overshoot_at_its_ends() {
+        // Seven keys at uneven times along a line, then a slow end.
+        let times = [0.0, 0.7, 1.0, 1.8, 2.0, 3.0, 4.0];
+        let mut keys: Vec<Key> = times.map(|t| key(t, 2.0 * t, Turn::NONE, Ease::Spline)).to_vec();
+        keys.push(key(6.0, 8.01, Turn::NONE, Ease::Spline));
+        let keys = Keys::new(keys).unwrap();
+        let x = |time: f64| keys.pose(time).position.x;
+        for time in [0.71, 0.9, 1.3, 1.9, 2.5] {
+            assert!((x(time) - 2.0 * time).abs() < 1e-12, "{} at {time}", x(time));
+        }
+        let highest = (0..=600).map(|n| x(0.01 * f64::from(n))).fold(0.0, f64::max);
+        assert!(highest <= 8.01 + 1e-12, "{highest}");
+        let lowest = (0..=600).map(|n| x(0.01 * f64::from(n))).fold(0.0, f64::min);
+        assert!(lowest >= 0.0, "{lowest}");
+    }
+
+    #[test]
+    fn a_spline_goes_on_with_the_pace_of_a_linear_leg() {
+        let keys = Keys::new(vec![
+            key(0.0, 0.0, Turn::NONE, Ease::Linear),
+            key(1.0, 3.0, Turn::NONE, Ease::Spline),
+            key(2.0, 4.0, Turn::NONE, Ease::Smooth),
+            key(3.0, 9.0, Turn::NONE, Ease::Linear),
+        ])
+        .unwrap();
+        assert!((rates(&keys, 1.0, 1.0).0.x - 3.0).abs() < 1e-3);
+        assert!(rates(&keys, 2.0, -1.0).0.x.abs() < 1e-3);
     }
 }

@@ -18,6 +18,7 @@ mod ledger;
 mod material;
 mod solver;
 mod source;
+mod spline;
 mod stopwatch;
 mod world;
 
@@ -29,7 +30,7 @@ pub use frame::{BodyState, Column, Frame, Stats, Table};
 pub use guides::{Guide, Guides, displace};
 pub use keys::{Ease, Key, Keys, Turn};
 pub use ledger::{Ledger, Mass};
-pub use material::{Friction, Material, MaterialId, Materials, geometric_mean};
+pub use material::{Friction, Material, MaterialId, Materials, Meeting, geometric_mean};
 pub use solver::{AdvanceError, AdvanceReport, RefineReport, Refiner, Solver};
 pub use source::{Emitter, Sink};
 pub use stopwatch::Stopwatch;

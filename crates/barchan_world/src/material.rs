@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::{Body, BodyId};
+
 /// Number of a material in [`Materials`].
 pub type MaterialId = u8;
 
@@ -36,6 +38,19 @@ pub struct Materials {
     pub all: Vec<Material>,
     /// Friction of two materials, smaller number first, where it was said.
     pub pairs: BTreeMap<(MaterialId, MaterialId), Friction>,
+    /// How a material meets a body, where it was said.
+    pub meetings: BTreeMap<(MaterialId, BodyId), Meeting>,
+}
+
+/// What was said of how a material meets a body; the rest follows from both.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Meeting {
+    /// Coulomb friction.
+    pub friction: Option<Friction>,
+    /// Speed after over speed before an impact [-], for solvers that know it.
+    pub restitution: Option<f64>,
+    /// Resistance to rolling [-], for solvers that know it.
+    pub rolling_friction: Option<f64>,
 }
 
 impl Materials {
@@ -46,6 +61,21 @@ impl Materials {
             return said;
         }
         geometric_mean(self.all[usize::from(a)].friction, self.all[usize::from(b)].friction)
+    }
+}
+
+impl Materials {
+    /// What was said of how material `m` meets body `k`.
+    pub fn meeting(&self, m: MaterialId, k: BodyId) -> Meeting {
+        self.meetings.get(&(m, k)).copied().unwrap_or_default()
+    }
+
+    /// Friction of each material on `body`, number `k`: what was said of the two, else the geometric mean of both.
+    pub fn frictions_on(&self, k: BodyId, body: &Body) -> impl Iterator<Item = Friction> {
+        (0..).zip(&self.all).map(move |(m, material)| {
+            let said = self.meeting(m, k).friction;
+            said.unwrap_or_else(|| geometric_mean(material.friction, body.friction))
+        })
     }
 }
 
@@ -78,7 +108,7 @@ mod tests {
     fn two_materials_rub_with_the_geometric_mean_unless_the_pair_says_otherwise() {
         let mut materials = Materials {
             all: vec![material(0.2), material(0.8)],
-            pairs: BTreeMap::new(),
+            ..Materials::default()
         };
         assert_eq!(materials.friction(1, 0).r#static, 0.4);
         assert_eq!(materials.friction(1, 0).kinetic, 0.2);

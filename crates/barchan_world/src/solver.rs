@@ -62,6 +62,9 @@ pub trait Solver: Send {
     fn name(&self) -> &'static str;
 
     /// Moves the world on by `duration` [s], in steps of its own. Guides may be sorted anew; ids tell them apart.
+    ///
+    /// Guides that lie outside periodic ranges are first brought back by [`World::shift_into_ranges`], once. Those that leave a range
+    /// during the frame are left outside, so that positions show how far they went.
     fn advance(&mut self, world: &mut World, duration: f64) -> Result<AdvanceReport, AdvanceError>;
 
     /// Columns of its own worth showing, a value a guide in the world's order.

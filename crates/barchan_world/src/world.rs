@@ -56,6 +56,8 @@ pub struct World {
     pub next_id: u32,
     /// The id after the last guide of each fill that made the world.
     pub fill_ends: Vec<u32>,
+    /// Whether the guides of each fill never move.
+    pub fixed_fills: Vec<bool>,
     /// Decides what is random.
     pub seed: u64,
     /// Random numbers used so far.
@@ -79,6 +81,7 @@ impl World {
             ledger: Ledger::default(),
             next_id: 0,
             fill_ends: Vec::new(),
+            fixed_fills: Vec::new(),
             seed,
             draws: 0,
         }
@@ -99,6 +102,18 @@ impl World {
             }
         };
         is_moving || changes(body.from) || changes(body.until)
+    }
+
+    /// Whether some guides never move.
+    pub fn has_fixed_guides(&self) -> bool {
+        self.fixed_fills.contains(&true)
+    }
+
+    /// Whether guide `i` never moves.
+    pub fn is_fixed(&self, i: usize) -> bool {
+        let id = self.guides.id[i];
+        let fill = self.fill_ends.partition_point(|&end| end <= id);
+        self.fixed_fills.get(fill).copied().unwrap_or(false)
     }
 
     /// A place in the world [m], relative to the origin of the guides.

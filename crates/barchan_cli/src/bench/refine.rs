@@ -79,7 +79,7 @@ fn slab(guides: u32) -> World {
     };
     let materials = Materials {
         all: vec![sand],
-        pairs: Default::default(),
+        ..Materials::default()
     };
     let mut world = World::new(DVec3::new(0.0, 0.0, -9.81), materials, 1);
     // Twelve layers, as wide as they must be, jittered; as dense as settled sand.

@@ -27,11 +27,16 @@ pub(crate) struct Reaching<'a> {
 }
 
 impl Reaching<'_> {
-    /// How far sphere `k` reaches [m]: half a bridge is at most a quarter of its length times the radius.
+    /// How far sphere `k` reaches [m], and may until the next search.
     #[inline(always)]
     pub(crate) fn reach(&self, k: usize) -> f64 {
-        let row = &self.rows[k];
-        ((1.0 + 0.25 * self.bridge) * row.radius() + f64::from(row.left)) * (1.0 + 1e-6)
+        (self.touch(k) + f64::from(self.rows[k].left)) * (1.0 + 1e-6)
+    }
+
+    /// How far sphere `k` touches others [m]: half a bridge is at most a quarter of its length times the radius.
+    #[inline(always)]
+    fn touch(&self, k: usize) -> f64 {
+        (1.0 + 0.25 * self.bridge) * self.rows[k].radius()
     }
 }
 
@@ -140,7 +145,7 @@ impl Cells {
             largest: reach(k),
         });
         let Extent { low, high, largest } = extent.reduce(|| Extent::NOTHING, Extent::with);
-        self.check_periods(largest)?;
+        self.check_periods((0..rows.len()).map(|k| spheres.touch(k)).fold(0.0, f64::max))?;
         let bounds: [f64; LEVELS] = std::array::from_fn(|k| largest * FACTOR.powi(-(k as i32)));
         let level = |k: usize| {
             let reach = reach(k);
@@ -179,7 +184,8 @@ impl Cells {
         Ok(())
     }
 
-    /// Refuses an axis that closes upon itself so soon that a sphere would meet another twice.
+    /// Refuses an axis that closes upon itself so soon that a sphere would meet another twice. How far spheres go until the next search plays no
+    /// part: forces act between nearest images as they are then.
     fn check_periods(&self, reach: f64) -> Result<(), TooNarrow> {
         let is_narrow = |&axis: &usize| self.periods[axis] > 0.0 && self.periods[axis] < 4.0 * reach;
         match (0..3).find(is_narrow) {

@@ -5,7 +5,7 @@ use glam::{DMat3, DQuat, DVec3};
 
 use super::contacts::Chunk;
 use super::motion::Moved;
-use super::rows::{Push, Row};
+use super::rows::{FIXED_MASS, Push, Row};
 
 /// A grain that is one sphere.
 pub(crate) const SPHERE: u32 = u32::MAX;
@@ -201,6 +201,11 @@ pub(crate) fn finish(parts: Parts<'_>, pushes: &[Push], rows: &[Row], clumps: &[
             torque += DVec3::from_slice(&push.torque) + (rows[start + k].place() - grain.position).cross(own);
         }
         first += grain.count(clumps);
+        if grain.mass >= f64::from(FIXED_MASS) {
+            (grain.acceleration, grain.torque) = (DVec3::ZERO, DVec3::ZERO);
+            (grain.velocity, grain.momentum) = (DVec3::ZERO, DVec3::ZERO);
+            continue;
+        }
         grain.acceleration = force / grain.mass + gravity;
         grain.torque = torque;
         grain.velocity += time * grain.acceleration;

@@ -82,6 +82,10 @@ pub(crate) fn finish(
     time: f64,
 ) {
     for (((row, motion), pull), push) in rows.iter().zip(motions).zip(pulls).zip(pushes) {
+        if row.is_fixed() {
+            (*motion, *pull) = (Motion::default(), Pull::default());
+            continue;
+        }
         let inverse_mass = 1.0 / row.mass();
         let inverse_inertia = 2.5 * inverse_mass / (row.radius() * row.radius());
         for axis in 0..3 {

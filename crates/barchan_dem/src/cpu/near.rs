@@ -28,6 +28,9 @@ pub(crate) fn find(
     chunk.near.clear();
     for k in 0..chunk.len {
         let row = &rows[chunk.start + k];
+        if row.is_fixed() {
+            continue;
+        }
         let place = origin + row.place();
         let reach = row.radius() + f64::from(row.left) + margin;
         for (b, (surface, body)) in surfaces.iter().zip(bodies).enumerate() {

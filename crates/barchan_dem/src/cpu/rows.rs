@@ -23,7 +23,16 @@ pub(crate) struct Row {
     pub left: f32,
 }
 
+/// Mass of what never moves [kg]: forces move it by nothing, and the reduced mass of a contact with it is that of its partner.
+pub(crate) const FIXED_MASS: f32 = 1e30;
+
 impl Row {
+    /// Whether it never moves.
+    #[inline(always)]
+    pub(crate) fn is_fixed(&self) -> bool {
+        self.mass >= FIXED_MASS
+    }
+
     /// Nobody touches it: what pads blocks.
     pub(crate) const FAR: Self = Self {
         position: [1e30; 3],

@@ -102,16 +102,20 @@ impl Rules {
             }
         }
         let mut bodies = Vec::with_capacity(world.bodies.len() * all.len());
-        for body in &world.bodies {
-            for (m, material) in all.iter().enumerate() {
+        for (k, body) in world.bodies.iter().enumerate() {
+            for (m, friction) in world.materials.frictions_on(k, body).enumerate() {
                 let mut own = contact(m);
                 own.rolling_friction = own.rolling_friction.max(own.body_rolling_friction);
                 let mut other = own;
                 if let Some([young, poisson]) = settings.bodies {
                     (other.youngs_modulus, other.poisson_ratio) = (young, poisson);
                 }
-                // What grains of that angle rub each other with is less than what they do to bodies as sand.
-                let friction = geometric_mean(material.friction, body.friction);
+                let said = world.materials.meeting(m as u8, k);
+                for side in [&mut own, &mut other] {
+                    side.restitution = said.restitution.unwrap_or(side.restitution);
+                    side.rolling_friction = said.rolling_friction.unwrap_or(side.rolling_friction);
+                }
+                // What grains of an angle rub each other with is less than what they do to bodies as sand.
                 bodies.push(pairing(settings, damping, [own, other], friction));
             }
         }

@@ -4,7 +4,7 @@ use glam::{DVec3, IVec3};
 use rayon::prelude::*;
 
 use super::octree::{self, Place};
-use super::{Particles, Radii};
+use super::{Particles, Periods, Radii};
 use crate::random::Stream;
 use crate::{Aabb, Shape};
 
@@ -15,7 +15,14 @@ const JITTER: f64 = 0.08;
 /// Lattice cubes along a block's side.
 const BLOCK: i32 = 4;
 
-pub(super) fn fill(shape: &dyn Shape, radii: &Radii, seed: u64, progress: &(dyn Fn(f64) + Sync)) -> Particles {
+/// Fills `shape`, which goes on through the faces of `periods`.
+pub(super) fn fill(
+    shape: &dyn Shape,
+    radii: &Radii,
+    seed: u64,
+    progress: &(dyn Fn(f64) + Sync),
+    periods: Periods,
+) -> Particles {
     let largest = radii.max();
     // The cube of the lattice holds four sites and has √2 spacings along its side.
     let cube = 2f64.sqrt() * 2.0 * largest * (1.0 + JITTER);
@@ -25,7 +32,10 @@ pub(super) fn fill(shape: &dyn Shape, radii: &Radii, seed: u64, progress: &(dyn 
     let wall = largest * (1.0 + JITTER);
     let spare = (bounds.size() - 2.0 * wall).max(DVec3::ZERO);
     let layers = (spare / (0.5 * cube)).floor();
-    let first = bounds.min + wall + 0.5 * (spare - 0.5 * cube * layers);
+    let mut first = bounds.min + wall + 0.5 * (spare - 0.5 * cube * layers);
+    for axis in (0..3).filter(|&axis| periods[axis].is_some()) {
+        first[axis] = bounds.min[axis] + 0.25 * cube;
+    }
     // Sites sit at a quarter and three quarters of a cell, so that shaking never leads out of it.
     let cells = Aabb::new(first - 0.25 * cube, bounds.max);
     let deep = largest * (1.0 + JITTER);

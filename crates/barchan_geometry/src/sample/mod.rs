@@ -7,15 +7,18 @@ mod measure;
 mod octree;
 mod radii;
 mod random;
+mod seam;
 pub mod surface;
 
 pub use clumps::fill_clumps;
 pub use measure::min_distance;
 pub use radii::Radii;
+pub use seam::Periods;
 
 use glam::DVec3;
 use thiserror::Error;
 
+use self::seam::Seamless;
 use crate::Shape;
 use crate::text::{short, short_vector};
 
@@ -224,8 +227,42 @@ pub fn sample_volume(
     estimate_volume(shape, settings)?;
     let particles = match settings.packing {
         Packing::Random => random::fill(shape, &settings.radii, settings.seed, progress),
-        Packing::Lattice => lattice::fill(shape, &settings.radii, settings.seed, progress),
+        Packing::Lattice => lattice::fill(shape, &settings.radii, settings.seed, progress, [None; 3]),
         Packing::Dense => dense::fill(shape, &settings.radii, settings.seed, progress),
+    };
+    if particles.is_empty() {
+        return Err(no_room(shape, settings));
+    }
+    progress(1.0);
+    Ok(particles)
+}
+
+/// Does the same in a domain with periodic ranges. A shape that reaches both faces of a range is cut to it and packed through its faces: particles
+/// there are kept apart from the images of others, and density does not fall off.
+pub fn sample_periodic(
+    shape: &dyn Shape,
+    settings: &VolumeSettings,
+    periods: Periods,
+    progress: &(dyn Fn(f64) + Sync),
+) -> Result<Particles, SampleError> {
+    let Some(seamless) = Seamless::new(shape, periods, &settings.radii) else {
+        return sample_volume(shape, settings, progress);
+    };
+    estimate_volume(shape, settings)?;
+    let VolumeSettings { radii, seed, .. } = settings;
+    let half = |part: f64| progress(0.5 * part);
+    let rest = |part: f64| progress(0.5 + 0.5 * part);
+    let particles = match settings.packing {
+        Packing::Random => {
+            // Particles that see none beyond a face would lie denser there.
+            let filled = random::fill(&seamless.beyond(), radii, *seed, &half);
+            dense::close(&seamless, filled, radii, &rest)
+        }
+        Packing::Lattice => {
+            let filled = lattice::fill(&seamless, radii, *seed, &half, seamless.periods);
+            dense::close(&seamless, filled, radii, &rest)
+        }
+        Packing::Dense => dense::fill_seamless(&seamless, radii, *seed, progress),
     };
     if particles.is_empty() {
         return Err(no_room(shape, settings));

@@ -5,6 +5,7 @@ use barchan_world::{Friction, Guides, World};
 use glam::{DVec3, Vec3, Vec4};
 use rayon::prelude::*;
 
+use super::guides::Columns;
 use super::halo::Halo;
 use super::memory::NEW;
 use super::nearby::Nearby;
@@ -38,18 +39,21 @@ pub(crate) struct Geometry<'a> {
     pub guides: &'a Guides,
     /// Lengths of periodic axes [m]; 0 for open ones.
     pub periods: DVec3,
+    /// Middles of the ways for which guides were searched [m]; read where an axis is periodic.
+    pub middle: &'a [Vec4],
 }
 
 impl<'a> Geometry<'a> {
-    pub(crate) fn new(world: &'a World) -> Self {
+    pub(crate) fn new(world: &'a World, columns: &'a Columns) -> Self {
         let periods = world.periodic.map(|range| range.map_or(0.0, |[low, high]| high - low));
         Self {
             guides: &world.guides,
             periods: DVec3::from_array(periods),
+            middle: &columns.middle,
         }
     }
 
-    /// From guide `j` to guide `i`, the nearest image, and the sum of their radii [m].
+    /// From guide `j` to guide `i`, the image that comes nearest, and the sum of their radii [m].
     fn between(&self, i: usize, j: usize) -> Vec4 {
         let Guides {
             position,
@@ -58,28 +62,21 @@ impl<'a> Geometry<'a> {
             ..
         } = self.guides;
         let d = (position[i] - position[j]) + (offset[i] - offset[j]);
-        self.nearest(d).extend(radius[i] + radius[j])
+        self.nearest(i, j, d).extend(radius[i] + radius[j])
     }
 
-    /// The shortest of the ways `d` [m] to the images of a guide. The other way round it is the same with the other sign, to the bit.
-    fn nearest(&self, d: Vec3) -> Vec3 {
+    /// Of the ways `d` [m] from the images of guide `j` to guide `i`, the one that is shortest in the middle of what was searched for: while both are
+    /// within their leeway, no other image is touched. The other way round it is the same with the other sign, to the bit.
+    fn nearest(&self, i: usize, j: usize, d: Vec3) -> Vec3 {
         if self.periods == DVec3::ZERO {
             return d;
         }
-        let image = |d: f64, period: f64| {
-            if period > 0.0 {
-                d - period * (d / period).round()
-            } else {
-                d
-            }
+        let between = d.as_dvec3() + (self.middle[i] - self.middle[j]).truncate().as_dvec3();
+        let images = |axis: usize| match self.periods[axis] > 0.0 {
+            true => self.periods[axis] * (between[axis] / self.periods[axis]).round(),
+            false => 0.0,
         };
-        let d = d.as_dvec3();
-        DVec3::new(
-            image(d.x, self.periods.x),
-            image(d.y, self.periods.y),
-            image(d.z, self.periods.z),
-        )
-        .as_vec3()
+        (d.as_dvec3() - DVec3::new(images(0), images(1), images(2))).as_vec3()
     }
 }
 
@@ -232,8 +229,9 @@ impl Candidates {
             }));
         self.resize(len);
         if geometry.periods != DVec3::ZERO {
-            for base in &mut self.base {
-                *base = geometry.nearest(base.truncate()).extend(base.w);
+            for ((base, &own), &other) in self.base.iter_mut().zip(&self.own).zip(&self.other) {
+                let (i, j) = (c * CHUNK + own as usize, other as usize);
+                *base = geometry.nearest(i, j, base.truncate()).extend(base.w);
             }
         }
     }
@@ -464,12 +462,14 @@ mod tests {
             frames: 1.0,
             near: 0.0,
             margin: 0.002,
+            most: f32::INFINITY,
         });
         let (mut nearby, mut all) = (Nearby::default(), Vec::new());
         nearby.find(&guides, &columns, 1.0).unwrap();
         let geometry = Geometry {
             guides: &guides,
             periods: DVec3::ZERO,
+            middle: &[],
         };
         build(&mut all, &nearby, &geometry, None);
         let offset = |i: usize, j: usize| {
@@ -501,6 +501,7 @@ mod tests {
         let geometry = Geometry {
             guides: &guides,
             periods: DVec3::ZERO,
+            middle: &[],
         };
         let rows: [&[u32]; 5] = [&[1], &[0, 2], &[1], &[], &[]];
         let mut chunk = Candidates::default();
@@ -551,6 +552,7 @@ mod tests {
             let geometry = Geometry {
                 guides: &guides,
                 periods: DVec3::ZERO,
+                middle: &[],
             };
             let mut now = Candidates::default();
             now.clear();

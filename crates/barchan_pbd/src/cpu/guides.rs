@@ -169,6 +169,19 @@ impl Columns {
         }
     }
 
+    /// Farthest that a guide may be from where it was at the last search [m].
+    pub(crate) fn farthest(&self) -> f32 {
+        let ways = self.middle.par_chunks(CHUNK).zip(self.leeway.par_chunks(CHUNK));
+        ways.map(|(middle, leeway)| {
+            let far = middle
+                .iter()
+                .zip(leeway)
+                .map(|(middle, leeway)| middle.length() + leeway);
+            far.fold(0.0, f32::max)
+        })
+        .reduce(|| 0.0, f32::max)
+    }
+
     /// Adds where guides are since the search to where they were, for the next search.
     pub(crate) fn fold(&mut self, guides: &mut Guides) {
         self.leave(guides);
@@ -211,6 +224,8 @@ pub(crate) struct Ahead {
     pub near: f32,
     /// What guides may be off their way [m].
     pub margin: f32,
+    /// Longest half of a way that is searched along [m]: images through short periods must stay apart.
+    pub most: f32,
 }
 
 impl Ahead {
@@ -219,7 +234,7 @@ impl Ahead {
     fn middle(&self, free: Vec4) -> Vec4 {
         let way = free * self.steps;
         let longer = (self.near / way.length().max(f32::MIN_POSITIVE)).clamp(1.0, self.frames);
-        way * (0.5 * longer)
+        (way * (0.5 * longer)).clamp_length_max(self.most)
     }
 }
 

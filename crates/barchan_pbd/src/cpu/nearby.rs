@@ -371,6 +371,7 @@ mod tests {
                 frames: 1.0,
                 near: 0.0,
                 margin: 0.004,
+                most: f32::INFINITY,
             });
             let mut nearby = Nearby::default();
             nearby.find(&guides, &columns, 0.008).unwrap();

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use barchan_geometry::shapes::Transformed;
+use barchan_geometry::shapes::{Cuboid, Transformed};
 use barchan_geometry::{Aabb, Shape};
 use barchan_world::{Motion, Pose};
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 
 use super::Check;
 use super::sources::OVERLAP;
@@ -74,7 +74,9 @@ impl Check<'_, '_> {
             .filter(|(_, body)| is_there(body))
             .filter_map(|(k, body)| Some((body, placed(&scene.bodies, k, start)?)))
             .collect();
-        for (fill, table) in scene.fills.iter().zip(self.fields.tables("fill")) {
+        let fills = scene.fills.iter().zip(self.fields.tables("fill"));
+        // A rough base may lie in what it covers.
+        for (fill, table) in fills.filter(|(fill, _)| !fill.is_fixed) {
             for (body, solid) in &bodies {
                 let (is_inside, key) = match &fill.source {
                     FillSource::Shape { shape, radii, .. } => (
@@ -101,7 +103,8 @@ impl Check<'_, '_> {
             return;
         };
         let ground = Ground::new(scene, down);
-        let fills = scene.fills.iter().zip(self.fields.tables("fill")).map(|(fill, table)| {
+        let fills = scene.fills.iter().zip(self.fields.tables("fill"));
+        let fills = fills.filter(|(fill, _)| !fill.is_fixed).map(|(fill, table)| {
             let starts = match &fill.source {
                 FillSource::Shape { shape, .. } => probes(&**shape),
                 FillSource::Points(points) => {
@@ -143,6 +146,20 @@ impl Ground {
             let moments = if is_scripted { MOMENTS } else { 1 };
             let time = |n: u32| scene.duration * f64::from(n) / f64::from(MOMENTS);
             solids.extend((0..moments).filter_map(|n| placed(&scene.bodies, k, time(n))));
+        }
+        for fill in scene.fills.iter().filter(|fill| fill.is_fixed) {
+            match &fill.source {
+                FillSource::Shape { shape, .. } => solids.push(shape.clone()),
+                FillSource::Points(points) => {
+                    let bounds = Aabb::of_points(points.positions.iter().copied());
+                    let around = Cuboid::new(bounds.size().max(DVec3::splat(1e-6)));
+                    let placed = around
+                        .map(|around| Transformed::new(Arc::new(around), bounds.center(), DQuat::IDENTITY, DVec3::ONE));
+                    if let Ok(Ok(placed)) = placed {
+                        solids.push(Arc::new(placed));
+                    }
+                }
+            }
         }
         let radius = scene.smallest_radius().unwrap_or(1e-3);
         Self {

@@ -36,6 +36,14 @@ impl Check<'_, '_> {
         self.idle_materials(scene);
         self.idle_bodies();
         self.idle_clumps();
+        let output = self.fields.table("output");
+        if let Some(span) = output.and_then(|table| table.written("settling"))
+            && scene.output.settling
+            && scene.settle() == 0.0
+        {
+            let message = "`settling` has no effect: no fill settles";
+            self.warn(span, message, "add `settle = ...` to a `[[fill]]`");
+        }
         if let Some(span) = self.output_of_grains().filter(|_| scene.refine.is_none()) {
             self.warn(
                 span,

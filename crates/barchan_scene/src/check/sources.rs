@@ -74,10 +74,22 @@ impl Check<'_, '_> {
                 None
             }
         };
+        let is_fixed = table.flag("fixed")?;
+        if let (Some(span), true) = (table.written("velocity"), is_fixed) {
+            self.warn(span, "`velocity` has no effect on guides that never move", "");
+        }
+        if let (Some(span), true) = (table.written("clump"), is_fixed) {
+            self.error(
+                span,
+                "guides that never move cannot be clumps",
+                "remove `clump`, or use a `[[body]]`",
+            );
+        }
         Some(Fill {
             material: material?,
             source: source?,
-            velocity: table.vector("velocity")?,
+            velocity: table.vector("velocity").filter(|_| !is_fixed).unwrap_or_default(),
+            is_fixed,
             settle: table.number("settle")?,
             is_tight: clump.is_some() && table.written("packing").is_some() && table.text("packing") == Some("dense"),
             clump,

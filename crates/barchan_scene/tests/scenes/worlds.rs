@@ -441,3 +441,124 @@ fn fills_and_bodies_of_overlapping_shells_weigh_as_the_space_they_fill() {
     assert!(properties.center.distance(5.0 * DVec3::Y) < 1e-9);
     assert!((properties.inertia.y_axis.y / inertia_z - 1.0).abs() < 1e-9);
 }
+
+#[test]
+fn a_fill_that_leaves_a_periodic_range_weighs_what_lies_within_it() {
+    let periodic = "periodic = { x = [-0.2, 0.2] }";
+    let filled = |size: &str| {
+        let fill = fill("0.02", "dense", &format!("{{ box = {{ size = {size} }} }}"));
+        world(&format!("{periodic}\n{SAND}{fill}"))
+    };
+    let (cut, whole) = (filled("[0.9, 0.2, 0.2]"), filled("[0.4, 0.2, 0.2]"));
+    for world in [&cut, &whole] {
+        let mass = world.ledger.filled.kilograms();
+        assert!((mass / (1600.0 * 0.4 * 0.2 * 0.2) - 1.0).abs() < 2e-3, "{mass} kg");
+        let places = (0..world.guides.len()).map(|i| world.place(i).x);
+        assert!(places.clone().all(|x| (-0.2..0.2).contains(&x)));
+        // Up to both faces.
+        let farthest = places.map(f64::abs).fold(0.0, f64::max);
+        assert!(farthest > 0.195, "{farthest}");
+    }
+}
+
+#[test]
+fn a_spline_is_an_ease_of_bodies_but_not_of_cameras() {
+    let body = |key: &str| {
+        format!(
+            "{SAND}[[body]]\nname = \"a\"\nmotion = \"scripted\"\nease = \"spline\"\nshape = {{ sphere = {{ radius = 1 }} }}\n\
+             keys = [{{ time = 0 }}, {{ time = 1, at = [1, 0, 0]{key} }}, {{ time = 2, at = [2, 0, 0] }}, {{ time = 3, at = [3, 0, 0] }}]\n"
+        )
+    };
+    let x = |key: &str, time: f64| world(&body(key)).bodies[..].scripted_pose(0, time).position.x;
+    assert!((x("", 1.5) - 1.5).abs() < 1e-12);
+    // From rest, faster than a straight line in the middle of the first leg.
+    assert!(x("", 0.5) < 0.45, "{}", x("", 0.5));
+    assert!((x(", ease = \"linear\"", 1.25) - 1.25).abs() < 1e-12);
+    let camera = "[[camera]]\nposition = [0, 0, 1]\ntarget = [0, 0, 0]\nkeys = [{ time = 0, ease = \"spline\" }]\n";
+    let refused = parse_scene(&Document::new("scene", format!("{SAND}{camera}"))).unwrap_err();
+    assert!(refused.to_string().contains("spline"), "{refused}");
+}
+
+#[test]
+fn a_pair_is_of_two_materials_or_of_a_material_and_a_body() {
+    let text = |solver: &str, pair: &str| {
+        format!(
+            "duration = 1\n[solver]\nkind = \"{solver}\"\n[materials.sand]\ndensity = 1600\n[materials.glass]\ndensity = 1600\n\
+             [[body]]\nname = \"wall\"\nshape = {{ half_space = {{ normal = [0, 0, 1] }} }}\n\
+             [[body]]\nname = \"post\"\nfriction = 0.5\nshape = {{ sphere = {{ radius = 1 }} }}\n{pair}"
+        )
+    };
+    let pair = "[[pair]]\nmaterial = \"glass\"\nbody = \"post\"\nfriction = { static = 0.2, kinetic = 0.1 }\nrestitution = 0.7\n";
+    let built = world(&text("dem", pair));
+    let on_post: Vec<f32> = built
+        .materials
+        .frictions_on(1, &built.bodies[1])
+        .map(|f| f.kinetic)
+        .collect();
+    assert_eq!(on_post[1], 0.1);
+    assert!((on_post[0] - (0.3f32 * 0.5).sqrt()).abs() < 1e-6, "{}", on_post[0]);
+    assert_eq!(built.materials.meeting(1, 1).restitution, Some(0.7));
+    assert_eq!(built.materials.meeting(1, 0), Default::default());
+    let warnings = parse_scene(&Document::new("scene", text("pbd", pair))).unwrap().1;
+    let messages: Vec<String> = warnings.iter().map(|w| w.message.clone()).collect();
+    assert!(
+        messages.iter().any(|m| m == "`restitution` has no effect with pbd"),
+        "{messages:?}"
+    );
+    for (pair, wanted) in [
+        (
+            "[[pair]]\nfriction = 1\n",
+            "pair must have the key `materials`, or `material` and `body`",
+        ),
+        (
+            "[[pair]]\nmaterial = \"sand\"\nfriction = 1\n",
+            "pair must have the key `materials`, or `material` and `body`",
+        ),
+        (
+            "[[pair]]\nmaterials = [\"sand\", \"glass\"]\n",
+            "pair must have the key `friction`",
+        ),
+        (
+            "[[pair]]\nmaterial = \"sand\"\nbody = \"post\"\n",
+            "`friction`, `restitution` or `rolling_friction`",
+        ),
+        ("[[pair]]\nmaterial = \"sand\"\nbody = \"pots\"\nfriction = 1\n", "pots"),
+        (
+            "[[pair]]\nmaterial = \"sandy\"\nbody = \"post\"\nfriction = 1\n",
+            "sandy",
+        ),
+        (
+            "[[pair]]\nmaterials = [\"sand\", \"glass\"]\nbody = \"post\"\nfriction = 1\n",
+            "body",
+        ),
+    ] {
+        let problems = parse_scene(&Document::new("scene", text("dem", pair)))
+            .unwrap_err()
+            .to_string();
+        assert!(problems.contains(wanted), "{pair}: {problems}");
+    }
+    let twice = format!("{pair}{pair}");
+    let problems = parse_scene(&Document::new("scene", text("dem", &twice))).unwrap_err();
+    assert!(problems.to_string().contains("was said before"), "{problems}");
+}
+
+#[test]
+fn a_fixed_fill_has_no_velocity_and_no_clumps() {
+    let fill = |more: &str| {
+        format!(
+            "{SAND}[[fill]]\nmaterial = \"sand\"\nradius = 0.1\nfixed = true\nshape = {{ sphere = {{ radius = 0.5 }} }}\n{more}"
+        )
+    };
+    let built = world(&fill(""));
+    assert!((0..built.guides.len()).all(|i| built.is_fixed(i)) && built.has_fixed_guides());
+    let (moving, warnings) = parse_scene(&Document::new("scene", fill("velocity = [1, 0, 0]\n"))).unwrap();
+    assert_eq!(moving.fills[0].velocity, DVec3::ZERO);
+    assert!(warnings.iter().any(|w| w.message.contains("`velocity` has no effect")));
+    // Nothing falls.
+    assert!(
+        !warnings.iter().any(|w| w.message.contains("fall for ever")),
+        "{warnings:?}"
+    );
+    let problems = parse_scene(&Document::new("scene", fill("clump = \"cube\"\n"))).unwrap_err();
+    assert!(problems.to_string().contains("cannot be clumps"), "{problems}");
+}

@@ -111,6 +111,11 @@ impl Columns {
             self.lump.push(Vec4::new(half_support, volume, 1.0 / density, 0.0));
         }
         let first = self.lump.first().copied().unwrap_or_default();
+        if world.has_fixed_guides() {
+            // What never moves is not accelerated by any stress.
+            let fixed = (0..n).filter(|&i| world.is_fixed(i));
+            fixed.for_each(|i| self.inverse_density[i] = 0.0);
+        }
         self.are_alike = self.lump.iter().all(|lump| lump.xyz() == first.xyz());
         for column in [
             &mut self.place,

@@ -312,18 +312,20 @@ fn answer<V: Vectors>(chunk: &mut Chunk<'_>, start: usize, columns: &Columns, mo
         velocity,
         wall,
         inverse_density,
+        lump,
         ..
     } = columns;
     let i = chunk.first + start;
     let count = LANES.min(chunk.pressure.len() - start);
-    assert!(i < place.len() && velocity.len() == place.len() && wall.len() == place.len());
+    assert!(i < place.len() && [velocity, wall, lump].iter().all(|column| column.len() == place.len()));
     let guides = std::array::from_fn(|l| (i + l).min(place.len() - 1) as u32);
     // SAFETY: columns are of one length, and no number is beyond it.
-    let ([x, y, z, _], [u, v, w, _], [wall_x, wall_y, wall_z, _]) = unsafe {
+    let ([x, y, z, _], [u, v, w, _], [wall_x, wall_y, wall_z, _], [_, _, own_inverse_density, _]) = unsafe {
         (
             V::gather(place.as_chunks::<1>().0, 0, &guides),
             V::gather(velocity.as_chunks::<1>().0, 0, &guides),
             V::gather(wall.as_chunks::<1>().0, 0, &guides),
+            V::gather(lump.as_chunks::<1>().0, 0, &guides),
         )
     };
     let [[xx, _, _], [_, yy, _], [_, _, zz]] = &motion.strain;
@@ -339,7 +341,10 @@ fn answer<V: Vectors>(chunk: &mut Chunk<'_>, start: usize, columns: &Columns, mo
         pass.goal,
     );
     let inverse_density = eight::<V>(inverse_density, i);
-    let wave = V::sqrt(V::max(V::mul(pressure, inverse_density), V::splat(f32::MIN_POSITIVE)));
+    let wave = V::sqrt(V::max(
+        V::mul(pressure, own_inverse_density),
+        V::splat(f32::MIN_POSITIVE),
+    ));
     let spacing = V::mul(V::splat(pass.spacing), eight::<V>(&columns.half_support, i));
     motion.inertia = V::store(V::div(spacing, wave));
     motion.response = V::store(V::mul(V::splat(TOGETHER), eight::<V>(&columns.response, i)));

@@ -53,14 +53,13 @@ pub(crate) fn soak(wetness: &[f32], columns: &mut Columns, material: &[u8], sett
         lump,
         cohesion,
         viscosity,
-        inverse_density,
         half_support,
         ..
     } = columns;
     for (i, &wetness) in wetness.iter().enumerate() {
         let material = usize::from(material[i]);
         let strongest = settings.cohesion.get(material).copied().unwrap_or_default();
-        let (volume, density) = (lump[i].y, 1.0 / inverse_density[i]);
+        let (volume, density) = (lump[i].y, 1.0 / lump[i].z);
         let tension = cohesion::TENSION * strongest * wetness;
         cohesion[i] = cohesion::attraction(tension, volume, density, 2.0 * half_support[i]).sqrt();
         let [dry, wet] = settings.viscosity.get(material).copied().unwrap_or_default();

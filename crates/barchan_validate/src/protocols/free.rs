@@ -31,6 +31,49 @@ pub(super) fn cloud(stage: &mut Stage) -> Result<Observation, Broken> {
     })
 }
 
+/// A cloud crosses periodic faces for `duration` [s]; errors of published momentum and energy against m v and m v²/2 of the start, the worst of all frames, and
+/// of the mean displacement of the guides against v t. With `shortest`, as if each displacement were the shortest.
+pub(super) fn crossings(stage: &mut Stage) -> Result<Observation, Broken> {
+    let (duration, is_shortest) = (stage.value("duration")?, stage.value("shortest")? > 0.0);
+    let first = stage.momenta();
+    let mass: f64 = stage
+        .simulation()
+        .world()
+        .guides
+        .mass
+        .iter()
+        .map(|&m| f64::from(m))
+        .sum();
+    let (mut momentum_error, mut energy_error) = (0f64, 0f64);
+    let mut gone = DVec3::ZERO;
+    let frame = stage.frame_duration();
+    while stage.time() < duration {
+        stage.advance()?;
+        let world = stage.simulation().world();
+        let (mut momentum, mut energy) = (DVec3::ZERO, 0.0);
+        for (mut velocity, &mass) in stage.velocities().into_iter().zip(&world.guides.mass) {
+            if is_shortest {
+                velocity = world.shortest_way(velocity * frame) / frame;
+            }
+            momentum += f64::from(mass) * velocity;
+            energy += 0.5 * f64::from(mass) * velocity.length_squared();
+        }
+        momentum_error = momentum_error.max(momentum.distance(first.linear) / first.linear.length());
+        energy_error = energy_error.max((energy / first.energy - 1.0).abs());
+        gone += momentum / mass * frame;
+    }
+    let wanted = first.linear / mass * stage.time();
+    Ok(Observation {
+        values: values([
+            ("momentum error", momentum_error),
+            ("energy error", 100.0 * energy_error),
+            ("drift", gone.distance(wanted) / wanted.length()),
+        ]),
+        guides: stage.guides(),
+        ..Observation::default()
+    })
+}
+
 /// A second of free fall; the error over g Σ Δt² / 2, which is 1 for symplectic Euler. Steps get shorter the faster it falls.
 pub(super) fn fall(stage: &mut Stage) -> Result<Observation, Broken> {
     // The middle of all: guides that touch push each other.

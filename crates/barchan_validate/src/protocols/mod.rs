@@ -45,6 +45,7 @@ const PROTOCOLS: &[(&str, Protocol)] = &[
     ("weigh", bed::weigh),
     ("ball", bed::ball),
     ("cloud", free::cloud),
+    ("crossings", free::crossings),
     ("fall", free::fall),
     ("flip", free::flip),
     ("grains", grains::grains),

@@ -13,6 +13,7 @@ use rayon::prelude::*;
 
 use self::periodic::PeriodicPacking;
 use super::octree::{self, Place};
+use super::seam::Seamless;
 use super::{Particles, Radii};
 use crate::Shape;
 
@@ -30,11 +31,40 @@ const SHELL: f64 = 4.0;
 
 pub(super) fn fill(shape: &dyn Shape, radii: &Radii, seed: u64, progress: &(dyn Fn(f64) + Sync)) -> Particles {
     let tile = PeriodicPacking::new(radii, tile_count(shape, radii), seed, &|part| progress(0.5 * part));
-    let mut cut = cut(shape, &tile, radii);
-    wall::settle(shape, &mut cut, &|part| progress(0.5 + 0.5 * part));
-    cut.shell.positions.append(&mut cut.interior.positions);
-    cut.shell.radii.append(&mut cut.interior.radii);
-    cut.shell
+    let mut cut = cut(shape, &tile, radii, &|_| true);
+    wall::settle(shape, [None; 3], &mut cut, &|part| progress(0.5 + 0.5 * part));
+    cut.all()
+}
+
+/// Fills a solid that goes on through periodic faces.
+pub(super) fn fill_seamless(
+    shape: &Seamless<'_>,
+    radii: &Radii,
+    seed: u64,
+    progress: &(dyn Fn(f64) + Sync),
+) -> Particles {
+    let tile = PeriodicPacking::new(radii, tile_count(shape, radii), seed, &|part| progress(0.5 * part));
+    let mut cut = cut(shape, &tile, radii, &|p| shape.is_within(p));
+    wall::settle(shape, shape.periods, &mut cut, &|part| progress(0.5 + 0.5 * part));
+    cut.all()
+}
+
+/// Moves `particles` of a solid that goes on through periodic faces apart from the images of others. Those beyond faces go.
+pub(super) fn close(
+    shape: &Seamless<'_>,
+    particles: Particles,
+    radii: &Radii,
+    progress: &(dyn Fn(f64) + Sync),
+) -> Particles {
+    let mut cut = Cut::default();
+    for (&position, &radius) in particles.positions.iter().zip(&particles.radii) {
+        if shape.is_within(position) {
+            cut.add(position, radius, shape.distance(position), SHELL * radii.max());
+        }
+    }
+    cut.near = cut.interior.len();
+    wall::settle(shape, shape.periods, &mut cut, progress);
+    cut.all()
 }
 
 /// As many as the shape's bounds need, but no more than [`TILE`], and enough for a cube of [`TILE_SIDE`].
@@ -56,7 +86,25 @@ struct Cut {
     near: usize,
 }
 
-fn cut(shape: &dyn Shape, tile: &PeriodicPacking, radii: &Radii) -> Cut {
+impl Cut {
+    /// Adds a sphere at a signed `distance` [m] from the surface, which is felt as deep as `shell` [m].
+    fn add(&mut self, position: DVec3, radius: f64, distance: f64, shell: f64) {
+        if distance > -shell {
+            self.shell.push(position, radius);
+            self.distances.push(distance);
+        } else {
+            self.interior.push(position, radius);
+        }
+    }
+
+    fn all(mut self) -> Particles {
+        self.shell.append(self.interior);
+        self.shell
+    }
+}
+
+/// Cuts `shape` out of the packing; only centres that are `kept` stay.
+fn cut(shape: &dyn Shape, tile: &PeriodicPacking, radii: &Radii, kept: &(dyn Fn(DVec3) -> bool + Sync)) -> Cut {
     let per_side = (tile.side / (4.0 * radii.max())).floor().max(1.0) as i32;
     let side = tile.side / f64::from(per_side);
     let bins = tile.bins(per_side);
@@ -77,13 +125,8 @@ fn cut(shape: &dyn Shape, tile: &PeriodicPacking, radii: &Radii) -> Cut {
                     Place::Inside => f64::NEG_INFINITY,
                     _ => shape.distance(position),
                 };
-                if distance > -KEEP * radius {
-                    continue;
-                } else if distance > -shell_depth {
-                    part.shell.push(position, radius);
-                    part.distances.push(distance);
-                } else {
-                    part.interior.push(position, radius);
+                if distance <= -KEEP * radius && kept(position) {
+                    part.add(position, radius, distance, shell_depth);
                 }
             }
             part.near = if place == Place::Inside { 0 } else { part.interior.len() };
@@ -107,7 +150,7 @@ fn cut(shape: &dyn Shape, tile: &PeriodicPacking, radii: &Radii) -> Cut {
 /// What overlaps are left over, of the smaller radius: those beyond make a sphere go.
 const LEAST_GAP: f64 = -8e-3;
 
-/// The gap [m] between two spheres, relative to the smaller radius; negative if they overlap.
-fn gap(a: (DVec3, f64), b: (DVec3, f64)) -> f64 {
-    (a.0.distance(b.0) - a.1 - b.1) / a.1.min(b.1)
+/// The gap between two spheres of radii `a` and `b` [m] whose centres are `distance` [m] apart, of the smaller radius [-]; negative if they overlap.
+fn gap(distance: f64, a: f64, b: f64) -> f64 {
+    (distance - a - b) / a.min(b)
 }

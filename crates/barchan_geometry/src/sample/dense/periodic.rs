@@ -37,7 +37,7 @@ impl PeriodicPacking {
                 .collect(),
             radii: radii.iter().map(|&r| r as f32).collect(),
             mobile: count,
-            period: Some(side as f32),
+            domain: [Some([0.0, side as f32]); 3],
         };
         relax(&mut spheres, &mut Free, TOLERANCE, STEPS, progress);
         let mut packing = Self {
@@ -59,7 +59,7 @@ impl PeriodicPacking {
             positions: self.positions.iter().map(|p| p.as_vec3()).collect(),
             radii: self.radii.iter().map(|&r| r as f32).collect(),
             mobile: self.positions.len(),
-            period: Some(self.side as f32),
+            domain: [Some([0.0, self.side as f32]); 3],
         };
         let lists = Neighbors::new(&spheres, 0.0);
         let closest = |i: usize| {

@@ -31,8 +31,16 @@ pub(super) struct Spheres {
     pub positions: Vec<Vec3>,
     pub radii: Vec<f32>,
     pub mobile: usize,
-    /// Side of the periodic cube [m], if it is one.
-    pub period: Option<f32>,
+    /// Ranges [m] of the axes that are periodic.
+    pub domain: [Option<[f32; 2]>; 3],
+}
+
+impl Spheres {
+    /// Lengths of the axes [m], infinite for those that are not periodic; none if no axis is.
+    fn periods(&self) -> Option<[f32; 3]> {
+        let length = |range: Option<[f32; 2]>| range.map_or(f32::INFINITY, |[low, high]| high - low);
+        self.domain.iter().any(Option::is_some).then(|| self.domain.map(length))
+    }
 }
 
 /// How much further than touching the neighbour lists reach, of a mean radius.
@@ -157,11 +165,12 @@ vectorised! {
 
 #[inline(always)]
 fn push_all_apart(spheres: &Spheres, lists: &Neighbors, first: usize, forces: &mut [(Vec3, f32)]) {
+    let periods = spheres.periods();
     for (i, (force, worst)) in (first..).zip(forces) {
         let own = (spheres.positions[i], spheres.radii[i]);
         (*force, *worst) = (Vec3::ZERO, 0.0);
         for others in lists.of(i).chunks(LANES) {
-            let (pushes, overlap) = pushes(spheres, own, others);
+            let (pushes, overlap) = pushes(spheres, periods, own, others);
             // One after the other, as if there were no lanes; those that are not there or do not touch add nothing.
             for l in 0..others.len() {
                 *force += Vec3::new(pushes[0][l], pushes[1][l], pushes[2][l]);
@@ -173,7 +182,12 @@ fn push_all_apart(spheres: &Spheres, lists: &Neighbors, first: usize, forces: &m
 
 /// Forces of up to sixteen spheres on the one at `x` of radius `r`, as columns, and the worst overlap.
 #[inline(always)]
-fn pushes(spheres: &Spheres, (x, r): (Vec3, f32), others: &[u32]) -> ([[f32; LANES]; 3], f32) {
+fn pushes(
+    spheres: &Spheres,
+    periods: Option<[f32; 3]>,
+    (x, r): (Vec3, f32),
+    others: &[u32],
+) -> ([[f32; LANES]; 3], f32) {
     let mut away = [[0.0; LANES]; 3];
     let mut touching = [0.0; LANES];
     for (l, &j) in others.iter().enumerate() {
@@ -183,11 +197,13 @@ fn pushes(spheres: &Spheres, (x, r): (Vec3, f32), others: &[u32]) -> ([[f32; LAN
         }
         touching[l] = r + spheres.radii[j as usize];
     }
-    if let Some(period) = spheres.period {
-        for away in away.as_flattened_mut() {
-            // Spheres wander from the cube by far less than its side.
-            let images = if away.abs() < 0.5 * period { 0.0 } else { period };
-            *away -= images.copysign(*away);
+    if let Some(periods) = periods {
+        for (away, period) in away.iter_mut().zip(periods) {
+            for away in away {
+                // Spheres wander from the domain by far less than its length.
+                let images = if away.abs() < 0.5 * period { 0.0 } else { period };
+                *away -= images.copysign(*away);
+            }
         }
     }
     let mut overlaps = [0.0; LANES];
@@ -217,10 +233,8 @@ pub(super) struct Neighbors {
 impl Neighbors {
     /// Lists of spheres closer than `skin` [m] to touching.
     pub fn new(spheres: &Spheres, skin: f32) -> Self {
-        let grid = match spheres.period {
-            Some(side) => Grid::periodic([Some(0.0..side), Some(0.0..side), Some(0.0..side)]).expect("a finite side"),
-            None => Grid::new(),
-        };
+        let ranges = spheres.domain.map(|range| range.map(|[low, high]| low..high));
+        let grid = Grid::periodic(ranges).expect("finite ranges");
         let mut found = Self {
             grid,
             lists: Lists::new(),

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::relax::{Neighbors, Spheres, Walls, relax};
 use super::{Cut, LEAST_GAP, gap};
 use crate::Shape;
-use crate::sample::Particles;
+use crate::sample::{Particles, Periods, seam};
 
 /// Overlap aimed at, of the radii's sum.
 const TOLERANCE: f32 = 3e-3;
@@ -24,8 +24,8 @@ const LOOK: u32 = 8;
 /// How deep a sphere must be, in radii, not to be asked whether it touches the surface.
 const FELT: f32 = 1.5;
 
-/// Moves the shell inside; spheres for which there is no room are removed.
-pub(super) fn settle(shape: &dyn Shape, cut: &mut Cut, progress: &(dyn Fn(f64) + Sync)) {
+/// Moves the shell inside, and apart from images through the faces of `periods`; spheres for which there is no room are removed.
+pub(super) fn settle(shape: &dyn Shape, periods: Periods, cut: &mut Cut, progress: &(dyn Fn(f64) + Sync)) {
     if cut.shell.is_empty() {
         return;
     }
@@ -37,7 +37,7 @@ pub(super) fn settle(shape: &dyn Shape, cut: &mut Cut, progress: &(dyn Fn(f64) +
         positions: cut.shell.positions.iter().chain(near).map(local).collect(),
         radii: radii.map(|&r| r as f32).collect(),
         mobile: cut.shell.len(),
-        period: None,
+        domain: [0, 1, 2].map(|axis| periods[axis].map(|range| range.map(|x| (x - origin[axis]) as f32))),
     };
     let mut walls = Surface::new(shape, origin, &spheres, &cut.distances);
     for round in 0..ROUNDS {
@@ -56,8 +56,9 @@ pub(super) fn settle(shape: &dyn Shape, cut: &mut Cut, progress: &(dyn Fn(f64) +
         retain(&mut cut.shell.radii, &stays);
         spheres.mobile = cut.shell.radii.len();
     }
-    let moved: Vec<DVec3> = spheres.positions.iter().map(|p| origin + p.as_dvec3()).collect();
-    let keep = keep(shape, &moved, &cut.shell.radii, &spheres);
+    let place = |p: &Vec3| seam::wrapped(&periods, origin + p.as_dvec3());
+    let moved: Vec<DVec3> = spheres.positions.iter().map(place).collect();
+    let keep = keep(shape, &periods, &moved, &cut.shell.radii, &spheres);
     let mut kept = Particles::default();
     for i in (0..spheres.mobile).filter(|&i| keep[i]) {
         kept.push(moved[i], cut.shell.radii[i]);
@@ -85,10 +86,13 @@ fn retain<T>(values: &mut Vec<T>, stays: &[bool]) {
 }
 
 /// Which mobile spheres lie inside and overlap nothing that is kept. The worst go first.
-fn keep(shape: &dyn Shape, positions: &[DVec3], radii: &[f64], spheres: &Spheres) -> Vec<bool> {
+fn keep(shape: &dyn Shape, periods: &Periods, positions: &[DVec3], radii: &[f64], spheres: &Spheres) -> Vec<bool> {
     let radius = |k: usize| radii.get(k).copied().unwrap_or_else(|| f64::from(spheres.radii[k]));
     let lists = Neighbors::new(spheres, 0.0);
-    let gap_between = |i: usize, j: usize| gap((positions[i], radius(i)), (positions[j], radius(j)));
+    let gap_between = |i: usize, j: usize| {
+        let way = seam::nearest(periods, positions[i] - positions[j]);
+        gap(way.length(), radius(i), radius(j))
+    };
     let mut keep: Vec<bool> = (0..spheres.mobile)
         .into_par_iter()
         .map(|i| shape.distance(positions[i]) <= -radius(i))
