@@ -23,7 +23,7 @@ pub struct Arguments {
     #[arg(long, value_name = "R")]
     radius: Option<f64>,
 
-    /// The cache that is made of files; DIR-grains if not given
+    /// The cache to make; if not given, DIR-grains for files, and DIR itself for a cache
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
 
@@ -35,7 +35,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 60.0)]
     frame_rate: f64,
 
-    /// Replace the cache that is at the output
+    /// Replace the cache that is at the output, or the grains that a cache has
     #[arg(long)]
     force: bool,
 

@@ -120,6 +120,11 @@ impl Evener {
 
     fn count(&mut self, world: &World, grains: &Grains, settled: f32) {
         let guides = &world.guides;
+        // Without grains the settled density is zero, and no density is a share of it.
+        if grains.is_empty() {
+            self.gradients.fill(Vec3::ZERO);
+            return;
+        }
         let side = SIDE * guides.radius.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
         let domain = Domain::steady(guides.len(), |i| guides.position[i], side, 16 * guides.len() + 4096);
         let n = grains.len();
