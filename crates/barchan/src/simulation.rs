@@ -100,14 +100,17 @@ impl Simulation {
     pub fn resume_watched(scene: &Scene, archive: &Archive, watch: &PhaseWatch) -> Result<Self, SimulationError> {
         let mut world = in_pool(|| scene.build_unfilled_watched(&|step| watch(Phase::Building(step))))?;
         world.load(archive)?;
+        check_radii(scene, &world)?;
         let empty = |refine| GrainRefiner::empty(registry::refine_settings(refine, scene.seed), &world);
         let mut refiner = scene.refine.as_ref().map(empty);
         if let Some(refiner) = &mut refiner {
-            refiner.load(archive)?;
+            refiner.load(&world, archive)?;
         }
         let mut simulation = Self::of_world(scene, world, refiner, None)?;
         simulation.solver.load(&simulation.world, archive)?;
-        simulation.frame = archive.get_one("simulation.frame")?;
+        let time = simulation.world.time;
+        let is_now = |frame: &u64| (*frame as f64 / scene.frame_rate - time).abs() <= TIME_ROUNDING * time.max(1.0);
+        simulation.frame = archive.get_one_fit("simulation.frame", is_now)?;
         Ok(simulation)
     }
 
@@ -318,6 +321,29 @@ fn check_finite(world: &World) -> Result<(), AdvanceError> {
             guide: guides.id[i],
             what: format!("moves at {} m/s", guides.velocity[i].length()),
             advice: "fill it nearer to the origin, or slower".to_owned(),
+        }),
+    }
+}
+
+/// Rounding of times in a checkpoint [-].
+const TIME_ROUNDING: f64 = 1e-9;
+/// Rounding of radii in a checkpoint [-].
+const RADIUS_ROUNDING: f64 = 1e-3;
+
+/// Fails if a guide of a checkpoint has a radius that the scene gives to none.
+fn check_radii(scene: &Scene, world: &World) -> Result<(), ArchiveError> {
+    let least = scene.smallest_radius().unwrap_or(f64::INFINITY) * (1.0 - RADIUS_ROUNDING);
+    let most = scene.largest_radius().unwrap_or(0.0) * (1.0 + RADIUS_ROUNDING);
+    match world
+        .guides
+        .radius
+        .iter()
+        .find(|&&r| !(least..=most).contains(&f64::from(r)))
+    {
+        None => Ok(()),
+        Some(radius) => Err(ArchiveError::Unfit {
+            name: "guides.radius".to_owned(),
+            found: format!("a radius of {radius} m"),
         }),
     }
 }

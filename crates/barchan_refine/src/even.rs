@@ -181,10 +181,10 @@ impl Evener {
     }
 
     pub fn load(&mut self, archive: &Archive) -> Result<(), ArchiveError> {
-        self.gradients = archive.get("grains.gradients")?;
-        self.agitation = archive.get("grains.agitation")?;
+        self.gradients = archive.get_f32s("grains.gradients")?;
+        self.agitation = archive.get_f32s("grains.agitation")?;
         self.was_calm.clear();
-        self.age = archive.get_one("grains.count_age")?;
+        self.age = archive.get_one_fit("grains.count_age", |age| *age < EVERY)?;
         Ok(())
     }
 }

@@ -468,10 +468,13 @@ impl Refiner for GrainRefiner {
         archive.put("grains.poses", &poses);
     }
 
-    fn load(&mut self, archive: &Archive) -> Result<(), ArchiveError> {
-        let grains = Grains::load(archive)?;
-        let counters: [u64; 2] = archive.get_one("grains.counters")?;
-        let poses: Vec<[f64; 8]> = archive.get("grains.poses")?;
+    fn load(&mut self, world: &World, archive: &Archive) -> Result<(), ArchiveError> {
+        let most = [u64::from(u32::MAX), u64::from(world.next_id)];
+        let counters: [u64; 2] = archive.get_one_fit("grains.counters", |[next_id, seeded]: &[u64; 2]| {
+            *next_id <= most[0] && *seeded <= most[1]
+        })?;
+        let grains = Grains::load(archive, counters[0] as u32, world.materials.all.len())?;
+        let poses: Vec<[f64; 8]> = archive.get_f64s("grains.poses")?;
         if poses.len() != self.poses.len() {
             return Err(ArchiveError::Unfit {
                 name: "grains.poses".to_owned(),

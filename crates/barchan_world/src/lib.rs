@@ -21,7 +21,7 @@ mod source;
 mod stopwatch;
 mod world;
 
-pub use archive::{Archive, ArchiveError};
+pub use archive::{Archive, ArchiveError, FARTHEST};
 pub use body::{Bodies, Body, BodyId, Joint, JointKind, Motion, Pose, Twist, Wrench};
 pub use boundary::Boundary;
 pub use columns::{ColumnRef, Element, gather};
