@@ -75,7 +75,7 @@ pub struct Forecast {
     pub grains: f64,
     /// Memory [bytes].
     pub memory: f64,
-    /// Size of the cache [bytes].
+    /// Size of the cache without the surfaces of bodies [bytes]: add [`mesh_bytes`](crate::mesh_bytes).
     pub cache: u64,
     /// Guides and grains, means over all frames.
     pub mean: [f64; 2],
@@ -83,8 +83,20 @@ pub struct Forecast {
 
 /// Estimates what a run of `scene` needs, or refuses it by number. Nothing is packed.
 pub fn forecast(scene: &Scene) -> Result<Forecast, ForecastError> {
+    forecast_until(scene, scene.frames(), scene.duration)
+}
+
+/// Estimates what the first `frames` frames of a run of `scene` need.
+pub fn forecast_frames(scene: &Scene, frames: u64) -> Result<Forecast, ForecastError> {
+    match frames == scene.frames() {
+        true => forecast(scene),
+        false => forecast_until(scene, frames, frames.max(1) as f64 / scene.frame_rate),
+    }
+}
+
+fn forecast_until(scene: &Scene, frames: u64, duration: f64) -> Result<Forecast, ForecastError> {
     let mut forecast = Forecast {
-        frames: scene.frames(),
+        frames,
         ..Forecast::default()
     };
     // Guides and the grains that follow them, and the part of all frames in which they are there.
@@ -108,7 +120,7 @@ pub fn forecast(scene: &Scene) -> Result<Forecast, ForecastError> {
     let mut emitted = 0.0;
     let mut seeded = 0.0;
     for (k, emitter) in scene.emitters.iter().enumerate() {
-        let [guides, per_frame] = guides_of_emitter(scene, &world, emitter);
+        let [guides, per_frame] = guides_of_emitter(scene, &world, emitter, duration);
         emitted += guides;
         let bytes = match scene.sinks.is_empty() {
             true => (spheres + emitted) * registry::guide_bytes(&scene.solver),
@@ -127,12 +139,8 @@ pub fn forecast(scene: &Scene) -> Result<Forecast, ForecastError> {
             None => 0.0,
         };
         seeded += grains;
-        let end = emitter.end.min(scene.duration);
-        add(
-            guides,
-            grains,
-            1.0 - 0.5 * (emitter.start.min(end) + end) / scene.duration,
-        );
+        let end = emitter.end.min(duration);
+        add(guides, grains, 1.0 - 0.5 * (emitter.start.min(end) + end) / duration);
     }
     if let Some(refine) = &scene.refine {
         let limit = if scene.sinks.is_empty() {
@@ -156,9 +164,9 @@ pub fn forecast(scene: &Scene) -> Result<Forecast, ForecastError> {
     Ok(forecast)
 }
 
-/// Guides that an emitter adds over the run and per frame: what it owes, or what its shape has room for in each frame.
-fn guides_of_emitter(scene: &Scene, world: &World, emitter: &Emitter) -> [f64; 2] {
-    let time = (emitter.end.min(scene.duration) - emitter.start).max(0.0);
+/// Guides that an emitter adds in `duration` [s] and per frame: what it owes, or what its shape has room for in each frame.
+fn guides_of_emitter(scene: &Scene, world: &World, emitter: &Emitter, duration: f64) -> [f64; 2] {
+    let time = (emitter.end.min(duration) - emitter.start).max(0.0);
     let density = world.materials.all[usize::from(emitter.material)].density;
     let mass = density * emitter.radii.mean_volume() / SETTLED_FRACTION;
     let settings = VolumeSettings {

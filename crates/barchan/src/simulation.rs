@@ -41,6 +41,17 @@ pub enum SimulationError {
     Archive(#[from] ArchiveError),
 }
 
+impl SimulationError {
+    /// Where the scene says what is wrong, as `scene.toml:3:1`, if that is one place.
+    pub fn place(&self) -> Option<&str> {
+        match self {
+            Self::Scene(error) => Some(error.place()),
+            Self::Forecast(error) => Some(error.place()),
+            _ => None,
+        }
+    }
+}
+
 /// A scene that is being simulated.
 pub struct Simulation {
     world: World,
@@ -69,6 +80,7 @@ impl Simulation {
 
     /// Does the same and reports to `watch` what is in progress.
     pub fn watched(scene: &Scene, watch: &PhaseWatch) -> Result<Self, SimulationError> {
+        registry::check_settings(scene)?;
         forecast(scene)?;
         let world = build(scene, watch)?;
         Self::settled(scene, world, watch)
@@ -76,6 +88,7 @@ impl Simulation {
 
     /// The same, but `prepare` may change the world that was built, and say so in the scene, before anything else sees it.
     pub fn prepared(scene: &mut Scene, prepare: impl FnOnce(&mut Scene, &mut World)) -> Result<Self, SimulationError> {
+        registry::check_settings(scene)?;
         forecast(scene)?;
         let mut world = build(scene, &|_| ())?;
         prepare(scene, &mut world);

@@ -119,26 +119,26 @@ impl GrainRefiner {
                         velocity,
                     },
                     Seeding::Volume,
-                ) => seed::fill(
+                ) => fill_if_room(seed::fill(
                     grains,
                     next_id,
                     world,
                     settings,
                     (&**shape, *packing, *material, *velocity),
                     &filled,
-                )?,
+                ))?,
                 (Source::Guides(ids), Seeding::Volume) => {
                     if let Some(cloud) = Cloud::new(world, ids) {
                         let material = world.guides.id.iter().position(|id| ids.contains(id));
                         let material = material.map_or(0, |i| world.guides.material[i]);
-                        seed::fill(
+                        fill_if_room(seed::fill(
                             grains,
                             next_id,
                             world,
                             settings,
                             (&cloud, Packing::Dense, material, Vec3::ZERO),
                             &filled,
-                        )?;
+                        ))?;
                     }
                 }
                 (Source::Points(ids), Seeding::Volume) => {
@@ -497,6 +497,14 @@ impl Refiner for GrainRefiner {
         (self.next_id, self.seeded) = (counters[0] as u32, counters[1] as u32);
         self.sorted = archive.get("grains.sorted")?;
         Ok(())
+    }
+}
+
+/// Takes a shape without room for a grain as one without grains, as with guides that are too small for them.
+fn fill_if_room(filled: Result<(), SampleError>) -> Result<(), SampleError> {
+    match filled {
+        Err(SampleError::NoRoom { .. }) => Ok(()),
+        other => other,
     }
 }
 

@@ -222,13 +222,16 @@ pub fn sample_volume(
     progress: &(dyn Fn(f64) + Sync),
 ) -> Result<Particles, SampleError> {
     estimate_volume(shape, settings)?;
-    let particles = match settings.packing {
+    let mut particles = match settings.packing {
         Packing::Random => random::fill(shape, &settings.radii, settings.seed, progress),
         Packing::Lattice => lattice::fill(shape, &settings.radii, settings.seed, progress),
         Packing::Dense => dense::fill(shape, &settings.radii, settings.seed, progress),
     };
     if particles.is_empty() {
-        return Err(no_room(shape, settings));
+        // A packing may miss the only position in a narrow shape.
+        let radius = settings.radii.min();
+        let room = octree::room_for(shape, radius).ok_or_else(|| no_room(shape, settings))?;
+        particles.push(room, radius);
     }
     progress(1.0);
     Ok(particles)
