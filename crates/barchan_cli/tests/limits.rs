@@ -140,7 +140,7 @@ fn check_refuses_what_run_refuses_and_nothing_else() {
         (
             fill("") + sand + "shape = { sphere = { radius = 0.1 } }\n",
             0,
-            "about 1 guide",
+            "about 1 guide,",
         ),
         (
             fill("") + sand + "shape = { torus = { major = 0.5, minor = 0.04 } }\n",
@@ -191,5 +191,43 @@ fn check_refuses_what_run_refuses_and_nothing_else() {
         let said = String::from_utf8(run.stderr).unwrap();
         assert_eq!(run.status.code(), Some(code), "{text}\n{said}");
         assert!(code == 0 || said.contains(reason), "{text}\n{said}");
+    }
+}
+
+#[test]
+fn missing_folders_are_made_and_blocked_ones_are_failures_of_the_work() {
+    let folder = folder();
+    let shape = "{ sphere = { radius = 0.1 } }";
+    fs::write(folder.path().join("file"), "").unwrap();
+    let render = |output: &'static str| {
+        vec![
+            "render", "s.toml", "--frames", "1", "--size", "64x48", "--engine", "cpu", "-o", output,
+        ]
+    };
+    for (output, words) in [
+        (
+            "a/b/x.ply",
+            vec!["sample", shape, "--radius", "0.05", "-o", "a/b/x.ply"],
+        ),
+        ("c/d/x.png", render("c/d/x.png")),
+        ("e/f/x.mp4", render("e/f/x.mp4")),
+        ("g/h", render("g/h")),
+        ("i/j", vec!["run", "s.toml", "--frames", "1", "-o", "i/j"]),
+    ] {
+        let done = barchan(&folder, &words);
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert!(
+            done.status.success() && folder.path().join(output).exists(),
+            "{words:?}: {said}"
+        );
+        // The same below a file.
+        let blocked = format!("file/{output}");
+        let words: Vec<&str> = words
+            .iter()
+            .map(|word| if *word == output { &blocked } else { *word })
+            .collect();
+        let failed = barchan(&folder, &words);
+        let said = String::from_utf8_lossy(&failed.stderr);
+        assert_eq!(failed.status.code(), Some(1), "{words:?}: {said}");
     }
 }

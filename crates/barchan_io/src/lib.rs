@@ -15,7 +15,7 @@ mod values;
 mod vtp;
 mod xyz;
 
-pub use atomic::{WriteError, write_atomically};
+pub use atomic::{WriteError, make_parent, write_atomically};
 pub use cache::{
     Cache, CacheError, CacheFolder, CacheSettings, CacheWriter, FrameEntry, FrameStats, GrainsWriter, Manifest, Part,
     Run, Staging, WriteReport, folder_bytes, has_checkpoint, read_checkpoint, write_checkpoint,

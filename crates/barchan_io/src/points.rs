@@ -148,9 +148,10 @@ fn extensions() -> String {
     all.join(", ")
 }
 
-/// Whether [`write_points`] could write to `path`: the format is known and the folder takes files.
+/// Whether [`write_points`] could write to `path`: the format is known and the folder, made if it is missing, takes files.
 pub fn check_writable(path: &Path) -> Result<(), PointFileError> {
     PointFormat::of_path(path)?;
+    atomic::make_parent(path)?;
     atomic::check_writable(path)?;
     Ok(())
 }
