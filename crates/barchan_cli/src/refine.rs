@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use barchan::geometry::text::counted;
+use barchan::geometry::text::{counted, short};
 use barchan::io::CacheError;
 use barchan::refining::{RefineOptions, RefiningError, refine};
 use clap::Args;
@@ -72,12 +72,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     if let Some(radius) = arguments.guide_radius.filter(|r| !(1e-9..=1e6).contains(r)) {
         return Err(Failure::input(format!(
-            "--guide-radius must be from 1e-9 to 1e6 m, got {radius}"
+            "--guide-radius must be from 1e-9 to 1e6 m, got {}",
+            short(radius)
         )));
     }
     if let Some(height) = arguments.floor.filter(|z| !(-1e9..=1e9).contains(z)) {
         return Err(Failure::input(format!(
-            "--floor must be from -1e9 to 1e9 m, got {height}"
+            "--floor must be from -1e9 to 1e9 m, got {}",
+            short(height)
         )));
     }
     let scene = arguments.scene.as_ref().map(|scene| SceneArguments {

@@ -231,3 +231,47 @@ fn missing_folders_are_made_and_blocked_ones_are_failures_of_the_work() {
         assert_eq!(failed.status.code(), Some(1), "{words:?}: {said}");
     }
 }
+
+#[test]
+fn messages_are_short_and_say_only_what_holds() {
+    let folder = folder();
+    let shape = "{ sphere = { radius = 1 } }";
+    for (words, reason) in [
+        (vec!["sample", shape, "-o", "p.ply", "--radius", "1e308"], "1e308"),
+        (
+            vec!["sample", shape, "-o", "p.ply", "--radius", "1e-308"],
+            "--radius must be from 1e-12 to 1e9 m",
+        ),
+        (
+            vec![
+                "sample",
+                shape,
+                "-o",
+                "p.ply",
+                "--radius",
+                "0.1",
+                "--surface",
+                "--offset=-1e308",
+            ],
+            "--offset must be from -1e9 to 1e9 m, got -1e308",
+        ),
+        (vec!["refine", ".", "--floor", "1e308"], "got 1e308"),
+        (vec!["render", "s.toml", "--fov", "1e308"], "got 1e308"),
+    ] {
+        let output = barchan(&folder, &words);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
+        assert!(said.contains(reason) && said.len() < 200, "{words:?}: {said}");
+    }
+    // A run that is refused does not start from the beginning.
+    fs::write(folder.path().join("fine.toml"), SCENE.replace("0.02", "1e-5")).unwrap();
+    let output = barchan(&folder, &["run", "fine.toml", "-o", "c", "--resume"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.code() == Some(2) && !said.contains("no checkpoint"),
+        "{said}"
+    );
+    let output = barchan(&folder, &["check", "s.toml", "--set", "duration=0.01"]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("; 1 frame, "), "{said}");
+}

@@ -109,13 +109,13 @@ impl Particles {
 #[non_exhaustive]
 pub enum SampleError {
     /// A radius that is none.
-    #[error("the particle radius must be a number above 0 m and up to 1e15 m, got {radius}")]
+    #[error("the particle radius must be a number above 0 m and up to 1e15 m, got {}", short(*.radius))]
     Radius {
         /// What was given [m].
         radius: f64,
     },
     /// A range from larger to smaller.
-    #[error("the smallest radius ({min} m) exceeds the largest ({max} m)")]
+    #[error("the smallest radius ({} m) exceeds the largest ({} m)", short(*.min), short(*.max))]
     RadiusRange {
         /// Smallest radius [m].
         min: f64,
@@ -123,7 +123,7 @@ pub enum SampleError {
         max: f64,
     },
     /// A weight that is none.
-    #[error("the weight of radius {radius} m must be a finite number, 0 or more, got {weight}")]
+    #[error("the weight of radius {} m must be a finite number, 0 or more, got {}", short(*.radius), short(*.weight))]
     Weight {
         /// The radius it belongs to [m].
         radius: f64,
