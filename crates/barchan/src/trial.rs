@@ -1,7 +1,7 @@
 //! The start of a run, tried without running it.
 
 use barchan_scene::Scene;
-use barchan_world::World;
+use barchan_world::{Refiner, World};
 
 use crate::forecast::{Forecast, forecast};
 use crate::registry;
@@ -16,7 +16,7 @@ const MOST: [f64; 2] = [3000.0, 30_000.0];
 /// differ from estimates, and only counted if they are many. Nothing settles. Returns the world and what a run needs.
 pub fn try_start(scene: &Scene) -> Result<(World, Forecast), SimulationError> {
     registry::check_settings(scene)?;
-    let mut needs = forecast(scene)?;
+    let needs = forecast(scene)?;
     if needs.filled > MOST[0] {
         let mut world = scene.build_unfilled()?;
         registry::check_bodies(scene, &mut world)?;
@@ -24,9 +24,11 @@ pub fn try_start(scene: &Scene) -> Result<(World, Forecast), SimulationError> {
     }
     let world = scene.build()?;
     registry::solver(scene, &world)?;
+    let mut grains = needs.seeded.round() as usize;
     if needs.grains <= MOST[1] && scene.settle() <= 0.0 {
-        registry::refiner(scene, &world, &|_| ()).map_err(Box::new)?;
+        let refiner = registry::refiner(scene, &world, &|_| ()).map_err(Box::new)?;
+        grains = refiner.map_or(0, |refiner| refiner.len());
     }
-    needs.filled = world.guides.len() as f64;
+    let needs = needs.with_start(scene, world.guides.len(), grains);
     Ok((world, needs))
 }

@@ -12,12 +12,15 @@ use crate::progress::Progress;
 
 /// Prints how large the cache of a run will be, as `check` estimates it, and warns if the disk has no room for it.
 pub fn report(progress: &Progress, scene: &Scene, dir: &Path, now: &Now) {
-    let cache = |frames| forecast_frames(scene, frames).map_or(0, |needs| needs.cache);
+    let needs = |frames| forecast_frames(scene, frames).unwrap_or_default();
     let left = now.frames.saturating_sub(now.frame);
     // The surfaces of bodies are written already. Frames that a resumed run has too.
     let (needed, written) = match now.frame {
-        0 => (cache(now.frames), folder_bytes(&dir.join("meshes")).unwrap_or(0)),
-        done => (cache(now.frames).saturating_sub(cache(done)), 0),
+        0 => {
+            let needs = needs(now.frames).with_start(scene, now.guides, now.grains);
+            (needs.cache, folder_bytes(&dir.join("meshes")).unwrap_or(0))
+        }
+        done => (needs(now.frames).cache.saturating_sub(needs(done).cache), 0),
     };
     progress.say(&format!(
         "cache: about {} per frame, {} for {}",

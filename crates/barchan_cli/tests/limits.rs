@@ -143,14 +143,14 @@ fn check_refuses_what_run_refuses_and_nothing_else() {
             "about 1 guide,",
         ),
         (
-            fill("") + sand + "shape = { torus = { major = 0.5, minor = 0.04 } }\n",
+            fill("") + sand + "shape = { sphere = { radius = 0.04 } }\n",
             2,
-            "no particle of radius 0.05 m fits",
+            "no guide of radius 0.05 m fits",
         ),
-        // Few guides in a box have more room than many, and kernels as wide.
+        // Guides that lie loosely have kernels as wide as their share of the box.
         (
             fill("solver.kind = \"sph\"\nperiodic = { x = [-0.5, 0.5] }")
-                + "[[fill]]\nmaterial = \"sand\"\nradius = 0.1\nshape = { box = { size = [0.8, 0.8, 0.8] } }\n",
+                + "[[fill]]\nmaterial = \"sand\"\nradius = 0.1\npacking = \"random\"\nshape = { box = { size = [0.8, 0.8, 0.8] } }\n",
             2,
             "a periodic range of 1.000e0 m is shorter than two kernels",
         ),
