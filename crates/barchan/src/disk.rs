@@ -1,8 +1,11 @@
 //! Disk space of a cache, estimated before it is written, and what a disk has left.
 
+use std::io::{self, Write};
 use std::path::Path;
 
+use barchan_geometry::mesh::write_ply;
 use barchan_scene::Output;
+use barchan_world::World;
 
 // Measured on built-in scenes with moving sand (`column` with each solver, `hourglass`, `splash`); sand at rest takes less.
 /// Bytes per guide in a frame. Solvers differ by their columns: 25 (pbd), 29 (sph), 36 (dem).
@@ -40,6 +43,29 @@ pub fn cache_bytes_per_frame(guides: u64, grains: u64, bodies: u64, output: &Out
 pub fn cache_bytes(frames: u64, guides: u64, grains: u64, bodies: u64, output: &Output) -> u64 {
     let checkpoint = guides as f64 * CHECKPOINT[0] + grains as f64 * CHECKPOINT[1];
     (frames as f64 * cache_bytes_per_frame(guides, grains, bodies, output) as f64 + checkpoint) as u64
+}
+
+/// Returns the bytes of the surfaces of bodies in a cache.
+pub fn mesh_bytes(world: &World) -> u64 {
+    let mut count = Count(0);
+    for body in world.bodies.iter().filter(|body| body.shape.bounds().is_finite()) {
+        write_ply(&body.surface, &mut count).expect("counting does not fail");
+    }
+    count.0
+}
+
+/// Counts what is written to it.
+struct Count(u64);
+
+impl Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Returns the bytes that this process may still write to the disk that holds `path`; none where the system does not report it.

@@ -73,18 +73,52 @@ pub struct Forecast {
     pub emitted: f64,
     /// Grains in all.
     pub grains: f64,
+    /// Grains at the start.
+    pub seeded: f64,
     /// Memory [bytes].
     pub memory: f64,
-    /// Size of the cache [bytes].
+    /// Size of the cache without the surfaces of bodies [bytes]: add [`mesh_bytes`](crate::mesh_bytes).
     pub cache: u64,
     /// Guides and grains, means over all frames.
     pub mean: [f64; 2],
 }
 
+impl Forecast {
+    /// Takes the counts of guides and grains that are there at the start in place of the estimated ones.
+    #[must_use]
+    pub fn with_start(mut self, scene: &Scene, guides: usize, grains: usize) -> Self {
+        let more = [guides as f64 - self.filled, grains as f64 - self.seeded];
+        self.mean = [0, 1].map(|k| (self.mean[k] + more[k]).max(0.0));
+        self.grains += more[1];
+        (self.filled, self.seeded) = (guides as f64, grains as f64);
+        self.cache = self.size(scene);
+        self
+    }
+
+    /// Size of the cache [bytes].
+    fn size(&self, scene: &Scene) -> u64 {
+        let [guides, grains] = self.mean.map(|count| count as u64);
+        let bodies = scene.bodies.len() as u64;
+        cache_bytes(self.frames + 1, guides, grains, bodies, &scene.output)
+    }
+}
+
 /// Estimates what a run of `scene` needs, or refuses it by number. Nothing is packed.
 pub fn forecast(scene: &Scene) -> Result<Forecast, ForecastError> {
+    forecast_until(scene, scene.frames(), scene.duration)
+}
+
+/// Estimates what the first `frames` frames of a run of `scene` need.
+pub fn forecast_frames(scene: &Scene, frames: u64) -> Result<Forecast, ForecastError> {
+    match frames == scene.frames() {
+        true => forecast(scene),
+        false => forecast_until(scene, frames, frames.max(1) as f64 / scene.frame_rate),
+    }
+}
+
+fn forecast_until(scene: &Scene, frames: u64, duration: f64) -> Result<Forecast, ForecastError> {
     let mut forecast = Forecast {
-        frames: scene.frames(),
+        frames,
         ..Forecast::default()
     };
     // Guides and the grains that follow them, and the part of all frames in which they are there.
@@ -106,9 +140,9 @@ pub fn forecast(scene: &Scene) -> Result<Forecast, ForecastError> {
     }
     let world = scene.sample();
     let mut emitted = 0.0;
-    let mut seeded = 0.0;
+    let mut poured = 0.0;
     for (k, emitter) in scene.emitters.iter().enumerate() {
-        let [guides, per_frame] = guides_of_emitter(scene, &world, emitter);
+        let [guides, per_frame] = guides_of_emitter(scene, &world, emitter, duration);
         emitted += guides;
         let bytes = match scene.sinks.is_empty() {
             true => (spheres + emitted) * registry::guide_bytes(&scene.solver),
@@ -126,13 +160,9 @@ pub fn forecast(scene: &Scene) -> Result<Forecast, ForecastError> {
             Some(refine) => guides * grains_per_guide(refine, &emitter.radii),
             None => 0.0,
         };
-        seeded += grains;
-        let end = emitter.end.min(scene.duration);
-        add(
-            guides,
-            grains,
-            1.0 - 0.5 * (emitter.start.min(end) + end) / scene.duration,
-        );
+        poured += grains;
+        let end = emitter.end.min(duration);
+        add(guides, grains, 1.0 - 0.5 * (emitter.start.min(end) + end) / duration);
     }
     if let Some(refine) = &scene.refine {
         let limit = if scene.sinks.is_empty() {
@@ -140,25 +170,19 @@ pub fn forecast(scene: &Scene) -> Result<Forecast, ForecastError> {
         } else {
             f64::INFINITY
         };
-        refuse_grains(scene, refine, seeded, GRAIN_BYTES, limit)?;
+        refuse_grains(scene, refine, poured, GRAIN_BYTES, limit)?;
     }
     (forecast.filled, forecast.emitted) = (filled, emitted);
+    forecast.seeded = forecast.grains - poured;
     forecast.memory =
         BASE_BYTES + (spheres + emitted) * registry::guide_bytes(&scene.solver) + forecast.grains * GRAIN_BYTES;
-    let [guides, grains] = forecast.mean.map(|count| count as u64);
-    forecast.cache = cache_bytes(
-        forecast.frames + 1,
-        guides,
-        grains,
-        scene.bodies.len() as u64,
-        &scene.output,
-    );
+    forecast.cache = forecast.size(scene);
     Ok(forecast)
 }
 
-/// Guides that an emitter adds over the run and per frame: what it owes, or what its shape has room for in each frame.
-fn guides_of_emitter(scene: &Scene, world: &World, emitter: &Emitter) -> [f64; 2] {
-    let time = (emitter.end.min(scene.duration) - emitter.start).max(0.0);
+/// Guides that an emitter adds in `duration` [s] and per frame: what it owes, or what its shape has room for in each frame.
+fn guides_of_emitter(scene: &Scene, world: &World, emitter: &Emitter, duration: f64) -> [f64; 2] {
+    let time = (emitter.end.min(duration) - emitter.start).max(0.0);
     let density = world.materials.all[usize::from(emitter.material)].density;
     let mass = density * emitter.radii.mean_volume() / SETTLED_FRACTION;
     let settings = VolumeSettings {

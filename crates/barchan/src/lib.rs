@@ -52,17 +52,19 @@ pub mod running;
 pub mod sampling;
 mod simulation;
 mod stage;
+mod trial;
 mod wires;
 
 pub use coloring::{Coloring, Span};
-pub use disk::{cache_bytes, cache_bytes_per_frame, free_bytes};
-pub use forecast::{Forecast, ForecastError, forecast};
+pub use disk::{cache_bytes, cache_bytes_per_frame, free_bytes, mesh_bytes};
+pub use forecast::{Forecast, ForecastError, forecast, forecast_frames};
 pub use look::{FIT, Look, LookError, Show, Viewpoint, read_frame};
 pub use names::file_name;
 pub use phase::{BuildTimes, Phase, PhaseWatch};
 pub use registry::{SolverError, check_settings, doubts, natural_step};
 pub use simulation::{Record, Simulation, SimulationError};
 pub use stage::{Stage, StageError};
+pub use trial::try_start;
 
 pub use {
     barchan_geometry as geometry, barchan_io as io, barchan_neighbors as neighbors, barchan_refine as refine,

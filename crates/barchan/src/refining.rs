@@ -31,13 +31,13 @@ pub struct RefineOptions {
     pub dir: PathBuf,
     /// Radius of the grains [m]; that of the scene, or a third of the guides' if none is given.
     pub radius: Option<f64>,
-    /// The cache that is made of files; `DIR-grains` if none is given. A cache gets its grains where it is.
+    /// The cache that is made. If none is given, files make `DIR-grains`, and a cache gets its grains where it is.
     pub output: Option<PathBuf>,
     /// Radius of guides [m] whose files say none.
     pub guide_radius: Option<f64>,
     /// Files per second [1/s].
     pub frame_rate: f64,
-    /// Replace the cache that is where one is made of files.
+    /// Replace the cache at the output, or the grains of the cache that is refined where it is.
     pub force: bool,
     /// The scene that guides move in, for its bodies, materials and periodic axes; that of a cache if none is given.
     pub scene: Option<Document>,
@@ -92,6 +92,12 @@ pub enum RefiningError {
         /// The cache.
         path: PathBuf,
     },
+    /// Grains for a cache that has some.
+    #[error("{} has grains already: replace them with --force, or make another cache with -o", path.display())]
+    HasGrains {
+        /// The cache.
+        path: PathBuf,
+    },
     /// The scene, or what stands beside it, has mistakes.
     #[error("{0}")]
     Text(Diagnostics),
@@ -129,8 +135,14 @@ pub fn refine(options: &RefineOptions, progress: &mut dyn FnMut(usize, usize)) -
 }
 
 fn refine_cache(options: &RefineOptions, progress: &mut dyn FnMut(usize, usize)) -> Result<Refined, RefiningError> {
-    let folder = CacheFolder::open(&options.dir)?;
+    let source = CacheFolder::open(&options.dir)?;
     let cache = Cache::open(&options.dir)?;
+    let other = options.output.as_ref().filter(|output| !is_same(output, &options.dir));
+    let target = other.map(|output| claim(output, options.force)).transpose()?;
+    if target.is_none() && !options.force && cache.frames().iter().any(|entry| entry.grains.is_some()) {
+        let path = options.dir.clone();
+        return Err(RefiningError::HasGrains { path });
+    }
     let Surroundings {
         scene,
         mut world,
@@ -138,7 +150,11 @@ fn refine_cache(options: &RefineOptions, progress: &mut dyn FnMut(usize, usize))
         ..
     } = Surroundings::of(options, Some(&cache))?;
     let guided: Vec<_> = cache.frames().iter().filter(|f| f.guides.is_some()).cloned().collect();
-    let mut writer = GrainsWriter::open(folder, scene.output.compact)?;
+    let dir = other.unwrap_or(&options.dir).clone();
+    let mut writer = match target {
+        Some(target) => GrainsWriter::copy(&cache, target, scene.output.compact)?,
+        None => GrainsWriter::open(source, scene.output.compact)?,
+    };
     let mut chain = Chain::new(options.clone(), scene);
     for (done, entry) in guided.iter().enumerate() {
         let points = of_table(&cache.read_guides(entry.frame)?);
@@ -149,7 +165,23 @@ fn refine_cache(options: &RefineOptions, progress: &mut dyn FnMut(usize, usize))
         progress(done + 1, guided.len());
     }
     writer.finish()?;
-    Ok(chain.done(options.dir.clone(), guided.len(), warnings))
+    Ok(chain.done(dir, guided.len(), warnings))
+}
+
+/// Locks the folder of a cache to be made.
+fn claim(dir: &Path, force: bool) -> Result<CacheFolder, RefiningError> {
+    CacheFolder::create(dir, force).map_err(|error| match error {
+        CacheError::Exists { path } => RefiningError::Exists { path },
+        error => error.into(),
+    })
+}
+
+/// Whether two paths lead to one folder.
+fn is_same(a: &Path, b: &Path) -> bool {
+    match (a.canonicalize(), b.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => false,
+    }
 }
 
 fn refine_files(options: &RefineOptions, progress: &mut dyn FnMut(usize, usize)) -> Result<Refined, RefiningError> {
@@ -191,11 +223,10 @@ fn refine_files(options: &RefineOptions, progress: &mut dyn FnMut(usize, usize))
         first_frame: 0,
         files: BTreeMap::new(),
     };
-    let folder = CacheFolder::create(&dir, options.force).map_err(|error| match error {
-        CacheError::Exists { path } => RefiningError::Exists { path },
-        error => error.into(),
-    })?;
-    let mut writer = CacheWriter::create_in(folder, run, CacheSettings::default())?;
+    let folder = claim(&dir, options.force)?;
+    // A series that turns out to be bad leaves nothing behind, and replaces nothing.
+    let staging = folder.stage()?;
+    let mut writer = CacheWriter::create(staging.dir(), run, CacheSettings::default())?;
     let mut chain = Chain::new(options.clone(), scene.clone());
     for (number, file) in files.iter().enumerate() {
         let points = read_points(file)?;
@@ -206,7 +237,9 @@ fn refine_files(options: &RefineOptions, progress: &mut dyn FnMut(usize, usize))
         }
         let table = chain.go_on(&mut world, &points, time, file)?;
         if number == 0 {
-            Stage::new(&scene, &world).save(&dir).map_err(CacheError::from)?;
+            Stage::new(&scene, &world)
+                .save(staging.dir())
+                .map_err(CacheError::from)?;
         }
         let grains = table.len();
         let mut stats = Stats::of_guides(&world, &chain.velocities);
@@ -223,6 +256,7 @@ fn refine_files(options: &RefineOptions, progress: &mut dyn FnMut(usize, usize))
         progress(number + 1, files.len());
     }
     writer.finish()?;
+    folder.adopt(&staging)?;
     Ok(chain.done(dir, files.len(), warnings))
 }
 
@@ -538,11 +572,16 @@ impl Chain {
         Ok(GrainRefiner::new(settings, world, &[all])?)
     }
 
-    fn done(self, dir: PathBuf, frames: usize, warnings: Vec<String>) -> Refined {
+    fn done(self, dir: PathBuf, frames: usize, mut warnings: Vec<String>) -> Refined {
+        let grains = self.refiner.as_ref().map_or(0, Refiner::len);
+        if grains == 0 {
+            let what = "there are no grains: none of this radius has room in the sand and outside of bodies";
+            warnings.push(what.to_owned());
+        }
         Refined {
             dir,
             frames,
-            grains: self.refiner.as_ref().map_or(0, Refiner::len),
+            grains,
             grain_ms: self.total / frames.max(1) as f64,
             warnings,
         }

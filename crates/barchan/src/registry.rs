@@ -102,6 +102,14 @@ pub fn check_settings(scene: &Scene) -> Result<(), SolverError> {
     solver(&bare, &scene.sample()).map(drop)
 }
 
+/// Refuses what the solver of `scene` would of the bodies of `world`, which gets the guides of [`Scene::sample`].
+pub(crate) fn check_bodies(scene: &Scene, world: &mut World) -> Result<(), SolverError> {
+    let mut bare = scene.clone();
+    bare.fills.clear();
+    world.guides = scene.sample().guides;
+    solver(&bare, world).map(drop)
+}
+
 /// Longest time step [s] that `solver` takes where none is asked for, for guides of `diameter` [m] under `gravity` [m/s²]; nothing of
 /// a solver that is not there.
 pub fn natural_step(solver: &str, diameter: f64, gravity: f64) -> Option<f64> {
@@ -163,6 +171,14 @@ fn sph(scene: &Scene, world: &World) -> Result<Box<dyn Solver>, SolverError> {
         return Err(refused(reason));
     }
     let mut settings = sph_settings(&scene.solver_settings, scene.frame_rate);
+    let support = f64::from(settings.support) * widest_spacing(world);
+    let ranges = world.periodic.iter().flatten();
+    if let Some([low, high]) = ranges.into_iter().find(|[low, high]| high - low < 2.0 * support) {
+        return Err(refused(format!(
+            "a periodic range of {:.3e} m is shorter than two kernels of {support:.3e} m: widen it, or make guides smaller",
+            high - low
+        )));
+    }
     let cohesion = scene.contacts.iter().map(|c| c.cohesion.unwrap_or_default() as f32);
     settings.cohesion = cohesion.collect();
     let viscosity = |c: &ContactProperties| {
@@ -178,6 +194,13 @@ fn sph(scene: &Scene, world: &World) -> Result<Box<dyn Solver>, SolverError> {
     let bodies = Dynamics::new(world).map_err(|error| refused(error.to_string()))?;
     let solver = SphSolver::new(settings, bodies).map_err(|error| refused(error.to_string()))?;
     Ok(Box::new(solver))
+}
+
+/// Side of the cube that holds the share of a guide in the bulk [m], of the largest share.
+fn widest_spacing(world: &World) -> f64 {
+    let guides = world.guides.mass.iter().zip(&world.guides.material);
+    let volumes = guides.map(|(&mass, &m)| f64::from(mass) / world.materials.all[usize::from(m)].density);
+    volumes.fold(0.0, f64::max).cbrt()
 }
 
 fn sph_settings(given: &Settings, frame_rate: f64) -> SphSettings {

@@ -46,6 +46,17 @@ pub enum SimulationError {
 /// Observer of the frames of settling, with the world of each.
 pub type Record<'a> = dyn FnMut(Frame, &World) + 'a;
 
+impl SimulationError {
+    /// Where the scene says what is wrong, as `scene.toml:3:1`, if that is one place.
+    pub fn place(&self) -> Option<&str> {
+        match self {
+            Self::Scene(error) => Some(error.place()),
+            Self::Forecast(error) => Some(error.place()),
+            _ => None,
+        }
+    }
+}
+
 /// A scene that is being simulated.
 pub struct Simulation {
     world: World,
@@ -74,6 +85,7 @@ impl Simulation {
 
     /// Does the same and reports to `watch` what is in progress.
     pub fn watched(scene: &Scene, watch: &PhaseWatch) -> Result<Self, SimulationError> {
+        registry::check_settings(scene)?;
         forecast(scene)?;
         let world = build(scene, watch)?;
         Self::settled(scene, world, watch, None)
@@ -89,6 +101,7 @@ impl Simulation {
 
     /// The same, but `prepare` may change the world that was built, and say so in the scene, before anything else sees it.
     pub fn prepared(scene: &mut Scene, prepare: impl FnOnce(&mut Scene, &mut World)) -> Result<Self, SimulationError> {
+        registry::check_settings(scene)?;
         forecast(scene)?;
         let mut world = build(scene, &|_| ())?;
         prepare(scene, &mut world);
@@ -132,14 +145,17 @@ impl Simulation {
     pub fn resume_watched(scene: &Scene, archive: &Archive, watch: &PhaseWatch) -> Result<Self, SimulationError> {
         let mut world = in_pool(|| scene.build_unfilled_watched(&|step| watch(Phase::Building(step))))?;
         world.load(archive)?;
+        check_radii(scene, &world)?;
         let empty = |refine| GrainRefiner::empty(registry::refine_settings(refine, scene.seed), &world);
         let mut refiner = scene.refine.as_ref().map(empty);
         if let Some(refiner) = &mut refiner {
-            refiner.load(archive)?;
+            refiner.load(&world, archive)?;
         }
         let mut simulation = Self::of_world(scene, world, refiner, None)?;
         simulation.solver.load(&simulation.world, archive)?;
-        simulation.frame = archive.get_one("simulation.frame")?;
+        let time = simulation.world.time;
+        let is_now = |frame: &u64| (*frame as f64 / scene.frame_rate - time).abs() <= TIME_ROUNDING * time.max(1.0);
+        simulation.frame = archive.get_one_fit("simulation.frame", is_now)?;
         Ok(simulation)
     }
 
@@ -320,6 +336,29 @@ fn check_finite(world: &World) -> Result<(), AdvanceError> {
             guide: guides.id[i],
             what: format!("moves at {} m/s", guides.velocity[i].length()),
             advice: "fill it nearer to the origin, or slower".to_owned(),
+        }),
+    }
+}
+
+/// Rounding of times in a checkpoint [-].
+const TIME_ROUNDING: f64 = 1e-9;
+/// Rounding of radii in a checkpoint [-].
+const RADIUS_ROUNDING: f64 = 1e-3;
+
+/// Fails if a guide of a checkpoint has a radius that the scene gives to none.
+fn check_radii(scene: &Scene, world: &World) -> Result<(), ArchiveError> {
+    let least = scene.smallest_radius().unwrap_or(f64::INFINITY) * (1.0 - RADIUS_ROUNDING);
+    let most = scene.largest_radius().unwrap_or(0.0) * (1.0 + RADIUS_ROUNDING);
+    match world
+        .guides
+        .radius
+        .iter()
+        .find(|&&r| !(least..=most).contains(&f64::from(r)))
+    {
+        None => Ok(()),
+        Some(radius) => Err(ArchiveError::Unfit {
+            name: "guides.radius".to_owned(),
+            found: format!("a radius of {radius} m"),
         }),
     }
 }

@@ -47,6 +47,35 @@ keys = [{{ time = 0, at = [0, 0, 0.55] }}, {{ time = 1, at = [0, 0, 0.19] }}]
 }
 
 #[test]
+fn guides_that_a_piston_presses_into_the_floor_stop_the_run() {
+    // Half a meter of sand pressed to two centimeters: a third of the centers would lie below the floor.
+    let mut simulation = simulation(
+        r#"
+duration = 1
+[materials.sand]
+density = 1600
+[[fill]]
+material = "sand"
+radius = 0.05
+shape = { box = { size = [0.9, 0.9, 0.5] }, at = [0, 0, 0.3] }
+[[body]]
+name = "tray"
+shape = { subtract = [ { box = { size = [1.4, 1.4, 2] }, at = [0, 0, 0.8] }, { box = { size = [1, 1, 2] }, at = [0, 0, 1] } ] }
+[[body]]
+name = "piston"
+motion = "scripted"
+shape = { box = { size = [0.98, 0.98, 0.4] } }
+keys = [{ time = 0, at = [0, 0, 1] }, { time = 1, at = [0, 0, 0.22] }]
+"#,
+    );
+    let stopped = (0..60).find_map(|_| simulation.advance().err());
+    assert!(matches!(stopped, Some(SimulationError::Advance(_))), "{stopped:?}");
+    let world = simulation.world();
+    let inside = (0..world.guides.len()).filter(|&i| world.place(i).z < 0.0).count();
+    assert!(inside <= 3, "{inside} of {} guides below the floor", world.guides.len());
+}
+
+#[test]
 fn sand_that_falls_is_as_fast_in_short_frames_as_gravity_and_its_packing_make_it() {
     let fastest = |rate: f64| {
         let text = format!(

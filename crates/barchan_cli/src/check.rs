@@ -2,7 +2,7 @@
 
 use barchan::geometry::text::counted;
 use barchan::scene::{BUILT_IN, Diagnostic, Document, Place, Severity, parse_scene, schema};
-use barchan::{Forecast, check_settings, doubts, forecast};
+use barchan::{Forecast, doubts, mesh_bytes, try_start};
 use clap::Args;
 use serde_json::json;
 
@@ -37,16 +37,12 @@ pub fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     items.iter().for_each(|item| found.print(item));
     if let Some(scene) = &scene {
         doubts(scene).iter().for_each(|item| found.print(item));
-        if let Err(reason) = check_settings(scene) {
-            found.refuse(None, &reason.to_string());
-        }
-        // Bodies are made as for a run, guides only counted.
-        if let Err(reason) = scene.build_unfilled() {
-            found.refuse(Some(reason.place()), &reason.to_string());
-        }
-        match forecast(scene) {
-            Ok(needs) => print_needs(&needs, arguments.json),
-            Err(reason) => found.refuse(Some(reason.place()), &reason.to_string()),
+        match try_start(scene) {
+            Ok((world, mut needs)) => {
+                needs.cache += mesh_bytes(&world);
+                print_needs(&needs, arguments.json);
+            }
+            Err(reason) => found.refuse(reason.place(), &reason.to_string()),
         }
     }
     found.finish()
@@ -147,16 +143,23 @@ fn print_needs(needs: &Forecast, is_json: bool) {
         false => String::new(),
     };
     say!(
-        "about {} guides{of_emitters}, {} grains, {} of memory; {} frames, {} of cache",
-        about(guides),
-        about(needs.grains),
+        "about {}{of_emitters}, {}, {} of memory; {}, {} of cache",
+        about_counted(guides, "guide"),
+        about_counted(needs.grains, "grain"),
         size(needs.memory as u64),
-        needs.frames,
+        counted(needs.frames, "frame"),
         size(needs.cache)
     );
     if let Some(free) = memory::available().filter(|&free| needs.memory > free as f64) {
         tell!("warning: {} of memory are free", size(free));
     }
+}
+
+/// A number to three digits, with its noun.
+fn about_counted(count: f64, noun: &str) -> String {
+    let text = about(count);
+    let ending = if text == "1" { "" } else { "s" };
+    format!("{text} {noun}{ending}")
 }
 
 /// A number to three digits.

@@ -173,6 +173,8 @@ impl Film<'_> {
                     new.push(frame.number, &stage.draw(&frame, &look, renderer).map_err(failure)?)?;
                 }
             }
+            // Frames so far were not drawn, and these images took the time of many.
+            progress.change_pace();
             Ok(true)
         })?;
         match reel {

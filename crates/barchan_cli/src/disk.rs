@@ -3,22 +3,29 @@
 use std::path::Path;
 
 use barchan::geometry::text::counted;
+use barchan::io::folder_bytes;
 use barchan::running::Progress as Now;
 use barchan::scene::Scene;
-use barchan::{cache_bytes, cache_bytes_per_frame, free_bytes};
+use barchan::{forecast_frames, free_bytes};
 
 use crate::progress::Progress;
 
-/// Prints how large the cache of a run will be, and warns if the disk has no room for it.
+/// Prints how large the cache of a run will be, as `check` estimates it, and warns if the disk has no room for it.
 pub fn report(progress: &Progress, scene: &Scene, dir: &Path, now: &Now) {
-    let (guides, grains, bodies) = (now.guides as u64, now.grains as u64, scene.bodies.len() as u64);
-    let frame = cache_bytes_per_frame(guides, grains, bodies, &scene.output);
+    let needs = |frames| forecast_frames(scene, frames).unwrap_or_default();
     let left = now.frames.saturating_sub(now.frame);
-    let needed = cache_bytes(left, guides, grains, bodies, &scene.output);
+    // The surfaces of bodies are written already. Frames that a resumed run has too.
+    let (needed, written) = match now.frame {
+        0 => {
+            let needs = needs(now.frames).with_start(scene, now.guides, now.grains);
+            (needs.cache, folder_bytes(&dir.join("meshes")).unwrap_or(0))
+        }
+        done => (needs(now.frames).cache.saturating_sub(needs(done).cache), 0),
+    };
     progress.say(&format!(
         "cache: about {} per frame, {} for {}",
-        size(frame),
-        size(needed),
+        size(needed / left.max(1)),
+        size(needed + written),
         counted(left, "frame")
     ));
     if let Some(free) = free_bytes(dir).filter(|free| *free < needed) {

@@ -21,9 +21,29 @@ pub fn trim() {
     }
 }
 
-/// Memory that could be used now [bytes].
+/// Memory that could be used now [bytes]: what the system has, or what it allows this process.
 pub fn available() -> Option<u64> {
-    field("/proc/meminfo", "MemAvailable:")
+    let free = field("/proc/meminfo", "MemAvailable:");
+    free.into_iter().chain(allowed()).min()
+}
+
+/// Memory that a limit of this process (`ulimit -v`) leaves [bytes]; none without a limit.
+fn allowed() -> Option<u64> {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        let mut limit = libc::rlimit {
+            rlim_cur: 0,
+            rlim_max: 0,
+        };
+        // SAFETY: the structure outlives the call.
+        let failed = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) } != 0;
+        if failed || limit.rlim_cur == libc::RLIM_INFINITY {
+            return None;
+        }
+        Some(limit.rlim_cur.saturating_sub(field("/proc/self/status", "VmSize:")?))
+    }
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    None
 }
 
 /// The most memory that this process has used so far [bytes].

@@ -65,6 +65,11 @@ impl Progress {
         }))
     }
 
+    /// Forgets how fast the work went: what follows has another pace.
+    pub fn change_pace(&self) {
+        self.0.state().estimate = Estimate::default();
+    }
+
     /// Shows that `share` of the work is done, 0 to 1.
     pub fn tell(&self, share: f64) {
         self.0.show(

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use barchan::geometry::text::counted;
+use barchan::geometry::text::{counted, short};
 use barchan::io::CacheError;
 use barchan::refining::{RefineOptions, RefiningError, refine};
 use clap::Args;
@@ -23,7 +23,7 @@ pub struct Arguments {
     #[arg(long, value_name = "R")]
     radius: Option<f64>,
 
-    /// The cache that is made of files; DIR-grains if not given
+    /// The cache to make; if not given, DIR-grains for files, and DIR itself for a cache
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
 
@@ -35,7 +35,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 60.0)]
     frame_rate: f64,
 
-    /// Replace the cache that is at the output
+    /// Replace the cache that is at the output, or the grains that a cache has
     #[arg(long)]
     force: bool,
 
@@ -72,12 +72,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     if let Some(radius) = arguments.guide_radius.filter(|r| !(1e-9..=1e6).contains(r)) {
         return Err(Failure::input(format!(
-            "--guide-radius must be from 1e-9 to 1e6 m, got {radius}"
+            "--guide-radius must be from 1e-9 to 1e6 m, got {}",
+            short(radius)
         )));
     }
     if let Some(height) = arguments.floor.filter(|z| !(-1e9..=1e9).contains(z)) {
         return Err(Failure::input(format!(
-            "--floor must be from -1e9 to 1e9 m, got {height}"
+            "--floor must be from -1e9 to 1e9 m, got {}",
+            short(height)
         )));
     }
     let scene = arguments.scene.as_ref().map(|scene| SceneArguments {

@@ -11,10 +11,11 @@ use barchan::scene::Scene;
 use barchan::{Coloring, Look, LookError, Stage, file_name};
 use clap::Args;
 
+use crate::disk::size;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
-use crate::use_threads;
+use crate::{memory, use_threads};
 use options::LookArguments;
 pub use reel::{Reel, Target, write_png};
 pub use source::{CacheSource, SceneSource, Source};
@@ -68,6 +69,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.fps.is_some_and(|fps| !(1.0..=1e3).contains(&fps)) {
         return Err(Failure::input("--fps must be from 1 to 1000 frames a second"));
     }
+    check_memory(look.size, memory::available())?;
     let target = arguments.output.as_deref().map_or(Ok(Target::Movie), Target::of)?;
     if arguments.frame.is_some() && target != Target::Picture {
         return Err(Failure::input("--frame needs a picture: -o FILE.png"));
@@ -117,6 +119,22 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Memory per pixel of a picture being drawn [bytes]: 38 were measured at 2048x2048 and 4096x4096.
+const PIXEL_BYTES: u64 = 40;
+
+/// Refuses a picture that would need more than the `free` memory [bytes].
+fn check_memory([width, height]: [u32; 2], free: Option<u64>) -> Result<(), Failure> {
+    let needed = u64::from(width) * u64::from(height) * PIXEL_BYTES;
+    match free.filter(|&free| needed > free) {
+        None => Ok(()),
+        Some(free) => Err(Failure::input(format!(
+            "--size: a picture of {width}x{height} pixels needs {} of memory, {} are free: take a smaller one",
+            size(needed),
+            size(free)
+        ))),
+    }
+}
+
 fn open(arguments: &Arguments, look: &Look, progress: &Progress) -> Result<Box<dyn Source>, Failure> {
     let path = Path::new(&arguments.what);
     if path.is_dir() {
@@ -154,5 +172,23 @@ fn movie_failure(error: MovieError) -> Failure {
     match error {
         MovieError::FrameRate { .. } => Failure::input(error.to_string()),
         _ => Failure::run(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_that_memory_cannot_hold_is_refused_by_number() {
+        let refused = check_memory([16_384, 16_384], Some(6_000_000_000))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            refused.contains("16384x16384 pixels needs 10.7 GB of memory, 6.0 GB are free"),
+            "{refused}"
+        );
+        assert!(check_memory([1280, 720], Some(6_000_000_000)).is_ok());
+        assert!(check_memory([16_384, 16_384], None).is_ok());
     }
 }

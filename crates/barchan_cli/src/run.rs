@@ -75,16 +75,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let progress = Progress::new("simulating");
     let interrupt = Interrupt::listen(&progress)?;
-    if options.resume && !has_checkpoint(&options.dir) {
-        progress.say(&format!(
-            "no checkpoint in {}: starting from the beginning",
-            options.dir.display()
-        ));
-    }
+    let begins_again = options.resume && !has_checkpoint(&options.dir);
     let phases = |phase| progress.tell_phase(phase);
     let mut is_first = true;
     let report = simulate(&scene, &options, &phases, &mut |now| {
         if std::mem::take(&mut is_first) {
+            if begins_again {
+                let dir = options.dir.display();
+                progress.say(&format!("no checkpoint in {dir}: starting from the beginning"));
+            }
             disk::report(&progress, &scene, &options.dir, &now);
         }
         interrupt.begin_frames();

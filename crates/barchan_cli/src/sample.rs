@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use barchan::geometry::mesh::MeshReport;
 use barchan::geometry::sample::{Packing, Radii, VolumeSettings};
-use barchan::geometry::text::counted;
+use barchan::geometry::text::{counted, short};
 use barchan::io::{self, PointFileError, Points, Values};
 use barchan::sampling::{Cover, Fill, Solid, cover, fill};
 use clap::Args;
@@ -122,6 +122,12 @@ fn run_fill(arguments: &Arguments, solid: &Solid, radii: Radii, memory_limit: u6
 }
 
 fn run_cover(arguments: &Arguments, solid: &Solid, radii: &Radii, memory_limit: u64) -> Result<(), Failure> {
+    if !(-LARGEST..=LARGEST).contains(&arguments.offset) {
+        let offset = short(arguments.offset);
+        return Err(Failure::input(format!(
+            "--offset must be from -1e9 to 1e9 m, got {offset}"
+        )));
+    }
     if radii.min() != radii.max() {
         return Err(Failure::input("--surface takes one --radius, not a range or a list"));
     }
@@ -235,16 +241,20 @@ fn write(arguments: &Arguments, points: &Points) -> Result<(), Failure> {
     io::write_points(&arguments.output, points).map_err(write_failure)
 }
 
-/// Maps what could not be written to an exit code: a path that cannot be is wrong input, all else a failure of the work.
+/// Maps what could not be written to an exit code: a folder in place of a file is wrong input, all else a failure of the work.
 fn write_failure(error: PointFileError) -> Failure {
-    use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
     match &error {
-        PointFileError::Write(refused) if !matches!(refused.reason.kind(), NotFound | IsADirectory | NotADirectory) => {
+        PointFileError::Write(refused) if refused.reason.kind() != std::io::ErrorKind::IsADirectory => {
             Failure::run(error.to_string())
         }
         _ => Failure::input(error.to_string()),
     }
 }
+
+/// Smallest radius of a particle [m]: its volume is still a number.
+const SMALLEST: f64 = 1e-12;
+/// Largest radius and offset [m].
+const LARGEST: f64 = 1e9;
 
 /// `0.01`, `0.01..0.02` or `0.01:3,0.02:1`.
 fn parse_radii(text: &str) -> Result<Radii, Failure> {
@@ -254,6 +264,10 @@ fn parse_radii(text: &str) -> Result<Radii, Failure> {
                 "--radius: `{part}` is not a number; allowed: 0.01, 0.01..0.02 or 0.01:3,0.02:1"
             ))
         })
+    };
+    let bounded = |radii: Radii| match radii.min() >= SMALLEST && radii.max() <= LARGEST {
+        true => Ok(radii),
+        false => Err(Failure::input("--radius must be from 1e-12 to 1e9 m")),
     };
     let radii = if let Some((min, max)) = text.split_once("..") {
         Radii::range(number(min)?, number(max)?)
@@ -266,7 +280,7 @@ fn parse_radii(text: &str) -> Result<Radii, Failure> {
     } else {
         Radii::one(number(text)?)
     };
-    radii.map_err(|error| Failure::input(format!("--radius: {error}")))
+    bounded(radii.map_err(|error| Failure::input(format!("--radius: {error}")))?)
 }
 
 fn as_warning(text: &str) -> String {

@@ -228,3 +228,110 @@ fn exports_that_cannot_be_written_are_failures_of_the_work() {
         assert_eq!(code, 2, "{kind}: {said}");
     }
 }
+
+/// A scene whose sand lies between 0 and 0.3 m.
+const HEAP: &str = "duration = 1\n[materials.sand]\ndensity = 1600\n[[fill]]\nmaterial = \"sand\"\nradius = 0.05\n\
+    packing = \"lattice\"\nshape = { box = { size = [0.3, 0.3, 0.3] }, at = [0, 0, 0.2] }\n\
+    [[body]]\nname = \"ground\"\nshape = { half_space = { normal = [0, 0, 1] } }\n";
+
+/// Every file below a folder with its bytes, locks left out.
+fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            all.extend(contents(&path));
+        } else if !path.ends_with(".barchan.lock") {
+            all.push((path.to_string_lossy().into_owned(), fs::read(&path).unwrap()));
+        }
+    }
+    all.sort();
+    all
+}
+
+#[test]
+fn a_cache_without_room_for_grains_gets_none_and_a_warning() {
+    let folder = tempdir().unwrap();
+    let at = folder.path();
+    fs::write(at.join("heap.toml"), HEAP).unwrap();
+    done(at, &["run", "heap.toml", "-o", "cache", "--frames", "6"]);
+    // All sand lies below this floor.
+    let said = done(at, &["refine", "cache", "--radius", "0.03", "--floor", "1"]);
+    assert!(
+        said.contains("0 grains") && said.contains("there are no grains"),
+        "{said}"
+    );
+    done(at, &["info", "cache"]);
+    assert!(column(at, "cache", "grains", 6, "z").is_empty());
+}
+
+#[test]
+fn a_cache_is_refined_where_it_is_once_or_elsewhere() {
+    let folder = tempdir().unwrap();
+    let at = folder.path();
+    fs::write(at.join("heap.toml"), HEAP).unwrap();
+    done(at, &["run", "heap.toml", "-o", "cache", "--frames", "3"]);
+    let bare = contents(&at.join("cache"));
+
+    let said = done(at, &["refine", "cache", "--radius", "0.02", "-o", "other"]);
+    assert!(said.contains("in other"), "{said}");
+    assert_eq!(contents(&at.join("cache")), bare, "only the copy has grains");
+    let grains = column(at, "other", "grains", 3, "z").len();
+    assert!(grains > 50, "{grains}");
+    for part in ["guides", "bodies", "meshes"] {
+        let bytes = |cache: &str| -> Vec<Vec<u8>> {
+            let files = contents(&at.join(cache).join(part));
+            files.into_iter().map(|(_, bytes)| bytes).collect()
+        };
+        assert_eq!(bytes("other"), bytes("cache"), "{part}");
+    }
+
+    done(at, &["refine", "cache", "--radius", "0.02", "-o", "./cache"]);
+    assert_eq!(column(at, "cache", "grains", 3, "z").len(), grains);
+    let refined = contents(&at.join("cache"));
+    for (words, reason) in [
+        (&["refine", "cache", "--radius", "0.025"][..], "has grains already"),
+        (&["refine", "cache", "-o", "other"], "is a cache already"),
+        // A third file that cannot be read, after two frames were refined.
+        (
+            &["refine", "cache", "--radius", "0.025", "--force"],
+            "000002.arrow is damaged",
+        ),
+    ] {
+        let broken = reason.contains("damaged");
+        let guides = at.join("cache/guides/000002.arrow");
+        let good = fs::read(&guides).unwrap();
+        if broken {
+            fs::write(&guides, &good[..good.len() / 2]).unwrap();
+        }
+        let (code, said) = barchan(at, words);
+        assert!(code == 2 && said.contains(reason), "{words:?}: {code}: {said}");
+        fs::write(&guides, &good).unwrap();
+        assert_eq!(contents(&at.join("cache")), refined, "{words:?}");
+    }
+    done(at, &["refine", "cache", "--radius", "0.025", "--force"]);
+    let fewer = column(at, "cache", "grains", 3, "z").len();
+    assert!(fewer < grains, "{fewer} of {grains}");
+}
+
+#[test]
+fn files_that_cannot_be_refined_leave_nothing_behind() {
+    let folder = files((0..3).map(|k| (format!("f{k}.csv"), block(0.0, 0.0))));
+    let at = folder.path();
+    let bad = |words: &[&str]| {
+        let (code, said) = barchan(at, &[&["refine", "files"][..], words].concat());
+        assert_eq!(code, 2, "{words:?}: {said}");
+    };
+    bad(&["--radius", "-1"]);
+    assert!(!at.join("files-grains").exists());
+    fs::write(at.join("files/f2.csv"), "id,x,y,z,radius\n0,0,0,0,-1\n").unwrap();
+    bad(&["--radius", "0.01"]);
+    assert!(!at.join("files-grains").exists());
+    fs::write(at.join("files/f2.csv"), block(0.0, 0.0)).unwrap();
+    done(at, &["refine", "files", "--radius", "0.01"]);
+    let before = contents(&at.join("files-grains"));
+    bad(&["--radius", "-1", "--force"]);
+    bad(&["--radius", "0.01"]);
+    assert_eq!(contents(&at.join("files-grains")), before);
+    assert!(!at.join("files-grains/.barchan.part").exists());
+}

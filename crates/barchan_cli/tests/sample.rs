@@ -308,11 +308,16 @@ fn shapes_that_are_none_are_refused_with_their_place() {
 fn places_that_cannot_be_written_are_refused() {
     let folder = tempdir().unwrap();
     let to = |file: &'static str| [BALL, "--radius", "0.01", "-o", file];
-    refused(&folder, &to("nowhere/points.ply"), &["nowhere"]);
     refused(&folder, &to("points.step"), &["points.step", ".ply"]);
     refused(&folder, &to("points"), &[".ply"]);
     fs::create_dir(folder.path().join("folder.ply")).unwrap();
     refused(&folder, &to("folder.ply"), &["folder.ply"]);
+    // A folder is made for what can be written only.
+    refused(
+        &folder,
+        &["nowhere.obj", "--radius", "0.01", "-o", "new/points.ply"],
+        &["nowhere.obj"],
+    );
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::DemSettings;
 use crate::cpu::grains::{Grain, SPHERE};
 use crate::cpu::past::NEW;
 use crate::cpu::rows::{FIXED_MASS, Row};
-use crate::state::{State, is_published, permute};
+use crate::state::{State, far, is_published, permute};
 
 impl DemSettings {
     /// Which clump guide `id` is.
@@ -82,7 +82,9 @@ impl State {
 
     pub(crate) fn load_grains(world: &World, settings: &DemSettings, archive: &Archive) -> Result<Self, ArchiveError> {
         let ids: Vec<u32> = archive.get("dem.ids")?;
-        let all: Vec<[f64; 13]> = archive.get("dem.grains")?;
+        let all: Vec<[f64; 13]> = archive.get_fit("dem.grains", |n: &[f64; 13]| {
+            n.iter().all(|x| x.abs() <= far()) && DQuat::from_slice(&n[9..]).is_normalized()
+        })?;
         if ids.len() != all.len() || ids != world.guides.id {
             return Err(ArchiveError::Unfit {
                 name: "dem.grains".to_owned(),

@@ -16,7 +16,7 @@ use crate::state::State;
 /// Cells of the curve that orders spheres, of the mean radius [-].
 const CELL: f64 = 2.0;
 /// An overlap above this, of a radius [-], is no contact any more.
-const DEEPEST: f64 = 1.0;
+pub(crate) const DEEPEST: f64 = 1.0;
 
 impl DemSolver {
     /// Takes over the world, sorts spheres, and prepares what stays the same over a frame.

@@ -1,7 +1,7 @@
 //! Spheres in double precision, in the world's order.
 
 use barchan_geometry::clump::Clump;
-use barchan_world::{Archive, ArchiveError, Guides, World};
+use barchan_world::{Archive, ArchiveError, FARTHEST, Guides, World};
 use glam::{DVec3, Vec3};
 
 use crate::DemSettings;
@@ -176,7 +176,7 @@ impl State {
             return Self::load_grains(world, settings, archive);
         }
         let ids: Vec<u32> = archive.get("dem.ids")?;
-        let all: Vec<[f64; 9]> = archive.get("dem.spheres")?;
+        let all: Vec<[f64; 9]> = archive.get_fit("dem.spheres", |n: &[f64; 9]| n.iter().all(|x| x.abs() <= far()))?;
         if ids.len() != all.len() || ids != world.guides.id {
             return Err(ArchiveError::Unfit {
                 name: "dem.spheres".to_owned(),
@@ -198,6 +198,11 @@ impl State {
         state.rows.push(Row::FAR);
         Ok(state)
     }
+}
+
+/// Largest coordinate [m], speed [m/s] and spin [1/s] that a checkpoint may hold.
+pub(crate) fn far() -> f64 {
+    f64::from(FARTHEST)
 }
 
 /// Puts value `order[k]` at place `k`, cycle by cycle: a copy of all of them would be the most memory there is at once.

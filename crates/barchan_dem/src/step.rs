@@ -20,6 +20,7 @@ use crate::cpu::rules::{Dampings, Rules};
 use crate::cpu::surface::{Placed, Surface};
 use crate::cpu::walls::Solids;
 use crate::cpu::{CHUNK, forces};
+use crate::frame::DEEPEST;
 use crate::settings::{Integrator, SettingsError};
 use crate::state::State;
 
@@ -399,15 +400,17 @@ impl Solver for DemSolver {
 
     fn load(&mut self, world: &World, archive: &Archive) -> Result<(), ArchiveError> {
         let state = State::load(world, &self.settings, archive)?;
-        let past = Past::load(archive, state.spheres())?;
-        let owed: Vec<[f64; 6]> = archive.get("dem.owed")?;
+        let bodies = world.bodies.len() * world.places_of_bodies();
+        let past = Past::load(archive, state.spheres(), bodies)?;
+        let owed: Vec<[f64; 6]> = archive.get_f64s("dem.owed")?;
         let wrench = |v: &[f64; 6]| Wrench {
             force: DVec3::from_slice(&v[..3]),
             torque: DVec3::from_slice(&v[3..]),
         };
         self.impulses = owed.iter().map(wrench).collect();
-        self.deepest = archive.get_one("dem.deepest")?;
-        self.adaptive.next = archive.get_one("dem.step")?;
+        self.deepest = archive.get_one_fit("dem.deepest", |deepest| (0.0..=DEEPEST).contains(deepest))?;
+        self.adaptive.next =
+            archive.get_one_fit("dem.step", |step: &f64| *step == 0.0 || (1e-12..1e9).contains(step))?;
         // As the saved dynamics knew it: bodies may have been held while sand settled.
         self.dynamics.load(world, archive)?;
         (self.state, self.past) = (state, Some(past));

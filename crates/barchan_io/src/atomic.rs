@@ -39,6 +39,17 @@ pub fn write_atomically(
     })
 }
 
+/// Makes the folder that the file at `path` is to be in, if it is missing.
+pub fn make_parent(path: &Path) -> Result<(), WriteError> {
+    match path.parent() {
+        None => Ok(()),
+        Some(folder) => fs::create_dir_all(folder).map_err(|reason| WriteError {
+            path: path.to_owned(),
+            reason,
+        }),
+    }
+}
+
 /// Whether a file could be written at `path`: tells early what would fail late.
 pub fn check_writable(path: &Path) -> Result<(), WriteError> {
     let beside = beside(path);

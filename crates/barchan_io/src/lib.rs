@@ -15,10 +15,10 @@ mod values;
 mod vtp;
 mod xyz;
 
-pub use atomic::{WriteError, write_atomically};
+pub use atomic::{WriteError, make_parent, write_atomically};
 pub use cache::{
     Cache, CacheError, CacheFolder, CacheSettings, CacheWriter, FrameEntry, FrameStats, GrainsWriter, Manifest, Part,
-    Run, WriteReport, folder_bytes, has_checkpoint, read_checkpoint, write_checkpoint,
+    Run, Staging, WriteReport, folder_bytes, has_checkpoint, read_checkpoint, write_checkpoint,
 };
 pub use export::{EXPORTERS, ExportError, Exporter, export};
 pub use points::{Column, POINT_FORMATS, PointFileError, PointFormat, Points, Precision, check_writable, write_points};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use glam::DVec3;
 use thiserror::Error;
 
-use crate::{Values, WriteError, atomic, csv, ply, vtp, write_atomically, xyz};
+use crate::{Values, WriteError, atomic, csv, make_parent, ply, vtp, write_atomically, xyz};
 
 /// Particles to be written: a position each, and columns of the same length.
 #[derive(Clone, Debug)]
@@ -148,16 +148,27 @@ fn extensions() -> String {
     all.join(", ")
 }
 
-/// Whether [`write_points`] could write to `path`: the format is known and the folder takes files.
+/// Whether [`write_points`] could write to `path`: the format is known, and the folder takes files. For a folder that is missing,
+/// the one above it that is there must take them.
 pub fn check_writable(path: &Path) -> Result<(), PointFileError> {
     PointFormat::of_path(path)?;
-    atomic::check_writable(path)?;
+    let is_there = |folder: &&Path| folder.as_os_str().is_empty() || folder.exists();
+    let above = path.ancestors().skip(1).find(is_there).unwrap_or(Path::new(""));
+    let tried = match path.is_dir() {
+        true => path.to_owned(),
+        false => above.join(path.file_name().unwrap_or_default()),
+    };
+    atomic::check_writable(&tried).map_err(|error| WriteError {
+        path: path.to_owned(),
+        ..error
+    })?;
     Ok(())
 }
 
-/// Writes particles in the format that `path` ends in; the file is there whole or not at all.
+/// Writes particles in the format that `path` ends in; the file is there whole or not at all. Makes its folder if that is missing.
 pub fn write_points(path: &Path, points: &Points) -> Result<(), PointFileError> {
     let format = PointFormat::of_path(path)?;
+    make_parent(path)?;
     write_atomically(path, |out| (format.write)(out, points))?;
     Ok(())
 }

@@ -25,8 +25,9 @@ use crate::settings::natural_step;
 const MOST_STEPS: f64 = 10_000.0;
 /// Most steps of a frame that `step` and the guides' size may ask for [-].
 const MOST_ASKED: f64 = 1e6;
-/// Overlap from which on guides have been crushed, of a radius [-]: at 2 their centers coincide.
-const CRUSHED: f32 = 1.5;
+/// Overlap from which on guides have been crushed, of a radius [-], as with discrete elements: with a body, the center lies inside it; with another
+/// guide, on its surface.
+const CRUSHED: f32 = 1.0;
 
 /// Sand rests where no body moves, and less than this share of guides [-] moves faster than this, of √(g d) [-].
 const REST_SHARE: f32 = 0.02;

@@ -346,13 +346,15 @@ impl Solver for PbdSolver {
     }
 
     fn load(&mut self, world: &World, archive: &Archive) -> Result<(), ArchiveError> {
-        let ids: Vec<u32> = archive.get("pbd.ids")?;
-        let last_step = archive.get_one("pbd.last_step")?;
-        self.last_overlap = archive.get_one("pbd.last_overlap")?;
-        self.layers = archive.get_one("pbd.layers")?;
+        let ids: Vec<u32> = archive.get_ids("pbd.ids", world.next_id)?;
+        let is_fit = |number: f64| (0.0..1e9).contains(&number);
+        let last_step = archive.get_one_fit("pbd.last_step", |step| is_fit(*step))?;
+        self.last_overlap = archive.get_one_fit("pbd.last_overlap", |overlap: &f32| overlap.is_finite())?;
+        self.layers = archive.get_one_fit("pbd.layers", |layers: &f32| is_fit(f64::from(*layers)))?;
         let sleep = Sleep::load(ids.len(), archive)?;
         let candidates = memory::load_pairs(ids.len(), archive)?;
-        let walls = memory::load_walls(ids.len(), archive)?;
+        let bodies = world.bodies.len() * world.places_of_bodies();
+        let walls = memory::load_walls(ids.len(), bodies, archive)?;
         memory::load_ways(ids.len(), &mut self.columns, archive)?;
         self.motion.load(world, archive)?;
         self.is_bare = true;

@@ -120,6 +120,11 @@ impl Evener {
 
     fn count(&mut self, world: &World, grains: &Grains, settled: f32) {
         let guides = &world.guides;
+        // Without grains the settled density is zero, and no density is a share of it.
+        if grains.is_empty() {
+            self.gradients.fill(Vec3::ZERO);
+            return;
+        }
         let side = SIDE * guides.radius.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
         let domain = Domain::steady(guides.len(), |i| guides.position[i], side, 16 * guides.len() + 4096);
         let n = grains.len();
@@ -176,10 +181,10 @@ impl Evener {
     }
 
     pub fn load(&mut self, archive: &Archive) -> Result<(), ArchiveError> {
-        self.gradients = archive.get("grains.gradients")?;
-        self.agitation = archive.get("grains.agitation")?;
+        self.gradients = archive.get_f32s("grains.gradients")?;
+        self.agitation = archive.get_f32s("grains.agitation")?;
         self.was_calm.clear();
-        self.age = archive.get_one("grains.count_age")?;
+        self.age = archive.get_one_fit("grains.count_age", |age| *age < EVERY)?;
         Ok(())
     }
 }

@@ -77,14 +77,14 @@ impl Grains {
         archive.put("grains.material", &self.material);
     }
 
-    /// Takes back what [`save`](Self::save) stored.
-    pub fn load(archive: &Archive) -> Result<Self, ArchiveError> {
-        let column = |k: usize| archive.get(&format!("grains.{k}"));
+    /// Takes back what [`save`](Self::save) stored: grains with ids below `next_id`, of so many `materials`.
+    pub fn load(archive: &Archive, next_id: u32, materials: usize) -> Result<Self, ArchiveError> {
+        let column = |k: usize| archive.get_near(&format!("grains.{k}"));
         let grains = Self {
             position: [column(0)?, column(1)?, column(2)?],
             velocity: [column(3)?, column(4)?, column(5)?],
-            id: archive.get("grains.id")?,
-            material: archive.get("grains.material")?,
+            id: archive.get_ids("grains.id", next_id)?,
+            material: archive.get_fit("grains.material", |&m: &u8| usize::from(m) < materials)?,
         };
         let lengths = grains.position.iter().chain(&grains.velocity).map(Vec::len);
         match lengths.chain([grains.material.len()]).all(|n| n == grains.id.len()) {

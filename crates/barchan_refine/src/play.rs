@@ -1,6 +1,6 @@
 //! Guides with play: what rests on them rests.
 
-use barchan_world::{Archive, ArchiveError, World};
+use barchan_world::{Archive, ArchiveError, FARTHEST, World};
 use glam::{DVec3, IVec3, Vec3};
 use rayon::prelude::*;
 
@@ -162,7 +162,8 @@ impl Play {
     }
 
     pub fn load(&mut self, archive: &Archive) -> Result<(), ArchiveError> {
-        self.anchors = archive.get("grains.anchors")?;
+        let far = f64::from(FARTHEST);
+        self.anchors = archive.get_fit("grains.anchors", |anchor: &DVec3| anchor.abs().max_element() <= far)?;
         self.stayed.clear();
         Ok(())
     }

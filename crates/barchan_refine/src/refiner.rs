@@ -119,26 +119,26 @@ impl GrainRefiner {
                         velocity,
                     },
                     Seeding::Volume,
-                ) => seed::fill(
+                ) => fill_if_room(seed::fill(
                     grains,
                     next_id,
                     world,
                     settings,
                     (&**shape, *packing, *material, *velocity),
                     &filled,
-                )?,
+                ))?,
                 (Source::Guides(ids), Seeding::Volume) => {
                     if let Some(cloud) = Cloud::new(world, ids) {
                         let material = world.guides.id.iter().position(|id| ids.contains(id));
                         let material = material.map_or(0, |i| world.guides.material[i]);
-                        seed::fill(
+                        fill_if_room(seed::fill(
                             grains,
                             next_id,
                             world,
                             settings,
                             (&cloud, Packing::Dense, material, Vec3::ZERO),
                             &filled,
-                        )?;
+                        ))?;
                     }
                 }
                 (Source::Points(ids), Seeding::Volume) => {
@@ -468,10 +468,13 @@ impl Refiner for GrainRefiner {
         archive.put("grains.poses", &poses);
     }
 
-    fn load(&mut self, archive: &Archive) -> Result<(), ArchiveError> {
-        let grains = Grains::load(archive)?;
-        let counters: [u64; 2] = archive.get_one("grains.counters")?;
-        let poses: Vec<[f64; 8]> = archive.get("grains.poses")?;
+    fn load(&mut self, world: &World, archive: &Archive) -> Result<(), ArchiveError> {
+        let most = [u64::from(u32::MAX), u64::from(world.next_id)];
+        let counters: [u64; 2] = archive.get_one_fit("grains.counters", |[next_id, seeded]: &[u64; 2]| {
+            *next_id <= most[0] && *seeded <= most[1]
+        })?;
+        let grains = Grains::load(archive, counters[0] as u32, world.materials.all.len())?;
+        let poses: Vec<[f64; 8]> = archive.get_f64s("grains.poses")?;
         if poses.len() != self.poses.len() {
             return Err(ArchiveError::Unfit {
                 name: "grains.poses".to_owned(),
@@ -494,6 +497,14 @@ impl Refiner for GrainRefiner {
         (self.next_id, self.seeded) = (counters[0] as u32, counters[1] as u32);
         self.sorted = archive.get("grains.sorted")?;
         Ok(())
+    }
+}
+
+/// Takes a shape without room for a grain as one without grains, as with guides that are too small for them.
+fn fill_if_room(filled: Result<(), SampleError>) -> Result<(), SampleError> {
+    match filled {
+        Err(SampleError::NoRoom { .. }) => Ok(()),
+        other => other,
     }
 }
 

@@ -451,3 +451,21 @@ fn fills_are_sampled_with_the_grains_radius_and_ids_tell_radii() {
         grains.len()
     );
 }
+
+#[test]
+fn guides_without_grains_are_no_grains_forever() {
+    let mut world = world(9.81);
+    let velocities = random_guides(&mut world, 200, 0.5, 3);
+    // Larger than any guide: none fits.
+    let plain = RefineSettings {
+        seeding: Seeding::Support,
+        ..RefineSettings::new(Radii::one(0.5).unwrap())
+    };
+    let all = Source::Guides(0..world.next_id);
+    let mut refiner = GrainRefiner::new(plain, &world, &[all]).unwrap();
+    for _ in 0..5 {
+        refiner.advance(&world, &velocities, STEP);
+        (0..velocities.len()).for_each(|i| shift(&mut world, i, velocities[i] * STEP as f32));
+    }
+    assert_eq!(refiner.len(), 0);
+}

@@ -2,8 +2,8 @@
 
 use barchan_bodies::Dynamics;
 use barchan_world::{
-    AdvanceError, AdvanceReport, Archive, ArchiveError, Column, Friction, Guides, Solver, Stopwatch, World, Wrench,
-    displace,
+    AdvanceError, AdvanceReport, Archive, ArchiveError, Column, FARTHEST, Friction, Guides, Solver, Stopwatch, World,
+    Wrench, displace,
 };
 use glam::{Vec3, Vec4, Vec4Swizzles};
 use rayon::prelude::*;
@@ -25,6 +25,9 @@ use crate::{Pressure, SphSettings};
 /// `Pcisph` leave undone must not wind up.
 const GENTLE_IISPH: f32 = 0.5;
 const GENTLE_PCISPH: f32 = 0.05;
+
+/// Widest support that a checkpoint may hold, in radii of the largest guide [-].
+const WIDEST: f32 = 1e3;
 
 /// The solver.
 pub struct SphSolver {
@@ -439,17 +442,21 @@ impl Solver for SphSolver {
     }
 
     fn load(&mut self, world: &World, archive: &Archive) -> Result<(), ArchiveError> {
-        (self.past, self.ids) = memory::load(archive)?;
-        self.map_support = Some(archive.get_one("sph.map_support")?).filter(|&h: &f32| h > 0.0);
-        self.columns.compression = archive.get("sph.density")?;
-        let supports: Vec<f32> = archive.get("sph.supports")?;
+        (self.past, self.ids) = memory::load(archive, world.next_id)?;
+        // A wall's density map has cells of a support's size.
+        let largest = world.guides.radius.iter().copied().reduce(f32::max);
+        let widest = largest.map_or(FARTHEST, |radius| WIDEST * radius);
+        let is_support = |h: &f32| (0.0..=widest).contains(h);
+        self.map_support = Some(archive.get_one_fit("sph.map_support", is_support)?).filter(|&h| h > 0.0);
+        self.columns.compression = archive.get_f32s("sph.density")?;
+        let supports: Vec<f32> = archive.get_fit("sph.supports", is_support)?;
         self.supports = [0, 1].map(|k| supports.get(k).copied().unwrap_or_default());
-        let report: Vec<f64> = archive.get("sph.report")?;
+        let report: Vec<f64> = archive.get_f64s("sph.report")?;
         if let Some((&max_overlap, extras)) = report.split_first() {
             self.last_report.max_overlap = max_overlap as f32;
             self.last_report.extras = REPORTED.into_iter().zip(extras.iter().copied()).collect();
         }
-        self.sound = Some(archive.get_one("sph.sound")?).filter(|&c: &f32| c > 0.0);
+        self.sound = Some(archive.get_one_fit("sph.sound", |c: &f32| c.is_finite())?).filter(|&c| c > 0.0);
         self.motion.load(world, archive)
     }
 }

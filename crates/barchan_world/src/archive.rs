@@ -1,6 +1,7 @@
 //! Everything needed to go on, as named bytes. Files are made of it elsewhere.
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 
 use bytemuck::Pod;
 use thiserror::Error;
@@ -48,6 +49,9 @@ pub enum ArchiveError {
     },
 }
 
+/// Largest coordinate [m] and speed [m/s] of a state that can go on.
+pub const FARTHEST: f32 = 1e12;
+
 impl Archive {
     /// Stores an array.
     pub fn put<T: Pod>(&mut self, name: &str, values: &[T]) {
@@ -80,6 +84,59 @@ impl Archive {
         Ok(values.map(bytemuck::pod_read_unaligned).collect())
     }
 
+    /// An array that was stored, if `is_fit` holds for all its values.
+    pub fn get_fit<T: Pod + Debug>(&self, name: &str, is_fit: impl Fn(&T) -> bool) -> Result<Vec<T>, ArchiveError> {
+        let values = self.get(name)?;
+        match values.iter().position(|value| !is_fit(value)) {
+            None => Ok(values),
+            Some(row) => Err(ArchiveError::Unfit {
+                name: name.to_owned(),
+                found: format!("{:?} in row {row}", values[row]),
+            }),
+        }
+    }
+
+    /// An array of values made of single-precision numbers, all of them finite and their squares too.
+    pub fn get_f32s<T: Pod + Debug>(&self, name: &str) -> Result<Vec<T>, ArchiveError> {
+        self.get_fit(name, |value| {
+            numbers::<T, f32>(value).iter().all(|x| (x * x).is_finite())
+        })
+    }
+
+    /// An array of values made of double-precision numbers, all of them finite and their squares too.
+    pub fn get_f64s<T: Pod + Debug>(&self, name: &str) -> Result<Vec<T>, ArchiveError> {
+        self.get_fit(name, |value| {
+            numbers::<T, f64>(value).iter().all(|x| (x * x).is_finite())
+        })
+    }
+
+    /// An array of positions or velocities in single precision, none beyond [`FARTHEST`].
+    pub fn get_near<T: Pod + Debug>(&self, name: &str) -> Result<Vec<T>, ArchiveError> {
+        self.get_fit(name, |value| {
+            numbers::<T, f32>(value).iter().all(|x| x.abs() <= FARTHEST)
+        })
+    }
+
+    /// An array of ids: each below `next`, and there once.
+    pub fn get_ids(&self, name: &str, next: u32) -> Result<Vec<u32>, ArchiveError> {
+        let ids = self.get_fit(name, |&id: &u32| id < next)?;
+        let mut sorted = ids.clone();
+        sorted.sort_unstable();
+        match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            None => Ok(ids),
+            Some(pair) => Err(ArchiveError::Unfit {
+                name: name.to_owned(),
+                found: format!("the id {} twice", pair[0]),
+            }),
+        }
+    }
+
+    /// A single value that was stored as an array of one, if `is_fit` holds for it.
+    pub fn get_one_fit<T: Pod + Debug>(&self, name: &str, is_fit: impl Fn(&T) -> bool) -> Result<T, ArchiveError> {
+        self.get_fit(name, is_fit)?;
+        self.get_one(name)
+    }
+
     /// A single value that was stored as an array of one.
     pub fn get_one<T: Pod>(&self, name: &str) -> Result<T, ArchiveError> {
         let values = self.get(name)?;
@@ -91,4 +148,9 @@ impl Archive {
             }),
         }
     }
+}
+
+/// The numbers that a value is made of.
+fn numbers<T: Pod, N: Pod>(value: &T) -> &[N] {
+    bytemuck::cast_slice(std::slice::from_ref(value))
 }

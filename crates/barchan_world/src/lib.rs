@@ -22,7 +22,7 @@ mod spline;
 mod stopwatch;
 mod world;
 
-pub use archive::{Archive, ArchiveError};
+pub use archive::{Archive, ArchiveError, FARTHEST};
 pub use body::{Bodies, Body, BodyId, Joint, JointKind, Motion, Pose, Twist, Wrench};
 pub use boundary::Boundary;
 pub use columns::{ColumnRef, Element, gather};

@@ -108,6 +108,6 @@ pub trait Refiner: Send {
     /// Stores what it needs to go on bit for bit, besides the world.
     fn save(&self, archive: &mut Archive);
 
-    /// Takes back what [`save`](Self::save) stored.
-    fn load(&mut self, archive: &Archive) -> Result<(), ArchiveError>;
+    /// Takes back what [`save`](Self::save) stored, for the same world.
+    fn load(&mut self, world: &World, archive: &Archive) -> Result<(), ArchiveError>;
 }

@@ -264,12 +264,11 @@ impl World {
     /// Takes back what [`save`](Self::save) stored, into a world built from the same scene.
     pub fn load(&mut self, archive: &Archive) -> Result<(), ArchiveError> {
         let guides = Guides::load(archive, "guides")?;
-        let time: f64 = archive.get_one("world.time")?;
+        let time: f64 = archive.get_one_fit("world.time", |time: &f64| time.is_finite())?;
         let counters: [u64; 2] = archive.get_one("world.counters")?;
         let ledger: [[u64; 2]; 3] = archive.get_one("world.ledger")?;
-        let owed: Vec<f64> = archive.get("world.owed")?;
-        let bodies: Vec<[f64; 19]> = archive.get("world.bodies")?;
-        let fill_ends: Vec<u32> = archive.get("world.fill_ends")?;
+        let owed: Vec<f64> = archive.get_f64s("world.owed")?;
+        let bodies: Vec<[f64; 19]> = archive.get_f64s("world.bodies")?;
         let fits = |name: &str, found: usize, here: usize| match found == here {
             true => Ok(()),
             false => Err(ArchiveError::Unfit {
@@ -279,28 +278,9 @@ impl World {
         };
         fits("world.owed", owed.len(), self.emitters.len())?;
         fits("world.bodies", bodies.len(), self.bodies.len())?;
-        let next_id = self.checked_ids(&guides, time, counters[0], &fill_ends)?;
-        let finite = |name: &str, is_finite: bool| match is_finite {
-            true => Ok(()),
-            false => Err(ArchiveError::Unfit {
-                name: name.to_owned(),
-                found: "a number that is not finite".to_owned(),
-            }),
-        };
-        finite("world.time", time.is_finite())?;
-        finite("world.owed", owed.iter().all(|mass| mass.is_finite()))?;
-        finite("world.bodies", bodies.iter().flatten().all(|number| number.is_finite()))?;
-        let vectors = [
-            ("guides.position", &guides.position),
-            ("guides.offset", &guides.offset),
-            ("guides.velocity", &guides.velocity),
-        ];
-        for (name, column) in vectors {
-            finite(name, column.iter().all(|v| v.is_finite()))?;
-        }
-        for (name, column) in [("guides.radius", &guides.radius), ("guides.mass", &guides.mass)] {
-            finite(name, column.iter().all(|v| v.is_finite() && *v > 0.0))?;
-        }
+        let next_id = self.checked_next_id(guides.len(), time, counters[0])?;
+        let fill_ends = archive.get_fit("world.fill_ends", |&end: &u32| end <= next_id)?;
+        self.check_guides(archive, next_id)?;
         self.guides = guides;
         self.fill_ends = fill_ends;
         self.time = time;
@@ -325,33 +305,32 @@ impl World {
 const SPARE_IDS: f64 = (1u32 << 26) as f64;
 
 impl World {
-    /// Checks the ids and materials of guides that an archive holds at `time` [s], and the next id. Arrays by id are as long as that.
-    fn checked_ids(&self, guides: &Guides, time: f64, next_id: u64, fill_ends: &[u32]) -> Result<u32, ArchiveError> {
-        let unfit = |name: &str, found: String| ArchiveError::Unfit {
-            name: name.to_owned(),
-            found,
-        };
+    /// Checks the next id of an archive with `guides` guides at `time` [s]. Arrays by id are as long as that.
+    fn checked_next_id(&self, guides: usize, time: f64, next_id: u64) -> Result<u32, ArchiveError> {
         let emitted = self.emitters.iter().map(|emitter| {
             let smallest = self.settled_mass(emitter.material, emitter.radii.min());
             emitter.rate * time.max(0.0) / f64::from(smallest)
         });
-        let most = SPARE_IDS + 64.0 * guides.len() as f64 + 2.0 * emitted.sum::<f64>();
+        let most = SPARE_IDS + 64.0 * guides as f64 + 2.0 * emitted.sum::<f64>();
         let next = u32::try_from(next_id).ok().filter(|&next| f64::from(next) <= most);
-        let next = next.ok_or_else(|| unfit("world.counters", format!("{next_id} ids of guides")))?;
-        if let Some(id) = guides.id.iter().chain(fill_ends).find(|&&id| id > next) {
-            return Err(unfit("guides.id", format!("the id {id} of {next}")));
+        next.ok_or_else(|| ArchiveError::Unfit {
+            name: "world.counters".to_owned(),
+            found: format!("{next_id} ids of guides"),
+        })
+    }
+
+    /// Checks every column of guides that an archive holds: solvers index by ids and materials, and trust the rest.
+    fn check_guides(&self, archive: &Archive, next_id: u32) -> Result<(), ArchiveError> {
+        archive.get_ids("guides.id", next_id)?;
+        for name in ["guides.position", "guides.offset", "guides.velocity"] {
+            archive.get_near::<Vec3>(name)?;
         }
-        if guides.id.contains(&next) {
-            return Err(unfit("guides.id", format!("the id {next} of {next}")));
+        for name in ["guides.radius", "guides.mass"] {
+            archive.get_fit(name, |&number: &f32| number > 0.0 && number.is_finite())?;
         }
-        match guides
-            .material
-            .iter()
-            .find(|&&m| usize::from(m) >= self.materials.all.len())
-        {
-            Some(material) => Err(unfit("guides.material", format!("material {material}"))),
-            None => Ok(next),
-        }
+        let materials = self.materials.all.len();
+        archive.get_fit("guides.material", |&material: &u8| usize::from(material) < materials)?;
+        Ok(())
     }
 }
 

@@ -34,7 +34,8 @@ impl Estimate {
             return;
         }
         self.notes.push_back((now, share));
-        while self.notes.len() > FEWEST && now - self.notes[1].0 >= WINDOW {
+        // After a stall that is longer than the window, enough are left to tell it from the pace.
+        while self.notes.len() > ENOUGH && now - self.notes[1].0 >= WINDOW {
             self.notes.pop_front();
         }
     }
@@ -101,6 +102,15 @@ mod tests {
     fn a_single_stall_does_not_count() {
         let left = after(60, 100, |k| if k == 50 { 30.0 } else { 0.2 }).unwrap();
         assert!((left - 40.0 * 0.2).abs() < 1e-6, "{left} s");
+    }
+
+    #[test]
+    fn a_stall_longer_than_the_window_does_not_count() {
+        for frames in 40..44 {
+            let left = after(frames, 1080, |k| if k == 38 { 20.0 } else { 0.3 }).unwrap();
+            let expected = f64::from(1080 - frames) * 0.3;
+            assert!((left / expected - 1.0).abs() < 0.1, "{left} s, not {expected} s");
+        }
     }
 
     #[test]

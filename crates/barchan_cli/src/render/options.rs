@@ -1,5 +1,6 @@
 //! How pictures look, on the command line.
 
+use barchan::geometry::text::short;
 use barchan::render::{ColorMap, Engine, Renderer};
 use barchan::{Coloring, Look, Show, Viewpoint};
 use clap::Args;
@@ -70,6 +71,7 @@ impl LookArguments {
     /// What was asked for.
     pub fn look(&self) -> Result<Look, Failure> {
         if let Some(fov) = self.fov.filter(|fov| !(*fov > 0.0 && *fov < 180.0)) {
+            let fov = short(fov);
             return Err(Failure::input(format!("--fov must lie between 0 and 180, got {fov}")));
         }
         if self.color == "material" && self.range.is_some() {

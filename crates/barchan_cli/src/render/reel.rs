@@ -82,7 +82,10 @@ impl Reel {
         let resampled = fps.is_some() || speed != 1.0;
         let fps = fps.unwrap_or(frame_rate);
         let (kind, rate) = match Target::of(path)? {
-            Target::Picture => (Kind::Picture, None),
+            Target::Picture => {
+                make_folder(path.parent().unwrap_or(Path::new("")))?;
+                (Kind::Picture, None)
+            }
             Target::Folder => (Kind::Folder, resampled.then_some(fps / speed)),
             Target::Movie => {
                 make_folder(path.parent().unwrap_or(Path::new("")))?;

@@ -106,15 +106,18 @@ impl Past {
         archive.put("dem.walls", &self.walls);
     }
 
-    /// Takes back what was saved for `count` spheres.
-    pub(crate) fn load(archive: &Archive, count: usize) -> Result<Self, ArchiveError> {
+    /// Takes back what was saved for `count` spheres and `bodies` bodies.
+    pub(crate) fn load(archive: &Archive, count: usize, bodies: usize) -> Result<Self, ArchiveError> {
         let past = Self {
             first: archive.get("dem.pairs.first")?,
-            other: archive.get("dem.pairs.other")?,
-            history: archive.get("dem.pairs.history")?,
-            rolled: archive.get("dem.pairs.rolled")?,
+            other: archive.get_fit("dem.pairs.other", |&other: &u32| (other as usize) < count)?,
+            history: archive.get_f32s("dem.pairs.history")?,
+            rolled: archive.get_f32s("dem.pairs.rolled")?,
             first_wall: archive.get("dem.walls.first")?,
-            walls: archive.get("dem.walls")?,
+            walls: archive.get_fit("dem.walls", |wall: &Wall| {
+                let numbers = wall.normal.iter().chain(&wall.history).chain(&wall.rolled);
+                (wall.body as usize) < bodies && numbers.into_iter().all(|x| (x * x).is_finite())
+            })?,
         };
         let fits = |first: &[u32], len: usize| {
             let ascends = first.windows(2).all(|pair| pair[0] <= pair[1]);

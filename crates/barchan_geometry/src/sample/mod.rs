@@ -112,13 +112,13 @@ impl Particles {
 #[non_exhaustive]
 pub enum SampleError {
     /// A radius that is none.
-    #[error("the particle radius must be a number above 0 m and up to 1e15 m, got {radius}")]
+    #[error("the particle radius must be a number above 0 m and up to 1e15 m, got {}", short(*.radius))]
     Radius {
         /// What was given [m].
         radius: f64,
     },
     /// A range from larger to smaller.
-    #[error("the smallest radius ({min} m) exceeds the largest ({max} m)")]
+    #[error("the smallest radius ({} m) exceeds the largest ({} m)", short(*.min), short(*.max))]
     RadiusRange {
         /// Smallest radius [m].
         min: f64,
@@ -126,7 +126,7 @@ pub enum SampleError {
         max: f64,
     },
     /// A weight that is none.
-    #[error("the weight of radius {radius} m must be a finite number, 0 or more, got {weight}")]
+    #[error("the weight of radius {} m must be a finite number, 0 or more, got {}", short(*.radius), short(*.weight))]
     Weight {
         /// The radius it belongs to [m].
         radius: f64,
@@ -225,13 +225,16 @@ pub fn sample_volume(
     progress: &(dyn Fn(f64) + Sync),
 ) -> Result<Particles, SampleError> {
     estimate_volume(shape, settings)?;
-    let particles = match settings.packing {
+    let mut particles = match settings.packing {
         Packing::Random => random::fill(shape, &settings.radii, settings.seed, progress),
         Packing::Lattice => lattice::fill(shape, &settings.radii, settings.seed, progress, [None; 3]),
         Packing::Dense => dense::fill(shape, &settings.radii, settings.seed, progress),
     };
     if particles.is_empty() {
-        return Err(no_room(shape, settings));
+        // A packing may miss the only position in a narrow shape.
+        let radius = settings.radii.min();
+        let room = octree::room_for(shape, radius).ok_or_else(|| no_room(shape, settings))?;
+        particles.push(room, radius);
     }
     progress(1.0);
     Ok(particles)

@@ -1,5 +1,8 @@
 //! Judging blocks of space by the distance at their centres.
 
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
 use glam::{DVec3, IVec3};
 use rayon::prelude::*;
 
@@ -88,3 +91,70 @@ pub(super) fn volume(shape: &dyn Shape, depth: f64) -> f64 {
         .collect();
     parts.iter().sum::<f64>() * side.powi(3)
 }
+
+/// Blocks that [`room_for`] looks at, at most.
+const MOST_BLOCKS: usize = 200_000;
+/// Rounding of depths [-].
+const ROUNDING: f64 = 1e-9;
+
+/// Finds a point at least `depth` [m] deep, if there is one: the blocks that may hold the deepest point are divided first.
+pub(super) fn room_for(shape: &dyn Shape, depth: f64) -> Option<DVec3> {
+    let bounds = shape.bounds();
+    if bounds.is_empty() || !bounds.is_finite() {
+        return None;
+    }
+    let enough = depth * (1.0 - ROUNDING);
+    let block = |center: DVec3, half: DVec3| Block {
+        center,
+        half,
+        // No point of it is deeper: the distance changes by no more than the distance moved.
+        deepest: half.length() - shape.distance(center),
+    };
+    let mut open = BinaryHeap::from([block(bounds.center(), 0.5 * bounds.size())]);
+    for _ in 0..MOST_BLOCKS {
+        let best = open.pop().filter(|block| block.deepest >= enough)?;
+        if best.deepest - best.half.length() >= enough {
+            return Some(best.center);
+        }
+        let half = 0.5 * best.half;
+        // The longest sides only, so that blocks of thin shapes become cubes.
+        let split = best.half.cmpgt(DVec3::splat(0.6 * best.half.max_element()));
+        let half = DVec3::select(split, half, best.half);
+        let corner = |k: u32| DVec3::new(f64::from(k & 1), f64::from(k >> 1 & 1), f64::from(k >> 2)) * 2.0 - 1.0;
+        let children = (0..8).filter(|k| (0..3).all(|axis| split.test(axis) || k >> axis & 1 == 0));
+        open.extend(children.map(|k| {
+            let way = DVec3::select(split, half * corner(k), DVec3::ZERO);
+            block(best.center + way, half)
+        }));
+    }
+    None
+}
+
+/// A part of space that may hold a deep point.
+struct Block {
+    center: DVec3,
+    /// Half of its sides [m].
+    half: DVec3,
+    /// Depth that no point of it exceeds [m].
+    deepest: f64,
+}
+
+impl Ord for Block {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.deepest.total_cmp(&other.deepest)
+    }
+}
+
+impl PartialOrd for Block {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Block {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Block {}

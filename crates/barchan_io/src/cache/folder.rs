@@ -9,15 +9,18 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use super::writer::clear;
 use super::{CacheError, Manifest, Part, journal, manifest};
 use crate::WriteError;
 use crate::atomic::check_writable;
 
 const LOCK: &str = ".barchan.lock";
+/// Folder within a cache's folder for what is not part of the cache yet.
+const STAGING: &str = ".barchan.part";
 /// A lock file of ours is shorter; others are not read further.
 const LONGEST_LOCK: u64 = 1 << 16;
 
-/// Everything that a run writes into its folder.
+/// Everything that a run writes into its folder, the manifest first.
 const NAMES: [&str; 9] = [
     manifest::FILE,
     journal::FILE,
@@ -129,9 +132,73 @@ impl CacheFolder {
         Ok(())
     }
 
+    /// Makes an empty folder within this one, for files that become part of the cache together or not at all.
+    pub fn stage(&self) -> Result<Staging, CacheError> {
+        let staging = Staging {
+            dir: self.dir.join(STAGING),
+        };
+        // A killed process may have left one.
+        staging.remove().map_err(writing(&staging.dir))?;
+        fs::create_dir_all(&staging.dir).map_err(writing(&staging.dir))?;
+        Ok(staging)
+    }
+
+    /// Puts the whole cache in `staging` in place of the one in the folder, if any. Files that are not of a cache are left alone.
+    pub fn adopt(mut self, staging: &Staging) -> Result<(), CacheError> {
+        let mut staged = Manifest::read(&staging.dir)?;
+        staged.frames.clear();
+        clear(&self.dir, &staged)?;
+        self.keep();
+        Ok(staging.move_to(&self.dir)?)
+    }
+
     /// Notes that something was written: the folder stays.
     pub(super) fn keep(&mut self) {
         self.is_new = false;
+    }
+}
+
+/// A folder within a cache's folder for what is not part of the cache yet. Removed when dropped.
+#[derive(Debug)]
+pub struct Staging {
+    dir: PathBuf,
+}
+
+impl Staging {
+    /// Returns its path.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Moves the files of a cache into its folder, the manifest last: what it lists is there.
+    pub(super) fn move_to(&self, dir: &Path) -> Result<(), WriteError> {
+        for name in NAMES.iter().rev() {
+            let (from, to) = (self.dir.join(name), dir.join(name));
+            if from.is_dir() {
+                fs::create_dir_all(&to).map_err(writing(&to))?;
+                for entry in fs::read_dir(&from).map_err(writing(&to))?.flatten() {
+                    let to = to.join(entry.file_name());
+                    fs::rename(entry.path(), &to).map_err(writing(&to))?;
+                }
+            } else if from.is_file() {
+                fs::rename(from, &to).map_err(writing(&to))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn remove(&self) -> io::Result<()> {
+        match fs::remove_dir_all(&self.dir) {
+            Err(reason) if reason.kind() == io::ErrorKind::NotFound => Ok(()),
+            other => other,
+        }
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        // The next one removes what is left.
+        let _ = self.remove();
     }
 }
 
@@ -220,7 +287,7 @@ fn has_frames(dir: &Path) -> Result<bool, CacheError> {
     }
 }
 
-fn writing(path: &Path) -> impl FnOnce(io::Error) -> WriteError {
+pub(super) fn writing(path: &Path) -> impl FnOnce(io::Error) -> WriteError {
     let path = path.to_owned();
     move |reason| WriteError { path, reason }
 }

@@ -5,27 +5,71 @@ use std::fs;
 use arrow_schema::Metadata;
 use barchan_world::Table;
 
+use super::folder::{Staging, writing};
 use super::table::{self, Positions};
-use super::{CacheError, CacheFolder, CacheSettings, FrameStats, Manifest, Part, frame_path, journal, stats};
-use crate::WriteError;
+use super::{Cache, CacheError, CacheFolder, CacheSettings, FrameStats, Manifest, Part, frame_path, journal, stats};
 
-/// Writes grains into a cache that is there, frame by frame.
+/// Writes grains into a cache, frame by frame. The cache changes when all of them are there.
 pub struct GrainsWriter {
+    /// Dropped before the folder, which goes too if it was made for this and stays empty.
+    staging: Staging,
     folder: CacheFolder,
+    /// The staging folder holds a whole cache, not grains only.
+    is_copy: bool,
     manifest: Manifest,
+    /// Frames that got grains.
+    pushed: Vec<u64>,
     stats: Vec<FrameStats>,
     compact: bool,
 }
 
 impl GrainsWriter {
-    /// Opens a cache. Grains that it has are replaced as new ones come.
+    /// Opens a cache. Grains that it has are replaced by new ones of the same frames.
     pub fn open(folder: CacheFolder, compact: bool) -> Result<Self, CacheError> {
-        let grains = folder.dir().join(Part::Grains.name());
-        fs::create_dir_all(&grains).map_err(|reason| WriteError { path: grains, reason })?;
+        let manifest = Manifest::read(folder.dir())?;
+        let stats = stats::read(folder.dir())?;
+        Self::new(folder, manifest, stats, compact)
+    }
+
+    /// Begins a copy of `cache` in another folder, in place of the cache there, if any. Grains and the checkpoint are left out.
+    pub fn copy(cache: &Cache, folder: CacheFolder, compact: bool) -> Result<Self, CacheError> {
+        let mut manifest = cache.manifest().clone();
+        manifest.frames.iter_mut().for_each(|entry| entry.grains = None);
+        let mut writer = Self::new(folder, manifest, cache.stats()?, compact)?;
+        writer.is_copy = true;
+        let (from, to) = (cache.dir(), writer.staging.dir());
+        for part in [Part::Guides, Part::Bodies] {
+            fs::create_dir_all(to.join(part.name())).map_err(writing(to))?;
+            for entry in cache.frames().iter().filter(|entry| entry.rows(part).is_some()) {
+                let path = frame_path(to, part, entry.frame);
+                fs::copy(frame_path(from, part, entry.frame), &path).map_err(writing(&path))?;
+            }
+        }
+        let stage = from.join("stage.json");
+        if stage.is_file() {
+            fs::copy(&stage, to.join("stage.json")).map_err(writing(&stage))?;
+        }
+        if let Ok(meshes) = fs::read_dir(from.join("meshes")) {
+            fs::create_dir_all(to.join("meshes")).map_err(writing(to))?;
+            for mesh in meshes.flatten().filter(|mesh| mesh.path().is_file()) {
+                let path = to.join("meshes").join(mesh.file_name());
+                fs::copy(mesh.path(), &path).map_err(writing(&path))?;
+            }
+        }
+        Ok(writer)
+    }
+
+    fn new(folder: CacheFolder, manifest: Manifest, stats: Vec<FrameStats>, compact: bool) -> Result<Self, CacheError> {
+        let staging = folder.stage()?;
+        let grains = staging.dir().join(Part::Grains.name());
+        fs::create_dir_all(&grains).map_err(writing(&grains))?;
         Ok(Self {
-            manifest: Manifest::read(folder.dir())?,
-            stats: stats::read(folder.dir())?,
+            staging,
             folder,
+            is_copy: false,
+            manifest,
+            pushed: Vec::new(),
+            stats,
             compact,
         })
     }
@@ -47,9 +91,10 @@ impl GrainsWriter {
             false => Positions::Exact,
         };
         let count = grains.len();
-        let path = frame_path(self.folder.dir(), Part::Grains, number);
+        let path = frame_path(self.staging.dir(), Part::Grains, number);
         table::write(&path, grains, tags, positions, CacheSettings::default().level)?;
         entry.grains = Some(count as u64);
+        self.pushed.push(number);
         if let Ok(at) = self.stats.binary_search_by_key(&number, |line| line.frame) {
             let line = &mut self.stats[at];
             line.stats.grains = count;
@@ -58,11 +103,23 @@ impl GrainsWriter {
         Ok(())
     }
 
-    /// Lists what was written in the manifest and the statistics.
+    /// Moves what was written into the cache, and lists it in the manifest and the statistics.
     pub fn finish(self) -> Result<(), CacheError> {
+        if self.is_copy {
+            self.manifest.write(self.staging.dir())?;
+            stats::replace(self.staging.dir(), self.stats)?;
+            return self.folder.adopt(&self.staging);
+        }
         let dir = self.folder.dir();
-        self.manifest.write(dir)?;
+        // Meanwhile these frames have no grains: a reader never finds rows that the manifest does not list.
+        let mut between = self.manifest.clone();
+        let is_pushed = |frame: u64| self.pushed.binary_search(&frame).is_ok();
+        let entries = between.frames.iter_mut().filter(|entry| is_pushed(entry.frame));
+        entries.for_each(|entry| entry.grains = None);
+        between.write(dir)?;
         journal::clear(dir)?;
+        self.staging.move_to(dir)?;
+        self.manifest.write(dir)?;
         stats::replace(dir, self.stats)?;
         Ok(())
     }

@@ -45,7 +45,7 @@ use std::{fs, io};
 
 pub use checkpoint::{has_checkpoint, read_checkpoint, write_checkpoint};
 pub use error::CacheError;
-pub use folder::{CacheFolder, folder_bytes};
+pub use folder::{CacheFolder, Staging, folder_bytes};
 pub use grains::GrainsWriter;
 pub use manifest::{FrameEntry, Manifest, Run};
 pub use reader::Cache;

@@ -84,14 +84,8 @@ impl CacheWriter {
 
     /// Begins a cache in place of the one in the folder, if any. Files that are not of a cache are left alone.
     pub fn create_in(mut folder: CacheFolder, run: Run, settings: CacheSettings) -> Result<Self, CacheError> {
-        let dir = folder.dir();
-        remove(&dir.join("checkpoint").join("state"))?;
-        journal::clear(dir)?;
-        // From now on it is a cache of ours without frames, also if it is cleared by half.
         let manifest = Manifest::new(run);
-        manifest.write(dir)?;
-        remove(&dir.join("stats.jsonl"))?;
-        clear_frames(dir, |_| true)?;
+        clear(folder.dir(), &manifest)?;
         folder.keep();
         Self::start(folder, &manifest, settings)
     }
@@ -339,6 +333,16 @@ fn check_files(dir: &Path, manifest: &Manifest) -> Result<(), CacheError> {
         }
     }
     Ok(())
+}
+
+/// Makes a folder a cache with an `empty` manifest, without what it held of another one.
+pub(super) fn clear(dir: &Path, empty: &Manifest) -> Result<(), CacheError> {
+    remove(&dir.join("checkpoint").join("state"))?;
+    journal::clear(dir)?;
+    // From now on it is a cache of ours without frames, also if it is cleared by half.
+    empty.write(dir)?;
+    remove(&dir.join("stats.jsonl"))?;
+    clear_frames(dir, |_| true)
 }
 
 /// Removes the frames that `goes` picks by their number, and what a killed run left half written. Other files stay.

@@ -38,7 +38,7 @@ pub(crate) fn load_pairs(guides: usize, archive: &Archive) -> Result<Vec<Candida
     let ends: Vec<u32> = archive.get("pbd.pairs.ends")?;
     let others: Vec<u32> = archive.get("pbd.pairs.others")?;
     let held: Vec<u8> = archive.get("pbd.pairs.held")?;
-    let some: Vec<[f32; 3]> = archive.get("pbd.pairs.impulses")?;
+    let some: Vec<[f32; 3]> = archive.get_f32s("pbd.pairs.impulses")?;
     let ascending = ends.windows(2).all(|e| e[0] <= e[1]) && ends.len() <= guides;
     let inside = others.iter().all(|&j| (j as usize) < guides);
     let holding = held.iter().filter(|&&held| held > 0).count();
@@ -88,9 +88,9 @@ pub(crate) fn save_ways(columns: &Columns, archive: &mut Archive) {
 
 /// Takes it back.
 pub(crate) fn load_ways(guides: usize, columns: &mut Columns, archive: &Archive) -> Result<(), ArchiveError> {
-    let base: Vec<[f32; 6]> = archive.get("pbd.ways.base")?;
-    let at: Vec<[f32; 3]> = archive.get("pbd.ways.at")?;
-    let middle: Vec<[f32; 4]> = archive.get("pbd.ways.middle")?;
+    let base: Vec<[f32; 6]> = archive.get_near("pbd.ways.base")?;
+    let at: Vec<[f32; 3]> = archive.get_near("pbd.ways.at")?;
+    let middle: Vec<[f32; 4]> = archive.get_near("pbd.ways.middle")?;
     if [base.len(), at.len(), middle.len()] != [guides; 3] {
         return Err(ArchiveError::Ragged {
             prefix: "pbd.ways".to_owned(),
@@ -119,10 +119,10 @@ pub(crate) fn save_walls(chunks: &[Walls], archive: &mut Archive) {
     archive.put("pbd.walls.vectors", &vectors);
 }
 
-/// Takes back the impulses of contacts with bodies of `guides` guides: walls without geometry, to remember from.
-pub(crate) fn load_walls(guides: usize, archive: &Archive) -> Result<Vec<Walls>, ArchiveError> {
-    let places: Vec<[u32; 2]> = archive.get("pbd.walls.places")?;
-    let vectors: Vec<[f32; 9]> = archive.get("pbd.walls.vectors")?;
+/// Takes back the impulses of contacts of `guides` guides with `bodies` bodies: walls without geometry, to remember from.
+pub(crate) fn load_walls(guides: usize, bodies: usize, archive: &Archive) -> Result<Vec<Walls>, ArchiveError> {
+    let places: Vec<[u32; 2]> = archive.get_fit("pbd.walls.places", |place: &[u32; 2]| (place[1] as usize) < bodies)?;
+    let vectors: Vec<[f32; 9]> = archive.get_f32s("pbd.walls.vectors")?;
     let ascending = places.windows(2).all(|p| p[0][0] <= p[1][0]);
     let inside = places.last().is_none_or(|p| (p[0] as usize) < guides);
     if places.len() != vectors.len() || !ascending || !inside {

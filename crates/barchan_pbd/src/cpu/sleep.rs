@@ -252,7 +252,7 @@ impl Sleep {
 
     /// Restores them, for `guides` guides.
     pub(crate) fn load(guides: usize, archive: &Archive) -> Result<Self, ArchiveError> {
-        let calm: Vec<f32> = archive.get("pbd.calm")?;
+        let calm: Vec<f32> = archive.get_f32s("pbd.calm")?;
         let asleep: Vec<u8> = archive.get("pbd.asleep")?;
         if calm.len() != guides || asleep.len() != guides {
             return Err(ArchiveError::Ragged {

@@ -24,7 +24,7 @@ impl Check<'_, '_> {
         if let Some(table) = self.fields.table("solver").and_then(|table| table.table(&scene.solver)) {
             self.idle_words(&scene.solver, table, &scene.solver_settings);
             match scene.solver.as_str() {
-                "sph" => self.idle_water(table, scene),
+                "sph" => self.idle_times(table, scene),
                 "dem" => self.idle_steps(table),
                 _ => {}
             }
@@ -84,7 +84,24 @@ impl Check<'_, '_> {
         }
     }
 
-    fn idle_water(&self, table: &Fields, scene: &Scene) {
+    /// Warns of wetness that nothing follows from: it scales cohesion, and viscosity between its dry and wet values. Wetness that
+    /// spreads may do so in another material.
+    fn idle_wetness(&self, table: &Fields, scene: &Scene, id: usize) {
+        let own = &scene.contacts[id..=id];
+        let felt = match scene.solver_settings.number("wetting_time") {
+            Some(_) => &scene.contacts[..],
+            None => own,
+        };
+        let is_felt = felt
+            .iter()
+            .any(|contact| contact.cohesion.is_some_and(|cohesion| cohesion > 0.0) || contact.wet_viscosity.is_some());
+        if let Some(span) = table.written("wetness").filter(|_| !is_felt) {
+            let message = "`wetness` has no effect without `cohesion` or `wet_viscosity`";
+            self.warn(span, message, "add one of them, or remove it");
+        }
+    }
+
+    fn idle_times(&self, table: &Fields, scene: &Scene) {
         let has = |of: fn(&crate::ContactProperties) -> Option<f64>| {
             scene.contacts.iter().filter_map(of).any(|value| value > 0.0)
         };
@@ -128,6 +145,9 @@ impl Check<'_, '_> {
             if let Some(span) = table.written("grain_density").filter(|_| scene.solver != "dem") {
                 let message = format!("`grain_density` has no effect with {}", scene.solver);
                 self.warn(span, message, "guides weigh as much of the bulk as they stand for");
+            }
+            if scene.solver == "sph" {
+                self.idle_wetness(table, scene, usize::from(id));
             }
             let is_moist = table.number("liquid").is_some_and(|liquid| liquid > 0.0);
             for key in OF_LIQUID.iter().filter(|_| scene.solver == "dem" && !is_moist) {

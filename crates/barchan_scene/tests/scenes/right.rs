@@ -72,6 +72,8 @@ const WARNED: &[(&str, &[&str])] = &[
     ("[solver]\nkind = \"sph\"\n[solver.sph]\nfriction_iterations = 2\ndrying_time = 3\nsound_speed = 9",
         &["`friction_iterations` has no effect with pressure = \"pcisph\"", "`drying_time` has no effect: no material has `wetness`", "`sound_speed` has no effect: no material has `viscosity`"]),
     ("[solver]\nkind = \"sph\"\n[solver.sph]\npressure = \"iisph\"\nfriction_iterations = 2", &[]),
+    ("[[fill]]\nmaterial = \"wet\"\nradius = 0.1\nshape = { sphere = { radius = 1 }, at = [3, 0, 0] }\n[materials.wet]\ndensity = 1000\nwetness = 0.5\n[solver]\nkind = \"sph\"\n[solver.sph]\ndrying_time = 3", &["`wetness` has no effect without `cohesion` or `wet_viscosity`"]),
+    ("[[fill]]\nmaterial = \"wet\"\nradius = 0.1\nshape = { sphere = { radius = 1 }, at = [3, 0, 0] }\n[materials.wet]\ndensity = 1000\nwetness = 0.5\ncohesion = 10\n[solver]\nkind = \"sph\"\n[solver.sph]\ndrying_time = 3", &[]),
     ("[[body]]\nname = \"a\"\nvelocity = [1, 0, 0]\nease = \"smooth\"\nshape = { sphere = { radius = 1 }, at = [0, 0, -3] }",
         &["`velocity` has no effect on a fixed body", "`ease` has no effect on a fixed body"]),
     ("[[emitter]]\nmaterial = \"sand\"\nradius = 0.1\nshape = { sphere = { radius = 1 } }\nrate = 1\nstart = 3",

@@ -26,15 +26,15 @@ pub(crate) fn save(past: &Past, ids: &[u32], archive: &mut Archive) {
     archive.put("sph.way", &way);
 }
 
-/// Takes back what [`save`] stored.
-pub(crate) fn load(archive: &Archive) -> Result<(Past, Vec<u32>), ArchiveError> {
-    let ids: Vec<u32> = archive.get("sph.ids")?;
-    let pressure: Vec<f32> = archive.get("sph.pressure")?;
-    let stress: Vec<[f32; 6]> = archive.get("sph.stress")?;
-    let grip: Vec<Vec3> = archive.get("sph.grip")?;
-    let wetness: Vec<f32> = archive.get("sph.wetness")?;
-    let calm: Vec<f32> = archive.get("sph.calm")?;
-    let way: Vec<Vec3> = archive.get("sph.way")?;
+/// Takes back what [`save`] stored of guides with ids below `next_id`.
+pub(crate) fn load(archive: &Archive, next_id: u32) -> Result<(Past, Vec<u32>), ArchiveError> {
+    let ids = archive.get_ids("sph.ids", next_id)?;
+    let pressure: Vec<f32> = archive.get_f32s("sph.pressure")?;
+    let stress: Vec<[f32; 6]> = archive.get_f32s("sph.stress")?;
+    let grip: Vec<Vec3> = archive.get_f32s("sph.grip")?;
+    let wetness: Vec<f32> = archive.get_f32s("sph.wetness")?;
+    let calm: Vec<f32> = archive.get_f32s("sph.calm")?;
+    let way: Vec<Vec3> = archive.get_near("sph.way")?;
     if [
         pressure.len(),
         stress.len(),

@@ -122,19 +122,19 @@ pub struct SurfaceSample {
 #[non_exhaustive]
 pub enum SurfaceError {
     /// The radius is no length.
-    #[error("particle radius must be a finite length > 0 m, got {radius} m")]
+    #[error("particle radius must be a finite length > 0 m, got {} m", short(*.radius))]
     Radius {
         /// As given [m].
         radius: f64,
     },
     /// The cover would be open.
-    #[error("spacing of surface particles must lie between 0 and 2 radii, got {spacing}")]
+    #[error("spacing of surface particles must lie between 0 and 2 radii, got {}", short(*.spacing))]
     Spacing {
         /// As given [-].
         spacing: f64,
     },
     /// The offset is no length.
-    #[error("offset of surface particles must be finite, got {offset} m")]
+    #[error("offset of surface particles must be finite, got {} m", short(*.offset))]
     Offset {
         /// As given [m].
         offset: f64,
