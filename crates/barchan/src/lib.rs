@@ -55,7 +55,7 @@ mod wires;
 
 pub use coloring::{Coloring, Span};
 pub use disk::{cache_bytes, cache_bytes_per_frame, free_bytes};
-pub use forecast::{Forecast, ForecastError, forecast};
+pub use forecast::{Forecast, ForecastError, forecast, mass_note};
 pub use look::{FIT, Look, LookError, Show, Viewpoint, read_frame};
 pub use names::file_name;
 pub use phase::{BuildTimes, Phase, PhaseWatch};

@@ -87,7 +87,31 @@ pub fn doubts(scene: &Scene) -> Vec<Diagnostic> {
         let help = format!("set `angle_of_repose` to at most {steepest}, or take another solver");
         scene.warning(&["materials", &material.name, "angle_of_repose"], message, &help)
     };
-    steep.map(warning).collect()
+    let mut found: Vec<Diagnostic> = steep.map(warning).collect();
+    found.extend(rolling_doubts(scene));
+    found
+}
+
+/// Warns of rolling friction beside an angle of repose: it counts, so the calibration of the angle does not hold.
+fn rolling_doubts(scene: &Scene) -> Vec<Diagnostic> {
+    let materials = scene.materials.all.iter().zip(&scene.contacts);
+    let warning = |(material, contact): (&Material, &ContactProperties)| {
+        let (degrees, rolling) = (material.angle_of_repose?.to_degrees(), contact.rolling_friction?);
+        let message = format!(
+            "heaps of `{}` will not rest at {degrees:.0}°: `rolling_friction` = {rolling} replaces that of `angle_of_repose`",
+            material.name
+        );
+        let path = ["materials", &material.name, "rolling_friction"];
+        Some(scene.warning(
+            &path,
+            message,
+            "leave `rolling_friction` out, or give `friction` instead of the angle",
+        ))
+    };
+    match scene.solver.as_str() {
+        "dem" => materials.filter_map(warning).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// The solver that `scene` asks for, ready to move `world`.
@@ -262,9 +286,7 @@ fn dem_settings(scene: &Scene, world: &World) -> DemSettings {
             youngs_modulus: said.youngs_modulus.unwrap_or(usual.youngs_modulus),
             poisson_ratio: said.poisson_ratio.unwrap_or(usual.poisson_ratio),
             restitution: said.restitution.unwrap_or(usual.restitution),
-            rolling_friction: said
-                .rolling_friction
-                .unwrap_or_else(|| sand(m, said).map_or(0.0, rolling_friction_of)),
+            rolling_friction: said.rolling_friction.or_else(|| sand(m, said).map(rolling_friction_of)),
             // On a plane sand lies up to the angle of its friction.
             body_rolling_friction: sand(m, said).unwrap_or(0.0),
             liquid: said.liquid.unwrap_or(usual.liquid),

@@ -2,7 +2,7 @@
 
 use barchan::geometry::text::counted;
 use barchan::scene::{BUILT_IN, Diagnostic, Document, Place, Severity, parse_scene, schema};
-use barchan::{Forecast, check_settings, doubts, forecast};
+use barchan::{Forecast, check_settings, doubts, forecast, mass_note};
 use clap::Args;
 use serde_json::json;
 
@@ -138,6 +138,8 @@ fn print_needs(needs: &Forecast, is_json: bool) {
             "grains": needs.grains.round(),
             "memory_bytes": needs.memory.round(),
             "cache_bytes": needs.cache,
+            "fill_kg": needs.masses.map(|masses| masses[0]),
+            "bulk_kg": needs.masses.map(|masses| masses[1]),
         });
         say!("{row}");
         return;
@@ -154,6 +156,9 @@ fn print_needs(needs: &Forecast, is_json: bool) {
         needs.frames,
         size(needs.cache)
     );
+    if let Some(note) = needs.masses.and_then(|[mass, bulk]| mass_note(mass, bulk)) {
+        say!("about: {note}");
+    }
     if let Some(free) = memory::available().filter(|&free| needs.memory > free as f64) {
         tell!("warning: {} of memory are free", size(free));
     }

@@ -32,8 +32,8 @@ pub struct Contact {
     pub poisson_ratio: f64,
     /// Speed after over speed before an impact at the reference speed [-].
     pub restitution: f64,
-    /// Resistance to rolling, of the reduced radius [-].
-    pub rolling_friction: f64,
+    /// Resistance to rolling, of the reduced radius [-]; that of the angle of repose where none is given, 0 without such an angle.
+    pub rolling_friction: Option<f64>,
     /// The same on bodies, at least [-]: round grains that stand for sand do not roll where sand lies.
     pub body_rolling_friction: f64,
     /// Liquid on the grains, of their own volume [-]: moist ones are held by bridges of it.
@@ -52,7 +52,7 @@ impl Default for Contact {
             youngs_modulus: 1e7,
             poisson_ratio: 0.3,
             restitution: 0.5,
-            rolling_friction: 0.0,
+            rolling_friction: None,
             body_rolling_friction: 0.0,
             liquid: 0.0,
             surface_tension: WATER,
@@ -197,12 +197,17 @@ impl DemSettings {
 }
 
 impl Contact {
+    /// Resistance to rolling [-], 0 where none is given.
+    pub(crate) fn rolling(&self) -> f64 {
+        self.rolling_friction.unwrap_or(0.0)
+    }
+
     fn check(&self) -> Result<(), SettingsError> {
         let Self {
             youngs_modulus: young,
             poisson_ratio: poisson,
             restitution: e,
-            rolling_friction: rolling,
+            rolling_friction: _,
             body_rolling_friction: body_rolling,
             liquid,
             surface_tension: tension,
@@ -218,7 +223,7 @@ impl Contact {
         )?;
         check("restitution", e, e > 0.0 && e <= 1.0, "above 0 and at most 1")?;
         for (name, value) in [
-            ("rolling_friction", rolling),
+            ("rolling_friction", self.rolling()),
             ("body_rolling_friction", body_rolling),
             ("surface_tension", tension),
             ("cohesion", cohesion),

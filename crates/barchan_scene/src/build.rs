@@ -143,7 +143,8 @@ impl Scene {
     /// packing, shared among its guides by r³: m = ρ V r³ / Σr³ [Sommer22]. So the bulk density is right at the start in a
     /// `dense` or `lattice` packing, which settle by little, and rises by some 1.7 when a `random` one settles. Guides from a
     /// file, and those of emitters, weigh what settled material does: m = ρ 4/3 π r³ / 0.6. With the solver `dem` every guide weighs
-    /// what a grain of the `grain_density` does.
+    /// what its own volume does, at the `grain_density`: so settled material has the bulk density wherever its guides came from, and a fill, which is
+    /// looser near its surface than in the middle, weighs less than ρ V.
     ///
     /// A body's frame is where the outermost `at` and `rotate` of its shape put it; for scripted bodies it is where the keys
     /// say, and the shape's own `at` stays inside.
@@ -253,7 +254,7 @@ impl Scene {
             place: fill.place.clone(),
             source,
         };
-        let count = estimate_volume(&**shape, &settings).map_err(fail)?.count;
+        let count = estimate_volume(&**shape, &settings).map_err(fail)?.fitting;
         let world = self.empty_world();
         let lightest = f64::from(world.settled_mass(fill.material, radii.min()));
         let density = world.materials.all[usize::from(fill.material)].density;
@@ -267,6 +268,31 @@ impl Scene {
             });
         }
         Ok(count)
+    }
+
+    /// Mass [kg] of all fills at the bulk density of their materials: what they weigh with solvers whose guides are shares of a bulk.
+    pub fn bulk_mass(&self) -> Result<f64, SceneError> {
+        let mass = |fill: &Fill| {
+            let density = self.materials.all[usize::from(fill.material)].density;
+            Ok(density
+                * match &fill.source {
+                    FillSource::Shape { shape, volume, .. } => fill_volume(fill, &**shape, *volume)?,
+                    FillSource::Points(particles) => particles.volume() / SETTLED_FRACTION,
+                })
+        };
+        self.fills.iter().map(mass).sum()
+    }
+
+    /// Estimates the mass [kg] of fill `k`, of `guides` guides, with the solver of the scene where guides weigh what their own volume does; nothing where
+    /// they are shares of a bulk.
+    pub fn particle_mass(&self, k: usize, guides: f64) -> Option<f64> {
+        let fill = &self.fills[k];
+        let volume = match &fill.source {
+            FillSource::Shape { radii, .. } => guides * radii.mean_volume(),
+            FillSource::Points(particles) => particles.volume(),
+        };
+        let density = self.materials.all[usize::from(fill.material)].grain_density;
+        self.has_real_grains().then_some(density * volume)
     }
 
     /// Spheres that each guide of fill `k` is made of.
@@ -346,11 +372,7 @@ fn add_fill(world: &mut World, fill: &Fill, particles: &Particles, real_grains: 
         FillSource::Points(_) => None,
         FillSource::Shape { .. } if real_grains => None,
         FillSource::Shape { shape, volume, .. } => {
-            let volume = volume.map_or_else(|| volume_of(&**shape), Ok);
-            let volume = volume.map_err(|source| SceneError::Volume {
-                place: fill.place.clone(),
-                source,
-            })?;
+            let volume = fill_volume(fill, &**shape, *volume)?;
             let density = world.materials.all[usize::from(fill.material)].density;
             let cubes: f64 = particles.radii.iter().map(|r| r.powi(3)).sum();
             Some(density * volume / cubes)
@@ -374,6 +396,16 @@ fn add_fill(world: &mut World, fill: &Fill, particles: &Particles, real_grains: 
         world.add_guide(place, fill.velocity, radius, mass, fill.material);
     }
     Ok(())
+}
+
+/// Volume [m³] of the `shape` of `fill`: the one that is known, or measured.
+fn fill_volume(fill: &Fill, shape: &dyn Shape, known: Option<f64>) -> Result<f64, SceneError> {
+    known
+        .map_or_else(|| volume_of(shape), Ok)
+        .map_err(|source| SceneError::Volume {
+            place: fill.place.clone(),
+            source,
+        })
 }
 
 /// Volume [m³] to a thousandth, or as near as the finest cells come to it.

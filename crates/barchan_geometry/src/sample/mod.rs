@@ -181,8 +181,10 @@ const LONGEST: f64 = 1e8;
 /// Estimated size of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// Number of particles.
+    /// Number of particles, as if the surface left no gaps.
     pub count: f64,
+    /// Number of particles that lie wholly inside.
+    pub fitting: f64,
     /// Memory at the peak of sampling [bytes].
     pub bytes: f64,
 }
@@ -209,7 +211,8 @@ pub fn estimate_volume(shape: &dyn Shape, settings: &VolumeSettings) -> Result<E
             size,
         });
     }
-    Ok(Estimate { count, bytes })
+    let fitting = count * reached(shape, room, &settings.radii) / room;
+    Ok(Estimate { count, fitting, bytes })
 }
 
 /// Fills `shape` with particles that lie wholly inside and do not overlap.
@@ -232,6 +235,18 @@ pub fn sample_volume(
     }
     progress(1.0);
     Ok(particles)
+}
+
+/// Depth of the layer at a surface that particles leave empty, in mean diameters [-]: none of them crosses the surface. Measured for boxes, cylinders and
+/// balls 8 to 50 diameters wide, 0.26 to 0.30.
+const WALL_GAP: f64 = 0.28;
+/// Least part of a shape that particles reach [-]: a single layer between two walls.
+const LEAST_REACHED: f64 = 0.75;
+
+/// The part [m³] of a shape of volume `room` [m³] that particles fill as they do far from its surface.
+fn reached(shape: &dyn Shape, room: f64, radii: &Radii) -> f64 {
+    let inner = octree::volume(shape, 2.0 * WALL_GAP * mean_radius(radii));
+    inner.max(LEAST_REACHED * room)
 }
 
 /// How many particles fill `room` [m³], and the bytes they need at the peak (measured with `barchan bench sample`, rounded up).

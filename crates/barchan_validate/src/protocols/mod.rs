@@ -2,6 +2,7 @@
 
 mod column;
 mod creep;
+mod cut;
 mod discharge;
 mod free;
 mod grains;
@@ -37,6 +38,7 @@ const PROTOCOLS: &[(&str, Protocol)] = &[
     ("creep", creep::creep),
     ("truck", truck::truck),
     ("column", column::column),
+    ("cut", cut::cut),
     ("discharge", discharge::run_out),
     ("packing", packing::packing),
     ("janssen", janssen::sink),
