@@ -59,7 +59,7 @@ pub use forecast::{Forecast, ForecastError, forecast, mass_note};
 pub use look::{FIT, Look, LookError, Show, Viewpoint, read_frame};
 pub use names::file_name;
 pub use phase::{BuildTimes, Phase, PhaseWatch};
-pub use registry::{SolverError, check_settings, doubts, natural_step};
+pub use registry::{SolverError, check_settings, doubts};
 pub use simulation::{Simulation, SimulationError};
 pub use stage::{Stage, StageError};
 

@@ -126,12 +126,6 @@ pub fn check_settings(scene: &Scene) -> Result<(), SolverError> {
     solver(&bare, &scene.sample()).map(drop)
 }
 
-/// Longest time step [s] that `solver` takes where none is asked for, for guides of `diameter` [m] under `gravity` [m/s²]; nothing of
-/// a solver that is not there.
-pub fn natural_step(solver: &str, diameter: f64, gravity: f64) -> Option<f64> {
-    (solver == "pbd").then(|| barchan_pbd::natural_step((diameter / gravity).sqrt()))
-}
-
 fn pbd(scene: &Scene, world: &World) -> Result<Box<dyn Solver>, SolverError> {
     let refused = |reason: String| SolverError::Refused { name: "pbd", reason };
     let settings = pbd_settings(&scene.solver_settings, scene.frame_rate);
@@ -151,6 +145,7 @@ fn pbd_settings(given: &Settings, frame_rate: f64) -> PbdSettings {
     let substeps = given.number("substeps").map(|n| 1.0 / (frame_rate * n));
     PbdSettings {
         step: substeps.or(step).or(defaults.step),
+        step_divisor: count("step_divisor", defaults.step_divisor),
         iterations: count("iterations", defaults.iterations),
         stabilisation: count("stabilization_iterations", defaults.stabilisation),
         friction: match given.word("friction") {
@@ -214,6 +209,7 @@ fn sph_settings(given: &Settings, frame_rate: f64) -> SphSettings {
         .and_then(|word| Yield::ALL.iter().find(|y| y.0 == word));
     SphSettings {
         step: substeps.or(given.number("step")).or(defaults.step),
+        step_divisor: count("step_divisor", defaults.step_divisor),
         support: number("support", defaults.support),
         pressure: match given.word("pressure") {
             Some("pcisph") => Pressure::Pcisph,
@@ -300,6 +296,7 @@ fn dem_settings(scene: &Scene, world: &World) -> DemSettings {
     let clumped = ids.into_iter().zip(0..).collect();
     DemSettings {
         step: given.number("step"),
+        step_divisor: given.count("step_divisor").map_or(defaults.step_divisor, |n| n as u32),
         steps_per_contact: number("steps_per_contact", defaults.steps_per_contact),
         integrator: named(given, "integrator", Integrator::ALL),
         tolerance: number("tolerance", defaults.tolerance),

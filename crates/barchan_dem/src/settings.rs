@@ -95,6 +95,8 @@ impl Integrator {
 pub struct DemSettings {
     /// Longest time step [s]; by the duration of a contact where none is given.
     pub step: Option<f64>,
+    /// Steps in the place of one [-], whatever set its length: 2 halves all steps, and the longest one of `Rkf45`.
+    pub step_divisor: u32,
     /// Steps in the shortest contact, where no step is given [-].
     pub steps_per_contact: f64,
     /// How motion is integrated.
@@ -125,6 +127,7 @@ impl Default for DemSettings {
     fn default() -> Self {
         Self {
             step: None,
+            step_divisor: 1,
             steps_per_contact: 20.0,
             integrator: Integrator::default(),
             tolerance: 1e-4,
@@ -156,6 +159,8 @@ impl DemSettings {
     pub(crate) fn check(&self, names: &[String]) -> Result<(), SettingsError> {
         let positive = |name, value: f64| check(name, value, value > 0.0 && value.is_finite(), "above 0");
         positive("reference_speed", self.reference_speed)?;
+        let divisor = self.step_divisor;
+        check("step_divisor", divisor.into(), divisor > 0, "1 or more")?;
         let steps = self.steps_per_contact;
         check(
             "steps_per_contact",

@@ -103,7 +103,7 @@ impl PbdSolver {
                 advice: "raise `frame_rate`, or lower gravity and the speed of bodies and emitters".to_owned(),
             });
         }
-        Ok(asked.max(needed) as u32)
+        Ok((asked.max(needed) as u32).saturating_mul(self.settings.step_divisor))
     }
 
     /// A guide that a step of `step` [s] would move no farther than this [m] stays.
