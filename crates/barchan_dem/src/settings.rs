@@ -1,9 +1,13 @@
 //! What a user may choose.
 
-use barchan_geometry::clump::Clump;
 use std::ops::Range;
 
+use barchan_geometry::clump::Clump;
+use barchan_world::World;
 use thiserror::Error;
+
+use crate::cpu::cells::shortest_period;
+use crate::cpu::rules::{Dampings, Rules};
 
 pub use crate::laws::normal::NormalLaw;
 pub use crate::laws::shear::ShearLaw;
@@ -153,6 +157,25 @@ impl DemSettings {
     /// Whether each guide is moved as a grain that may have several spheres.
     pub(crate) fn has_grains(&self) -> bool {
         !self.clumps.is_empty() || self.integrator == Integrator::Rkf45
+    }
+
+    /// Refuses axes of `world` that close upon themselves so soon that spheres, and the bridges between moist ones, would meet another one twice.
+    pub(crate) fn check_periods(&self, world: &World) -> Result<(), SettingsError> {
+        let largest = world.guides.radius.iter().copied().fold(0.0, f32::max);
+        let bridge = Rules::new(self, world, &mut Dampings::default()).bridge;
+        let least = shortest_period(f64::from(largest), bridge) * (1.0 - 1e-6);
+        for (axis, range) in ["x", "y", "z"].iter().zip(world.periodic) {
+            let Some([low, high]) = range.filter(|[low, high]| high - low < least) else {
+                continue;
+            };
+            return Err(SettingsError {
+                whose: format!("axis {axis}: "),
+                name: "periodic",
+                value: high - low,
+                allowed: format!("at least {least:.3e} m long, which spheres with their liquid bridges need"),
+            });
+        }
+        Ok(())
     }
 
     /// Refuses what means nothing; `names` are those of the materials.

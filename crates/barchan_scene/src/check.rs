@@ -30,10 +30,11 @@ const FRICTION: Friction = Friction {
 /// Most materials there can be: their numbers are bytes.
 const MATERIALS: usize = MaterialId::MAX as usize + 1;
 
-/// Shortest periodic range, of the largest guide's radius [-]: twice what solvers search at most. That of sph is for each of its supports.
+/// Shortest periodic range, of the largest guide's radius [-]: twice what pbd and sph search at most, and with dem twice as far as two guides touch, so that none
+/// touches two images of another. That of sph is for each of its supports.
 const PBD_PERIOD: f64 = 5.2;
 const SPH_PERIOD: f64 = 4.5;
-const DEM_PERIOD: f64 = 6.2;
+const DEM_PERIOD: f64 = 4.0;
 
 /// Properties of a material that only sph has.
 const WET: &[&str] = &["wetness", "viscosity", "wet_viscosity"];
@@ -270,7 +271,7 @@ impl Check<'_, '_> {
         let Some(largest) = scene.largest_radius() else { return };
         let radii = match scene.solver.as_str() {
             "sph" => SPH_PERIOD * scene.solver_settings.number("support").unwrap_or(2.0),
-            "dem" => DEM_PERIOD,
+            "dem" => DEM_PERIOD * scene.largest_extent(),
             _ => PBD_PERIOD,
         };
         for (axis, range) in ["x", "y", "z"].iter().zip(scene.periodic) {

@@ -23,6 +23,8 @@ pub const ADDED: &[(&str, Expected)] = &[
     ("[periodic]\nx = [0, 0.5]\ny = [0, 0.6]", &[("9:5", "a periodic range must be at least 5.200e-1 m long, 5.2 radii of the largest guide with pbd, got 5.000e-1 m", "widen it")]),
     ("[periodic]\nx = [0, 0.7]\n[solver]\nkind = \"sph\"",
         &[("9:5", "a periodic range must be at least 9.000e-1 m long, 9 radii of the largest guide with sph, got 7.000e-1 m", "widen it")]),
+    ("[periodic]\nx = [0, 0.39]\ny = [0, 0.41]\n[solver]\nkind = \"dem\"",
+        &[("9:5", "a periodic range must be at least 4.000e-1 m long, 4 radii of the largest guide with dem, got 3.900e-1 m", "widen it")]),
     ("packing = 3", &[("8:11", "packing must be a string, got `3`", "")]),
     ("settle = -1", &[("8:10", "settle must be 0 to 1e7, got `-1`", "")]),
     ("velocity = [1, 2]", &[("8:12", "velocity must be a list of 3 numbers, got a list of 2", "")]),
