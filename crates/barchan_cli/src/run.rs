@@ -82,7 +82,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         ));
     }
     let phases = |phase| progress.tell_phase(phase);
-    let masses = forecast(&scene).ok().and_then(|needs| needs.masses);
+    let masses = (scene.solver == "dem").then(|| forecast(&scene).ok()?.masses).flatten();
     let mut is_first = true;
     let report = simulate(&scene, &options, &phases, &mut |now| {
         if std::mem::take(&mut is_first) {

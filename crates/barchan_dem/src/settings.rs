@@ -38,8 +38,6 @@ pub struct Contact {
     pub restitution: f64,
     /// Resistance to rolling, of the reduced radius [-]; that of the angle of repose where none is given, 0 without such an angle.
     pub rolling_friction: Option<f64>,
-    /// The same on bodies, at least [-]: round grains that stand for sand do not roll where sand lies.
-    pub body_rolling_friction: f64,
     /// Liquid on the grains, of their own volume [-]: moist ones are held by bridges of it.
     pub liquid: f64,
     /// Surface tension of the liquid [N/m].
@@ -57,7 +55,6 @@ impl Default for Contact {
             poisson_ratio: 0.3,
             restitution: 0.5,
             rolling_friction: None,
-            body_rolling_friction: 0.0,
             liquid: 0.0,
             surface_tension: WATER,
             contact_angle: 0.0,
@@ -236,7 +233,6 @@ impl Contact {
             poisson_ratio: poisson,
             restitution: e,
             rolling_friction: _,
-            body_rolling_friction: body_rolling,
             liquid,
             surface_tension: tension,
             contact_angle: angle,
@@ -252,7 +248,6 @@ impl Contact {
         check("restitution", e, e > 0.0 && e <= 1.0, "above 0 and at most 1")?;
         for (name, value) in [
             ("rolling_friction", self.rolling()),
-            ("body_rolling_friction", body_rolling),
             ("surface_tension", tension),
             ("cohesion", cohesion),
         ] {

@@ -10,7 +10,7 @@ use barchan_geometry::mass::{self, MassError};
 use barchan_geometry::random::Stream;
 use barchan_geometry::sample::surface::SurfaceError;
 use barchan_geometry::sample::{
-    Packing, Particles, Radii, SampleError, VolumeSettings, estimate_volume, fill_clumps, sample_volume,
+    Packing, Particles, Radii, SampleError, VolumeSettings, estimate_volume, fill_clumps, reached, sample_volume,
 };
 use barchan_geometry::text::short;
 use barchan_geometry::{Aabb, Shape};
@@ -254,7 +254,11 @@ impl Scene {
             place: fill.place.clone(),
             source,
         };
-        let count = estimate_volume(&**shape, &settings).map_err(fail)?.fitting;
+        let mut count = estimate_volume(&**shape, &settings).map_err(fail)?.count;
+        // Only there the number decides about the mass.
+        if self.has_real_grains() {
+            count *= reached(&**shape, &settings.radii);
+        }
         let world = self.empty_world();
         let lightest = f64::from(world.settled_mass(fill.material, radii.min()));
         let density = world.materials.all[usize::from(fill.material)].density;

@@ -56,7 +56,8 @@ impl SphSolver {
             let cohesion = self.settings.cohesion.get(k).copied().unwrap_or_default();
             let friction = match (convention, material.angle_of_repose) {
                 (Yield::Repose, Some(angle)) => repose::friction_of(angle as f32),
-                _ => material.friction.r#static,
+                (_, Some(angle)) => angle.tan() as f32,
+                (_, None) => material.friction.r#static,
             };
             let slope = convention.slope(friction);
             Bound {

@@ -209,7 +209,7 @@ impl Live {
             Setting::Friction(friction) => {
                 let worlds = &mut self.simulation.world_mut().materials;
                 for material in worlds.all.iter_mut().chain(&mut self.plain.materials.all) {
-                    material.angle_of_repose = None;
+                    material.angle_of_repose = material.angle_of_repose.map(|_| f64::from(friction).atan());
                     material.friction = Friction {
                         r#static: friction,
                         kinetic: friction,

@@ -83,30 +83,42 @@ impl Rules {
                 ..given
             }
         };
+        let of_contact = |internal: Friction| {
+            let mu = |slope: f32| repose::friction_of(f64::from(slope).atan())[0] as f32;
+            Friction {
+                r#static: mu(internal.r#static),
+                kinetic: mu(internal.kinetic),
+            }
+        };
+        let internal = |m: usize| match all[m].angle_of_repose {
+            None => all[m].friction,
+            Some(angle) => Friction {
+                r#static: angle.tan() as f32,
+                kinetic: angle.tan() as f32,
+            },
+        };
         let rough = |m: usize| match all[m].angle_of_repose {
             None => all[m].friction,
-            Some(angle) => {
-                let mu = repose::friction_of(angle)[0] as f32;
-                Friction {
-                    r#static: mu,
-                    kinetic: mu,
-                }
-            }
+            Some(_) => of_contact(internal(m)),
         };
         let mut pairs = Vec::with_capacity(all.len() * all.len());
         for a in 0..all.len() {
             for b in 0..all.len() {
                 let said = world.materials.pairs.get(&(a.min(b) as u8, a.max(b) as u8)).copied();
-                let friction = said.unwrap_or_else(|| geometric_mean(rough(a), rough(b)));
-                let bulk = said.unwrap_or_else(|| geometric_mean(all[a].friction, all[b].friction));
+                // That of a pair means the same as that of its materials.
+                let of_pair = match all[a].angle_of_repose.and(all[b].angle_of_repose) {
+                    Some(_) => said.map(of_contact),
+                    None => said,
+                };
+                let friction = of_pair.unwrap_or_else(|| geometric_mean(rough(a), rough(b)));
+                let bulk = said.unwrap_or_else(|| geometric_mean(internal(a), internal(b)));
                 pairs.push(pairing(settings, damping, [contact(a), contact(b)], friction, bulk));
             }
         }
         let mut bodies = Vec::with_capacity(world.bodies.len() * all.len());
         for body in &world.bodies {
             for (m, material) in all.iter().enumerate() {
-                let mut own = contact(m);
-                own.rolling_friction = Some(own.rolling().max(own.body_rolling_friction));
+                let own = contact(m);
                 let mut other = own;
                 if let Some([young, poisson]) = settings.bodies {
                     (other.youngs_modulus, other.poisson_ratio) = (young, poisson);
@@ -114,7 +126,7 @@ impl Rules {
                 // What grains of that angle rub each other with is less than what they do to bodies as sand.
                 let friction = geometric_mean(material.friction, body.friction);
                 // A bridge to a body is as strong as one between spheres, however smooth the body is.
-                bodies.push(pairing(settings, damping, [own, other], friction, material.friction));
+                bodies.push(pairing(settings, damping, [own, other], friction, internal(m)));
             }
         }
         let bridge = pairs.iter().map(Pairing::longest_bridge).fold(0.0, f64::max);
@@ -262,6 +274,19 @@ mod tests {
         for pairing in [by_friction, by_angle] {
             assert!((pairing.suction / expected - 1.0).abs() < 1e-6, "{}", pairing.suction);
         }
+    }
+
+    #[test]
+    fn friction_of_a_pair_means_what_that_of_its_materials_does() {
+        let angle = 30f64.to_radians();
+        let slope = friction(angle.tan() as f32);
+        let mut world = world(DVec3::ZERO, slope);
+        world.materials.all[0].angle_of_repose = Some(angle);
+        let other = world.materials.all[0].clone();
+        world.materials.all.push(other);
+        world.materials.pairs.insert((0, 1), slope);
+        let rules = Rules::new(&DemSettings::default(), &world, &mut Dampings::default());
+        assert!((rules.pairs[1].kinetic - rules.pairs[0].kinetic).abs() < 1e-6);
     }
 
     #[test]

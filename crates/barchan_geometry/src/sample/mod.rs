@@ -183,8 +183,6 @@ const LONGEST: f64 = 1e8;
 pub struct Estimate {
     /// Number of particles, as if the surface left no gaps.
     pub count: f64,
-    /// Number of particles that lie wholly inside.
-    pub fitting: f64,
     /// Memory at the peak of sampling [bytes].
     pub bytes: f64,
 }
@@ -211,8 +209,7 @@ pub fn estimate_volume(shape: &dyn Shape, settings: &VolumeSettings) -> Result<E
             size,
         });
     }
-    let fitting = count * reached(shape, room, &settings.radii) / room;
-    Ok(Estimate { count, fitting, bytes })
+    Ok(Estimate { count, bytes })
 }
 
 /// Fills `shape` with particles that lie wholly inside and do not overlap.
@@ -243,10 +240,10 @@ const WALL_GAP: f64 = 0.28;
 /// Least part of a shape that particles reach [-]: a single layer between two walls.
 const LEAST_REACHED: f64 = 0.75;
 
-/// The part [m³] of a shape of volume `room` [m³] that particles fill as they do far from its surface.
-fn reached(shape: &dyn Shape, room: f64, radii: &Radii) -> f64 {
+/// The part [-] of a shape that particles fill as they do far from its surface.
+pub fn reached(shape: &dyn Shape, radii: &Radii) -> f64 {
     let inner = octree::volume(shape, 2.0 * WALL_GAP * mean_radius(radii));
-    inner.max(LEAST_REACHED * room)
+    (inner / octree::volume(shape, 0.0)).max(LEAST_REACHED)
 }
 
 /// How many particles fill `room` [m³], and the bytes they need at the peak (measured with `barchan bench sample`, rounded up).

@@ -145,6 +145,8 @@ pub const ADDED: &[(&str, Expected)] = &[
     ("[materials.gravel]\nfriction = 0.3\nangle_of_repose = 30", &[
         ("8:1", "a material must have the key `density`", "bulk density"),
         ("10:19", "`friction` and `angle_of_repose` exclude each other", "")]),
+    ("[materials.gravel]\ndensity = 1\nfriction = 0.3\nwall_friction = 0.2", &[
+        ("11:17", "`friction` and `wall_friction` exclude each other", "")]),
     ("[materials.gravel]\ndensity = 1\nangle_of_repose = 95\npoisson_ratio = 0.7", &[
         ("10:19", "angle_of_repose must be 1 to 60, got `95`", ""),
         ("11:17", "poisson_ratio must be -0.99 to 0.5, got `0.7`", "")]),
