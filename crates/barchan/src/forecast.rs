@@ -1,6 +1,7 @@
 //! What a run needs, estimated before any of it is done.
 
 use barchan_geometry::sample::{Packing, Radii, SampleError, VolumeSettings, estimate_volume, mean_radius};
+use barchan_geometry::text::short;
 use barchan_scene::{Fill, FillSource, Refine, Scene, SceneError};
 use barchan_world::{Emitter, SETTLED_FRACTION, World};
 use thiserror::Error;
@@ -81,6 +82,24 @@ pub struct Forecast {
     pub cache: u64,
     /// Guides and grains, means over all frames.
     pub mean: [f64; 2],
+    /// Mass of the fills [kg], and what they would weigh at the bulk density; nothing where guides are shares of a bulk.
+    pub masses: Option<[f64; 2]>,
+}
+
+/// Part of a fill's mass [-] by which it may differ from that at the bulk density without a word.
+const SAME_MASS: f64 = 0.01;
+
+/// Returns a sentence on fills that weigh `mass` [kg] where they would weigh `bulk` [kg] at the bulk density; nothing where these are the same.
+pub fn mass_note(mass: f64, bulk: f64) -> Option<String> {
+    let differs = (mass - bulk).abs() > SAME_MASS * bulk;
+    let short = |mass: f64| short(format!("{mass:.3e}").parse().unwrap_or(mass));
+    differs.then(|| {
+        format!(
+            "the fills weigh {} kg, spheres of their `grain_density`; filled at `density`, as with pbd and sph, {} kg",
+            short(mass),
+            short(bulk)
+        )
+    })
 }
 
 impl Forecast {
@@ -128,9 +147,13 @@ fn forecast_until(scene: &Scene, frames: u64, duration: f64) -> Result<Forecast,
         forecast.mean[1] += grains * part;
     };
     let (mut filled, mut spheres) = (0.0, 0.0);
+    let mut mass = None;
     for (k, fill) in scene.fills.iter().enumerate() {
         let guides = scene.count_fill(k)?;
         filled += guides;
+        if let Some(weighs) = scene.particle_mass(k, guides) {
+            *mass.get_or_insert(0.0) += weighs;
+        }
         spheres += guides * scene.spheres_per_guide(k) as f64;
         let grains = match &scene.refine {
             Some(refine) => grains_of_fill(scene, refine, fill, guides)?,
@@ -174,6 +197,8 @@ fn forecast_until(scene: &Scene, frames: u64, duration: f64) -> Result<Forecast,
     }
     (forecast.filled, forecast.emitted) = (filled, emitted);
     forecast.seeded = forecast.grains - poured;
+    // A volume that cannot be measured is no reason to refuse a run that does not need it.
+    forecast.masses = mass.and_then(|mass| Some([mass, scene.bulk_mass().ok()?]));
     forecast.memory =
         BASE_BYTES + (spheres + emitted) * registry::guide_bytes(&scene.solver) + forecast.grains * GRAIN_BYTES;
     forecast.cache = forecast.size(scene);

@@ -57,11 +57,11 @@ mod wires;
 
 pub use coloring::{Coloring, Span};
 pub use disk::{cache_bytes, cache_bytes_per_frame, free_bytes, mesh_bytes};
-pub use forecast::{Forecast, ForecastError, forecast, forecast_frames};
+pub use forecast::{Forecast, ForecastError, forecast, forecast_frames, mass_note};
 pub use look::{FIT, Look, LookError, Show, Viewpoint, read_frame};
 pub use names::file_name;
 pub use phase::{BuildTimes, Phase, PhaseWatch};
-pub use registry::{SolverError, check_settings, doubts, natural_step};
+pub use registry::{SolverError, check_settings, doubts};
 pub use simulation::{Record, Simulation, SimulationError};
 pub use stage::{Stage, StageError};
 pub use trial::try_start;

@@ -1,7 +1,7 @@
 //! Every solver by name: the one place where solvers and scenes meet.
 
 use barchan_bodies::Dynamics;
-use barchan_dem::{Contact, DemSettings, DemSolver, Integrator, NormalLaw, ShearLaw, rolling_friction_of};
+use barchan_dem::{Contact, DemSettings, DemSolver, Integrator, NormalLaw, ShearLaw};
 use barchan_pbd::{FrictionMode, PbdSettings, PbdSolver, Rigid, Splitting};
 use barchan_refine::{GrainRefiner, Mode, RefineError, RefineSettings, Seeding, Source};
 use barchan_scene::{ContactProperties, Diagnostic, Fill, FillSource, Refine, Scene, Settings};
@@ -84,10 +84,54 @@ pub fn doubts(scene: &Scene) -> Vec<Diagnostic> {
             "{name} holds heaps of up to about {steepest}°: those of `{}` will be flatter",
             material.name
         );
-        let help = format!("set `angle_of_repose` to at most {steepest}, or take another solver");
-        scene.warning(&["materials", &material.name, "angle_of_repose"], message, &help)
+        let help = match slope_key(scene, material) {
+            "friction" => format!(
+                "set `friction` to at most {:.2}, or take another solver",
+                steepest.to_radians().tan()
+            ),
+            _ => format!("set `angle_of_repose` to at most {steepest}, or take another solver"),
+        };
+        scene.warning(
+            &["materials", &material.name, slope_key(scene, material)],
+            message,
+            &help,
+        )
     };
-    steep.map(warning).collect()
+    let mut found: Vec<Diagnostic> = steep.map(warning).collect();
+    found.extend(rolling_doubts(scene));
+    found
+}
+
+/// The key by which the slope of a material's heaps is given.
+fn slope_key(scene: &Scene, material: &Material) -> &'static str {
+    let whole = scene.span(&["materials", &material.name]);
+    let is_written = |key: &&str| scene.span(&["materials", &material.name, key]) != whole;
+    ["angle_of_repose", "friction"]
+        .into_iter()
+        .find(is_written)
+        .unwrap_or("angle_of_repose")
+}
+
+/// Warns of rolling friction beside an angle of repose: it counts, so the calibration of the angle does not hold.
+fn rolling_doubts(scene: &Scene) -> Vec<Diagnostic> {
+    let materials = scene.materials.all.iter().zip(&scene.contacts);
+    let warning = |(material, contact): (&Material, &ContactProperties)| {
+        let (degrees, rolling) = (material.angle_of_repose?.to_degrees(), contact.rolling_friction?);
+        let message = format!(
+            "heaps of `{}` will not rest at {degrees:.0}°: `rolling_friction` = {rolling} replaces that of `angle_of_repose`",
+            material.name
+        );
+        let path = ["materials", &material.name, "rolling_friction"];
+        Some(scene.warning(
+            &path,
+            message,
+            "leave `rolling_friction` out, or give `friction` instead of the angle",
+        ))
+    };
+    match scene.solver.as_str() {
+        "dem" => materials.filter_map(warning).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// The solver that `scene` asks for, ready to move `world`.
@@ -110,12 +154,6 @@ pub(crate) fn check_bodies(scene: &Scene, world: &mut World) -> Result<(), Solve
     solver(&bare, world).map(drop)
 }
 
-/// Longest time step [s] that `solver` takes where none is asked for, for guides of `diameter` [m] under `gravity` [m/s²]; nothing of
-/// a solver that is not there.
-pub fn natural_step(solver: &str, diameter: f64, gravity: f64) -> Option<f64> {
-    (solver == "pbd").then(|| barchan_pbd::natural_step((diameter / gravity).sqrt()))
-}
-
 fn pbd(scene: &Scene, world: &World) -> Result<Box<dyn Solver>, SolverError> {
     let refused = |reason: String| SolverError::Refused { name: "pbd", reason };
     let settings = pbd_settings(&scene.solver_settings, scene.frame_rate);
@@ -135,6 +173,7 @@ fn pbd_settings(given: &Settings, frame_rate: f64) -> PbdSettings {
     let substeps = given.number("substeps").map(|n| 1.0 / (frame_rate * n));
     PbdSettings {
         step: substeps.or(step).or(defaults.step),
+        step_divisor: count("step_divisor", defaults.step_divisor),
         iterations: count("iterations", defaults.iterations),
         stabilisation: count("stabilization_iterations", defaults.stabilisation),
         friction: match given.word("friction") {
@@ -213,6 +252,7 @@ fn sph_settings(given: &Settings, frame_rate: f64) -> SphSettings {
         .and_then(|word| Yield::ALL.iter().find(|y| y.0 == word));
     SphSettings {
         step: substeps.or(given.number("step")).or(defaults.step),
+        step_divisor: count("step_divisor", defaults.step_divisor),
         support: number("support", defaults.support),
         pressure: match given.word("pressure") {
             Some("pcisph") => Pressure::Pcisph,
@@ -264,18 +304,9 @@ fn dem_settings(scene: &Scene, world: &World) -> DemSettings {
     let given = &scene.solver_settings;
     let defaults = DemSettings::default();
     let number = |name: &str, default: f64| given.number(name).unwrap_or(default);
-    // Sand does not roll away, whoever says only its friction; clumps do not by their shape.
-    let sand = |m: usize, said: &ContactProperties| {
-        let material = &world.materials.all[m];
-        let is_clumped = |fill: &Fill| usize::from(fill.material) == m && fill.clump.is_some();
-        let is_sand = said.rolling_friction.is_none()
-            && material.angle_of_repose.is_none()
-            && !scene.fills.iter().any(is_clumped);
-        is_sand.then(|| f64::from(material.friction.r#static))
-    };
     // What falls on few grains with the mass of many must not go through them.
     let is_struck = scene.bodies.iter().any(|body| matches!(body.motion, Motion::Dynamic));
-    let contact = |(m, said): (usize, &ContactProperties)| {
+    let contact = |said: &ContactProperties| {
         let usual = if is_struck {
             Contact::struck()
         } else {
@@ -285,11 +316,7 @@ fn dem_settings(scene: &Scene, world: &World) -> DemSettings {
             youngs_modulus: said.youngs_modulus.unwrap_or(usual.youngs_modulus),
             poisson_ratio: said.poisson_ratio.unwrap_or(usual.poisson_ratio),
             restitution: said.restitution.unwrap_or(usual.restitution),
-            rolling_friction: said
-                .rolling_friction
-                .unwrap_or_else(|| sand(m, said).map_or(0.0, rolling_friction_of)),
-            // On a plane sand lies up to the angle of its friction.
-            body_rolling_friction: sand(m, said).unwrap_or(0.0),
+            rolling_friction: said.rolling_friction,
             liquid: said.liquid.unwrap_or(usual.liquid),
             surface_tension: said.surface_tension.unwrap_or(usual.surface_tension),
             contact_angle: said.contact_angle.unwrap_or(usual.contact_angle),
@@ -301,6 +328,7 @@ fn dem_settings(scene: &Scene, world: &World) -> DemSettings {
     let clumped = ids.into_iter().zip(0..).collect();
     DemSettings {
         step: given.number("step"),
+        step_divisor: given.count("step_divisor").map_or(defaults.step_divisor, |n| n as u32),
         steps_per_contact: number("steps_per_contact", defaults.steps_per_contact),
         integrator: named(given, "integrator", Integrator::ALL),
         tolerance: number("tolerance", defaults.tolerance),
@@ -309,7 +337,7 @@ fn dem_settings(scene: &Scene, world: &World) -> DemSettings {
         reference_speed: number("reference_speed", defaults.reference_speed),
         duration: given.number("duration"),
         shear_viscosity: given.number("shear_viscosity"),
-        contacts: scene.contacts.iter().enumerate().map(contact).collect(),
+        contacts: scene.contacts.iter().map(contact).collect(),
         bodies: young.map(|young| [young, number("body_poisson_ratio", 0.3)]),
         clumps,
         clumped,

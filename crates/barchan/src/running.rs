@@ -117,6 +117,8 @@ pub struct Progress {
     pub time: f64,
     /// Guides now.
     pub guides: usize,
+    /// Mass of all fills [kg].
+    pub filled: f64,
     /// Milliseconds that the last frame's guides took.
     pub guide_ms: f64,
     /// Grains now.
@@ -185,6 +187,7 @@ pub fn run_watched(
         frames,
         time: simulation.world().time,
         guides: simulation.world().guides.len(),
+        filled: simulation.world().ledger.filled.kilograms(),
         guide_ms: simulation.guide_ms(),
         grains: simulation.refiner().map_or(0, Refiner::len),
         grain_ms: simulation.grain_ms(),

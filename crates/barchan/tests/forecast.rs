@@ -1,7 +1,7 @@
 //! Counts before work: what a run needs is estimated, and refused if there would be too much of it.
 
 use barchan::scene::{BUILT_IN, Document, Scene, built_in, parse_scene};
-use barchan::{Simulation, SimulationError, doubts, forecast};
+use barchan::{Simulation, SimulationError, doubts, forecast, mass_note};
 
 fn scene(text: &str) -> Scene {
     let found = parse_scene(&Document::new("scene.toml", text));
@@ -152,4 +152,53 @@ fn an_angle_that_the_solver_cannot_hold_is_doubted() {
         );
     }
     assert!(doubts(&scene(&text("pbd", 60.0))).is_empty());
+}
+
+#[test]
+fn rolling_friction_beside_an_angle_of_repose_is_doubted_with_dem_only() {
+    let text = |solver: &str, material: &str| {
+        POURED
+            .replace("RADIUS", "0.05")
+            .replace("RATE", "100")
+            .replace("density = 1600", &format!("density = 1600\n{material}"))
+            + &format!("[solver]\nkind = \"{solver}\"")
+    };
+    let both = "angle_of_repose = 30\nrolling_friction = 0";
+    let found = doubts(&scene(&text("dem", both)));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].message.contains("will not rest at 30°"), "{found:?}");
+    for (solver, material) in [
+        ("sph", both),
+        ("dem", "angle_of_repose = 30"),
+        ("dem", "friction = 0.5\nrolling_friction = 0"),
+    ] {
+        assert!(
+            doubts(&scene(&text(solver, material))).is_empty(),
+            "{solver} {material}"
+        );
+    }
+}
+
+#[test]
+fn a_fill_of_spheres_that_weighs_less_than_its_volume_of_sand_is_told_so() {
+    let cylinder = |solver: &str| {
+        scene(&format!(
+            "duration = 1\n[solver]\nkind = \"{solver}\"\n[materials.sand]\ndensity = 1600\n[[fill]]\nmaterial = \"sand\"\nradius = 0.015\n\
+             shape = {{ cylinder = {{ radius = 0.25, height = 0.5 }} }}"
+        ))
+    };
+    let bulk = 1600.0 * std::f64::consts::PI * 0.25 * 0.25 * 0.5;
+    let filled = |scene: &Scene| Simulation::new(scene).unwrap().world().ledger.filled.kilograms();
+    let [dem, pbd] = ["dem", "pbd"].map(cylinder);
+    let [about, of_bulk] = forecast(&dem).unwrap().masses.unwrap();
+    assert!((of_bulk / bulk - 1.0).abs() < 2e-3, "{of_bulk}");
+    assert!((filled(&pbd) / bulk - 1.0).abs() < 2e-3);
+    // Every sphere has the density of the particles, and the fill is looser at its surface.
+    let spheres = filled(&dem);
+    assert!(spheres < 0.95 * bulk, "{spheres}");
+    assert!((about / spheres - 1.0).abs() < 0.02, "{about} {spheres}");
+    let note = mass_note(spheres, of_bulk).unwrap();
+    assert!(note.contains("weigh 143 kg") && note.contains("157.1 kg"), "{note}");
+    assert!(forecast(&pbd).unwrap().masses.is_none());
+    assert!(mass_note(157.0, 157.1).is_none());
 }

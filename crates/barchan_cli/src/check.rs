@@ -2,7 +2,7 @@
 
 use barchan::geometry::text::counted;
 use barchan::scene::{BUILT_IN, Diagnostic, Document, Place, Severity, parse_scene, schema};
-use barchan::{Forecast, doubts, mesh_bytes, try_start};
+use barchan::{Forecast, doubts, mass_note, mesh_bytes, try_start};
 use clap::Args;
 use serde_json::json;
 
@@ -134,6 +134,8 @@ fn print_needs(needs: &Forecast, is_json: bool) {
             "grains": needs.grains.round(),
             "memory_bytes": needs.memory.round(),
             "cache_bytes": needs.cache,
+            "fill_kg": needs.masses.map(|masses| masses[0]),
+            "bulk_kg": needs.masses.map(|masses| masses[1]),
         });
         say!("{row}");
         return;
@@ -150,6 +152,9 @@ fn print_needs(needs: &Forecast, is_json: bool) {
         counted(needs.frames, "frame"),
         size(needs.cache)
     );
+    if let Some(note) = needs.masses.and_then(|[mass, bulk]| mass_note(mass, bulk)) {
+        say!("about: {note}");
+    }
     if let Some(free) = memory::available().filter(|&free| needs.memory > free as f64) {
         tell!("warning: {} of memory are free", size(free));
     }

@@ -6,7 +6,7 @@ use barchan::geometry::text::counted;
 use barchan::io::{CacheError, EXPORTERS, export, has_checkpoint};
 use barchan::running::{Go, RunError, RunOptions, default_dir, run_watched as simulate};
 use barchan::scene::Scene;
-use barchan::{BuildTimes, SimulationError};
+use barchan::{BuildTimes, SimulationError, forecast, mass_note};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use serde_json::json;
@@ -77,6 +77,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let interrupt = Interrupt::listen(&progress)?;
     let begins_again = options.resume && !has_checkpoint(&options.dir);
     let phases = |phase| progress.tell_phase(phase);
+    let masses = (scene.solver == "dem").then(|| forecast(&scene).ok()?.masses).flatten();
     let mut is_first = true;
     let report = simulate(&scene, &options, &phases, &mut |now| {
         if std::mem::take(&mut is_first) {
@@ -85,6 +86,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
                 progress.say(&format!("no checkpoint in {dir}: starting from the beginning"));
             }
             disk::report(&progress, &scene, &options.dir, &now);
+            if let Some(note) = masses.and_then(|[_, bulk]| mass_note(now.filled, bulk)) {
+                progress.say(&note);
+            }
         }
         interrupt.begin_frames();
         progress.tell_frame(&now);

@@ -15,6 +15,6 @@ mod state;
 mod step;
 
 pub use barchan_geometry::clump::{Clump, ClumpError, Member};
-pub use laws::repose::{STEEPEST, rolling_friction_of};
+pub use laws::repose::STEEPEST;
 pub use settings::{Contact, DemSettings, Integrator, NormalLaw, SettingsError, ShearLaw};
 pub use step::{DemSolver, Sphere};

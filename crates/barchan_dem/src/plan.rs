@@ -103,7 +103,8 @@ impl DemSolver {
                 .map(|(k, row)| (row.radius(), row.mass() / self.crowd(k), row.material as usize)),
         ) else {
             let asked = self.settings.step.unwrap_or(1e-3);
-            return Ok((duration / asked).ceil().clamp(1.0, MOST_STEPS) as u32);
+            let steps = (duration / asked).ceil() * f64::from(self.settings.step_divisor);
+            return Ok(steps.clamp(1.0, MOST_STEPS) as u32);
         };
         let smallest = spheres().map(Row::radius).fold(f64::INFINITY, f64::min);
         let bodies = (0..world.bodies.len()).map(|k| self.body_speed(world, k, duration));
@@ -118,7 +119,7 @@ impl DemSolver {
             None => contact / self.settings.steps_per_contact,
         };
         let longest = step.min(LONGEST_WAY * smallest / speed.max(f64::MIN_POSITIVE));
-        let steps = (duration / longest * (1.0 - 1e-9)).ceil().max(1.0);
+        let steps = (duration / longest * (1.0 - 1e-9)).ceil().max(1.0) * f64::from(self.settings.step_divisor);
         if steps > MOST_STEPS {
             return Err(AdvanceError::Scene {
                 what: format!(

@@ -70,10 +70,10 @@ impl DemSolver {
     }
 }
 
-fn refused(TooNarrow { axis, period, reach }: TooNarrow) -> AdvanceError {
+fn refused(TooNarrow { axis, period, least }: TooNarrow) -> AdvanceError {
     let axis = ["x", "y", "z"][axis];
     AdvanceError::Scene {
-        what: format!("axis {axis} closes upon itself after {period:.3e} m, and grains reach {reach:.3e} m"),
-        advice: "widen the periodic range, or make grains smaller".to_owned(),
+        what: format!("axis {axis} closes upon itself after {period:.3e} m; spheres need {least:.3e} m"),
+        advice: "widen the periodic range, or make guides smaller".to_owned(),
     }
 }

@@ -1,9 +1,13 @@
 //! What a user may choose.
 
-use barchan_geometry::clump::Clump;
 use std::ops::Range;
 
+use barchan_geometry::clump::Clump;
+use barchan_world::World;
 use thiserror::Error;
+
+use crate::cpu::cells::shortest_period;
+use crate::cpu::rules::{Dampings, Rules};
 
 pub use crate::laws::normal::NormalLaw;
 pub use crate::laws::shear::ShearLaw;
@@ -32,10 +36,8 @@ pub struct Contact {
     pub poisson_ratio: f64,
     /// Speed after over speed before an impact at the reference speed [-].
     pub restitution: f64,
-    /// Resistance to rolling, of the reduced radius [-].
-    pub rolling_friction: f64,
-    /// The same on bodies, at least [-]: round grains that stand for sand do not roll where sand lies.
-    pub body_rolling_friction: f64,
+    /// Resistance to rolling, of the reduced radius [-]; that of the angle of repose where none is given, 0 without such an angle.
+    pub rolling_friction: Option<f64>,
     /// Liquid on the grains, of their own volume [-]: moist ones are held by bridges of it.
     pub liquid: f64,
     /// Surface tension of the liquid [N/m].
@@ -52,8 +54,7 @@ impl Default for Contact {
             youngs_modulus: 1e7,
             poisson_ratio: 0.3,
             restitution: 0.5,
-            rolling_friction: 0.0,
-            body_rolling_friction: 0.0,
+            rolling_friction: None,
             liquid: 0.0,
             surface_tension: WATER,
             contact_angle: 0.0,
@@ -95,6 +96,8 @@ impl Integrator {
 pub struct DemSettings {
     /// Longest time step [s]; by the duration of a contact where none is given.
     pub step: Option<f64>,
+    /// Steps in the place of one [-], whatever set its length: 2 halves all steps, and the longest one of `Rkf45`.
+    pub step_divisor: u32,
     /// Steps in the shortest contact, where no step is given [-].
     pub steps_per_contact: f64,
     /// How motion is integrated.
@@ -125,6 +128,7 @@ impl Default for DemSettings {
     fn default() -> Self {
         Self {
             step: None,
+            step_divisor: 1,
             steps_per_contact: 20.0,
             integrator: Integrator::default(),
             tolerance: 1e-4,
@@ -152,10 +156,31 @@ impl DemSettings {
         !self.clumps.is_empty() || self.integrator == Integrator::Rkf45
     }
 
+    /// Refuses axes of `world` that close upon themselves so soon that spheres, and the bridges between moist ones, would meet another one twice.
+    pub(crate) fn check_periods(&self, world: &World) -> Result<(), SettingsError> {
+        let largest = world.guides.radius.iter().copied().fold(0.0, f32::max);
+        let bridge = Rules::new(self, world, &mut Dampings::default()).bridge;
+        let least = shortest_period(f64::from(largest), bridge) * (1.0 - 1e-6);
+        for (axis, range) in ["x", "y", "z"].iter().zip(world.periodic) {
+            let Some([low, high]) = range.filter(|[low, high]| high - low < least) else {
+                continue;
+            };
+            return Err(SettingsError {
+                whose: format!("axis {axis}: "),
+                name: "periodic",
+                value: high - low,
+                allowed: format!("at least {least:.3e} m long, which spheres with their liquid bridges need"),
+            });
+        }
+        Ok(())
+    }
+
     /// Refuses what means nothing; `names` are those of the materials.
     pub(crate) fn check(&self, names: &[String]) -> Result<(), SettingsError> {
         let positive = |name, value: f64| check(name, value, value > 0.0 && value.is_finite(), "above 0");
         positive("reference_speed", self.reference_speed)?;
+        let divisor = self.step_divisor;
+        check("step_divisor", divisor.into(), divisor > 0, "1 or more")?;
         let steps = self.steps_per_contact;
         check(
             "steps_per_contact",
@@ -197,13 +222,17 @@ impl DemSettings {
 }
 
 impl Contact {
+    /// Resistance to rolling [-], 0 where none is given.
+    pub(crate) fn rolling(&self) -> f64 {
+        self.rolling_friction.unwrap_or(0.0)
+    }
+
     fn check(&self) -> Result<(), SettingsError> {
         let Self {
             youngs_modulus: young,
             poisson_ratio: poisson,
             restitution: e,
-            rolling_friction: rolling,
-            body_rolling_friction: body_rolling,
+            rolling_friction: _,
             liquid,
             surface_tension: tension,
             contact_angle: angle,
@@ -218,8 +247,7 @@ impl Contact {
         )?;
         check("restitution", e, e > 0.0 && e <= 1.0, "above 0 and at most 1")?;
         for (name, value) in [
-            ("rolling_friction", rolling),
-            ("body_rolling_friction", body_rolling),
+            ("rolling_friction", self.rolling()),
             ("surface_tension", tension),
             ("cohesion", cohesion),
         ] {

@@ -99,6 +99,7 @@ impl DemSolver {
         let names: Vec<String> = world.materials.all.iter().map(|m| m.name.clone()).collect();
         settings.check(&names)?;
         settings.check_step(world)?;
+        settings.check_periods(world)?;
         let first_turns = match settings.clumps.is_empty() {
             true => Vec::new(),
             false => clumped::first_turns(world, &settings),

@@ -123,7 +123,7 @@ fn experiment(case: &Table) -> Seen {
                 youngs_modulus: number(case, "youngs_modulus").unwrap_or(usual.youngs_modulus),
                 restitution: number(case, "restitution").unwrap_or(usual.restitution),
                 poisson_ratio: number(case, "poisson_ratio").unwrap_or(usual.poisson_ratio),
-                rolling_friction: number(case, "rolling_friction").unwrap_or(0.0),
+                rolling_friction: number(case, "rolling_friction"),
                 liquid: number(case, "liquid").unwrap_or(0.0),
                 contact_angle: number(case, "contact_angle").unwrap_or(0.0).to_radians(),
                 ..usual

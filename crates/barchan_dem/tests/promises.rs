@@ -30,7 +30,7 @@ fn heap(count: usize) -> World {
 fn settings() -> DemSettings {
     DemSettings {
         contacts: vec![Contact {
-            rolling_friction: 0.05,
+            rolling_friction: Some(0.05),
             ..contact()
         }],
         ..DemSettings::default()
@@ -404,8 +404,7 @@ fn an_adaptive_step_loses_less_energy_where_less_is_tolerated() {
 #[test]
 fn a_round_grain_that_stands_for_sand_lies_on_a_plane_up_to_its_angle_and_rolls_beyond() {
     let sand = Contact {
-        rolling_friction: 0.05,
-        body_rolling_friction: 0.5,
+        rolling_friction: Some(0.5),
         ..contact()
     };
     let speed_on = |degrees: f64| {

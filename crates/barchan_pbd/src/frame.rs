@@ -108,7 +108,7 @@ impl PbdSolver {
                 advice: "raise `frame_rate`, or lower gravity and the speed of bodies and emitters".to_owned(),
             });
         }
-        Ok(asked.max(needed) as u32)
+        Ok((asked.max(needed) as u32).saturating_mul(self.settings.step_divisor))
     }
 
     /// A guide that a step of `step` [s] would move no farther than this [m] stays.
@@ -307,18 +307,22 @@ impl PbdSolver {
             }
             FrictionMode::Sommer | FrictionMode::Macklin => 1.0,
         };
-        let of = |k: u8| {
-            let material = &materials.all[usize::from(k)];
-            material.angle_of_repose.map_or(material.friction, |angle| {
-                let mu = repose::friction_of(angle as f32);
-                Friction {
-                    r#static: mu,
-                    kinetic: mu,
-                }
-            })
+        let angle_of = |k: u8| materials.all[usize::from(k)].angle_of_repose;
+        let internal = |angles: [f32; 2]| {
+            let [r#static, kinetic] = angles.map(repose::friction_of);
+            Friction { r#static, kinetic }
+        };
+        let of = |k: u8| match angle_of(k) {
+            Some(angle) => internal([angle as f32; 2]),
+            None => materials.all[usize::from(k)].friction,
         };
         let between = |a: u8, b: u8| {
             let said = materials.pairs.get(&(a.min(b), a.max(b))).copied();
+            // That of a pair means the same as that of its materials.
+            let said = match angle_of(a).and(angle_of(b)) {
+                Some(_) => said.map(|f| internal([f.r#static.atan(), f.kinetic.atan()])),
+                None => said,
+            };
             let own = said.unwrap_or_else(|| geometric_mean(of(a), of(b)));
             Friction {
                 r#static: hold * own.r#static,

@@ -33,6 +33,8 @@ pub struct PbdSettings {
     /// Longest time step [s]; a frame is cut into equal steps. Without it, [`STEP`] goes by the guides' size, less where they carry much. The
     /// paper has 0.005.
     pub step: Option<f64>,
+    /// Steps in the place of one [-], whatever set its length: 2 halves all steps.
+    pub step_divisor: u32,
     /// Passes over all contacts in a step [-]. The paper has 3 to 5.
     pub iterations: u32,
     /// Passes over inherited overlaps in a step [-], which move guides without giving them speed. The paper has 1 to 2. More than half of
@@ -64,6 +66,7 @@ impl Default for PbdSettings {
     fn default() -> Self {
         Self {
             step: None,
+            step_divisor: 1,
             iterations: 4,
             stabilisation: 2,
             friction: FrictionMode::Accumulated,
@@ -106,6 +109,7 @@ impl PbdSettings {
             s if !within(s.mass_scaling, 0.0, 1e6) => {
                 refuse("mass_scaling", s.mass_scaling.into(), "0 to 1e6 per metre")
             }
+            s if s.step_divisor == 0 => refuse("step_divisor", 0.0, "1 or more"),
             s if !within(s.cfl, 0.01, 0.5) => refuse("cfl", s.cfl.into(), "0.01 to 0.5"),
             s if !within(s.relaxation, 0.1, 4.0) => refuse("relaxation", s.relaxation.into(), "0.1 to 4"),
             s if !within(s.velocity_clamp, s.cfl, f32::INFINITY) => {

@@ -12,7 +12,7 @@ use barchan_geometry::mass::{self, MassError};
 use barchan_geometry::random::Stream;
 use barchan_geometry::sample::surface::SurfaceError;
 use barchan_geometry::sample::{
-    Packing, Particles, Radii, SampleError, VolumeSettings, estimate_volume, fill_clumps, sample_periodic,
+    Packing, Particles, Radii, SampleError, VolumeSettings, estimate_volume, fill_clumps, reached, sample_periodic,
 };
 use barchan_geometry::shapes::{Cuboid, Intersect, Transformed};
 use barchan_geometry::text::short;
@@ -151,7 +151,8 @@ impl Scene {
     /// packing, shared among its guides by r³: m = ρ V r³ / Σr³ [Sommer22]. So the bulk density is right at the start in a
     /// `dense` or `lattice` packing, which settle by little, and rises by some 1.7 when a `random` one settles. Guides from a
     /// file, and those of emitters, weigh what settled material does: m = ρ 4/3 π r³ / 0.6. With the solver `dem` every guide weighs
-    /// what a grain of the `grain_density` does.
+    /// what its own volume does, at the `grain_density`: so settled material has the bulk density wherever its guides came from, and a fill, which is
+    /// looser near its surface than in the middle, weighs less than ρ V.
     ///
     /// A body's frame is where the outermost `at` and `rotate` of its shape put it; for scripted bodies it is where the keys
     /// say, and the shape's own `at` stays inside.
@@ -261,7 +262,11 @@ impl Scene {
             place: fill.place.clone(),
             source,
         };
-        let count = estimate_volume(&**shape, &settings).map_err(fail)?.count;
+        let mut count = estimate_volume(&**shape, &settings).map_err(fail)?.count;
+        // Only there the number decides about the mass.
+        if self.has_real_grains() {
+            count *= reached(&**shape, &settings.radii);
+        }
         let world = self.empty_world();
         let lightest = f64::from(world.settled_mass(fill.material, radii.min()));
         let density = world.materials.all[usize::from(fill.material)].density;
@@ -275,6 +280,31 @@ impl Scene {
             });
         }
         Ok(count)
+    }
+
+    /// Mass [kg] of all fills at the bulk density of their materials: what they weigh with solvers whose guides are shares of a bulk.
+    pub fn bulk_mass(&self) -> Result<f64, SceneError> {
+        let mass = |fill: &Fill| {
+            let density = self.materials.all[usize::from(fill.material)].density;
+            Ok(density
+                * match &fill.source {
+                    FillSource::Shape { shape, volume, .. } => fill_volume(fill, shape, *volume, &self.periodic)?,
+                    FillSource::Points(particles) => particles.volume() / SETTLED_FRACTION,
+                })
+        };
+        self.fills.iter().map(mass).sum()
+    }
+
+    /// Estimates the mass [kg] of fill `k`, of `guides` guides, with the solver of the scene where guides weigh what their own volume does; nothing where
+    /// they are shares of a bulk.
+    pub fn particle_mass(&self, k: usize, guides: f64) -> Option<f64> {
+        let fill = &self.fills[k];
+        let volume = match &fill.source {
+            FillSource::Shape { radii, .. } => guides * radii.mean_volume(),
+            FillSource::Points(particles) => particles.volume(),
+        };
+        let density = self.materials.all[usize::from(fill.material)].grain_density;
+        self.has_real_grains().then_some(density * volume)
     }
 
     /// Spheres that each guide of fill `k` is made of.
@@ -355,14 +385,7 @@ fn add_fill(world: &mut World, fill: &Fill, particles: &Particles, real_grains: 
         FillSource::Points(_) => None,
         FillSource::Shape { .. } if real_grains => None,
         FillSource::Shape { shape, volume, .. } => {
-            let volume = match within_ranges(shape, &world.periodic) {
-                Some(cut) => volume_of(&cut),
-                None => volume.map_or_else(|| volume_of(&**shape), Ok),
-            };
-            let volume = volume.map_err(|source| SceneError::Volume {
-                place: fill.place.clone(),
-                source,
-            })?;
+            let volume = fill_volume(fill, shape, *volume, &world.periodic)?;
             let density = world.materials.all[usize::from(fill.material)].density;
             let cubes: f64 = particles.radii.iter().map(|r| r.powi(3)).sum();
             Some(density * volume / cubes)
@@ -406,6 +429,23 @@ fn within_ranges(shape: &Arc<dyn Shape>, periodic: &Periodic) -> Option<Intersec
     let space = Cuboid::new(within.size()).ok().filter(|_| is_cut)?;
     let space = Transformed::new(Arc::new(space), within.center(), DQuat::IDENTITY, DVec3::ONE).ok()?;
     Intersect::new(vec![shape.clone(), Arc::new(space)], 0.0).ok()
+}
+
+/// Volume [m³] of the `shape` of `fill` within periodic ranges: the one that is known, or measured.
+fn fill_volume(
+    fill: &Fill,
+    shape: &Arc<dyn Shape>,
+    known: Option<f64>,
+    periodic: &Periodic,
+) -> Result<f64, SceneError> {
+    let volume = match within_ranges(shape, periodic) {
+        Some(cut) => volume_of(&cut),
+        None => known.map_or_else(|| volume_of(&**shape), Ok),
+    };
+    volume.map_err(|source| SceneError::Volume {
+        place: fill.place.clone(),
+        source,
+    })
 }
 
 /// Volume [m³] to a thousandth, or as near as the finest cells come to it.

@@ -15,13 +15,16 @@ use barchan_world::{Ease, Friction, Material, MaterialId, Materials, Meeting, SE
 use crate::Place;
 use crate::fields::{Fields, look_up};
 use crate::reader::{Reader, Value, bound};
-use crate::scene::{BodyPlan, Camera, CameraKey, ContactProperties, Output, Refine, Scene};
+use crate::scene::{BodyPlan, Camera, CameraKey, ContactProperties, Fill, Output, Refine, Scene};
 use crate::settings::Settings;
 use crate::shapes::unit;
 use crate::tables::SCENE;
 use crate::written::Written;
 
-/// Friction where nothing was said, [Sommer22] table of parameters.
+/// Slope of the heaps of a material of which nothing is said [deg].
+const ANGLE: f64 = 38.0;
+
+/// Friction of bodies, and of such a material against them [-], [Sommer22] table of parameters.
 const FRICTION: Friction = Friction {
     r#static: 0.35,
     kinetic: 0.30,
@@ -30,10 +33,11 @@ const FRICTION: Friction = Friction {
 /// Most materials there can be: their numbers are bytes.
 const MATERIALS: usize = MaterialId::MAX as usize + 1;
 
-/// Shortest periodic range, of the largest guide's radius [-]: twice what solvers search at most. That of sph is for each of its supports.
+/// Shortest periodic range, of the largest guide's radius [-]: twice what pbd and sph search at most, and with dem twice as far as two guides touch, so that none
+/// touches two images of another. That of sph is for each of its supports.
 const PBD_PERIOD: f64 = 5.2;
 const SPH_PERIOD: f64 = 5.0;
-const DEM_PERIOD: f64 = 6.2;
+const DEM_PERIOD: f64 = 4.0;
 
 /// Properties of a material that only sph has.
 const WET: &[&str] = &["wetness", "viscosity", "wet_viscosity"];
@@ -59,7 +63,7 @@ pub(crate) fn scene<'d>(reader: &Reader<'d>, value: &Value<'d>) -> Option<Scene>
     let controls = check.controls(&bodies);
     let (cameras, refine) = (check.cameras(), check.refine());
     check.some_guides();
-    let scene = Scene {
+    let mut scene = Scene {
         name: fields.text("name")?.to_owned(),
         duration: fields.number("duration")?,
         frame_rate: fields.number("frame_rate")?,
@@ -83,6 +87,7 @@ pub(crate) fn scene<'d>(reader: &Reader<'d>, value: &Value<'d>) -> Option<Scene>
         files: reader.files(),
         written: Written::new(reader, &fields),
     };
+    internal_friction(&mut scene);
     check.frames(&scene);
     check.periods(&scene);
     // What is wrong may be what uses the rest.
@@ -91,6 +96,22 @@ pub(crate) fn scene<'d>(reader: &Reader<'d>, value: &Value<'d>) -> Option<Scene>
         check.doubts(&scene);
     }
     Some(scene)
+}
+
+/// Turns a material's `friction` μ into an internal friction: its heaps stand at atan μ, as with `angle_of_repose`, whichever solver moves it. Friction stays that of single
+/// contacts where more than it decides about heaps, rolling resistance or the shape of clumps, and where pbd bounds it as printed.
+fn internal_friction(scene: &mut Scene) {
+    let settings = &scene.solver_settings;
+    let is_printed = scene.solver == "pbd" && settings.word("friction").is_some_and(|word| word != "accumulated");
+    for (m, material) in scene.materials.all.iter_mut().enumerate() {
+        let is_clumped = |fill: &Fill| usize::from(fill.material) == m && fill.clump.is_some();
+        let of_contacts = scene.contacts[m].rolling_friction.is_some() || scene.fills.iter().any(is_clumped);
+        if is_printed || scene.solver == "dem" && of_contacts {
+            continue;
+        }
+        let slope = f64::from(material.friction.r#static);
+        material.angle_of_repose.get_or_insert(slope.atan());
+    }
 }
 
 /// Who reads, and what was read.
@@ -153,14 +174,18 @@ impl Check<'_, '_> {
         let number = |key: &str| table.and_then(|table| table.number(key));
         let density = number("density").unwrap_or(1.0);
         let angle_of_repose = number("angle_of_repose").map(f64::to_radians);
+        let given = |key: &str| table.and_then(|table| self.friction(table, key));
+        let internal = given("friction");
         let friction = match angle_of_repose {
             // Coulomb: a block rests on a slope up to tan(angle) = friction.
             Some(angle) => Friction {
                 r#static: angle.tan() as f32,
                 kinetic: angle.tan() as f32,
             },
-            None => table.and_then(|table| self.friction(table)).unwrap_or(FRICTION),
+            None => internal.unwrap_or(FRICTION),
         };
+        let friction = given("wall_friction").unwrap_or(friction);
+        let angle_of_repose = angle_of_repose.or(internal.is_none().then_some(ANGLE.to_radians()));
         Material {
             name: name.to_owned(),
             density,
@@ -198,15 +223,15 @@ impl Check<'_, '_> {
         }
     }
 
-    /// The key `friction`: one number for both coefficients, or each.
-    fn friction(&self, table: &Fields) -> Option<Friction> {
-        if let Some(both) = table.number("friction") {
+    /// The key `key` of friction: one number for both coefficients, or each.
+    fn friction(&self, table: &Fields, key: &str) -> Option<Friction> {
+        if let Some(both) = table.number(key) {
             return Some(Friction {
                 r#static: both as f32,
                 kinetic: both as f32,
             });
         }
-        let each = table.table("friction")?;
+        let each = table.table(key)?;
         let (r#static, kinetic) = (each.number("static")?, each.number("kinetic")?);
         if kinetic > r#static {
             let message = format!("kinetic friction must not exceed static friction, got {kinetic} and {static}");
@@ -242,7 +267,7 @@ impl Check<'_, '_> {
         }
         let id = |item: &crate::fields::Item| self.material_id(item.text()?, materials, item.span.clone());
         let (a, b) = (id(&names[0]), id(&names[1]));
-        let friction = self.friction(pair);
+        let friction = self.friction(pair, "friction");
         let (a, b, friction) = (a?, b?, friction?);
         let span = pair.place("materials");
         if a == b {
@@ -275,7 +300,7 @@ impl Check<'_, '_> {
                 }
             }
             let meeting = Meeting {
-                friction: self.friction(pair),
+                friction: self.friction(pair, "friction"),
                 restitution: pair.number("restitution"),
                 rolling_friction: pair.number("rolling_friction"),
             };
@@ -335,7 +360,7 @@ impl Check<'_, '_> {
         let Some(largest) = scene.largest_radius() else { return };
         let radii = match scene.solver.as_str() {
             "sph" => SPH_PERIOD * scene.solver_settings.number("support").unwrap_or(2.0),
-            "dem" => DEM_PERIOD,
+            "dem" => DEM_PERIOD * scene.largest_extent(),
             _ => PBD_PERIOD,
         };
         for (axis, range) in ["x", "y", "z"].iter().zip(scene.periodic) {

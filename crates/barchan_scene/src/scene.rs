@@ -387,6 +387,12 @@ impl Scene {
         self.radii().map(|(radii, _)| radii[0]).reduce(f64::min)
     }
 
+    /// Radius of the ball around the longest clump, of its guide's radius [-]; 1 where all are spheres.
+    pub(crate) fn largest_extent(&self) -> f64 {
+        let extents = self.fills.iter().filter_map(|fill| fill.clump.as_ref());
+        extents.map(|clump| clump.extent()).fold(1.0, f64::max)
+    }
+
     /// Radius of the largest guide there can be [m]; none without guides.
     pub fn largest_radius(&self) -> Option<f64> {
         self.radii().map(|(radii, _)| radii[1]).reduce(f64::max)

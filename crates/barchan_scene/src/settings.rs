@@ -35,6 +35,7 @@ pub const PBD: TableSpec = TableSpec {
     fields: &[
         field("step",             STEP,             Optional,                  "longest step [s]; a frame is cut into equal ones. By the guides' size if not given"),
         field("substeps",         Count(1, 10_000), Optional,                  "least number of steps in a frame, instead of step"),
+        field("step_divisor",     Count(1, 1000),   Need::Count(1),            "steps in the place of one [-], whatever set its length: 2 halves all steps, to see whether a result depends on them"),
         field("iterations",       Count(1, 1000),   Need::Count(4),            "contact and friction passes in a step"),
         field("stabilization_iterations", Count(0, 1000), Need::Count(2),      "passes that undo overlaps before a step"),
         field("friction",         Word(&["accumulated", "sommer", "macklin"]), Need::Word("accumulated"), "what bounds friction"),
@@ -59,6 +60,7 @@ pub const SPH: TableSpec = TableSpec {
         field("preset",           Word(presets::SPH), Optional,                "settings of a paper, for all that is not said"),
         field("step",             STEP,             Optional,                  "longest step [s]. By the guides' size if not given"),
         field("substeps",         Count(1, 10_000), Optional,                  "least number of steps in a frame, instead of step"),
+        field("step_divisor",     Count(1, 1000),   Need::Count(1),            "steps in the place of one [-], whatever set its length: 2 halves all steps, to see whether a result depends on them"),
         field("support",          Between(1.2, 4.0), Need::Number(2.0),        "radius of the kernel, in spacings of settled guides [-]; a shorter one sees no neighbours"),
         field("pressure",         Word(&["pcisph", "iisph"]), Need::Word("pcisph"), "how the pressure is found"),
         field("density_error",    Between(1e-6, 0.1), Need::Number(0.001),     "mean density error at which the pressure is good enough [-]"),
@@ -91,6 +93,7 @@ pub const DEM: TableSpec = TableSpec {
     fields: &[
         field("step",              STEP,               Optional,                     "longest step [s]; a frame is cut into equal ones. By the duration of a contact if not given"),
         field("steps_per_contact", Between(10.0, 1e4), Need::Number(20.0),           "steps in the shortest contact, where no step is given [-]"),
+        field("step_divisor",      Count(1, 1000),     Need::Count(1),               "steps in the place of one [-], whatever set its length: 2 halves all steps, to see whether a result depends on them"),
         field("integrator",        Word(&["verlet", "rkf45"]), Need::Word("verlet"),    "verlet: steps of a fixed part of a contact; rkf45: as long as their error allows"),
         field("tolerance",         Between(1e-9, 0.1), Need::Number(1e-4),           "error of a step of rkf45, of a radius [-]"),
         field("normal",            Word(&["linear", "hertz_constant", "hertz_tsuji", "hertz_viscoelastic"]), Need::Word("hertz_tsuji"), "what pushes grains apart"),

@@ -79,8 +79,9 @@ const MATERIAL: TableSpec = TableSpec {
     fields: &[
         field("density",          DENSITY,                           Required, "bulk density of the settled material [kg/m³]"),
         field("grain_density",    DENSITY,                           Optional, "density of the grains themselves [kg/m³]; density / 0.6 by default"),
-        field("friction",         NumberOr(&COEFFICIENT, &FRICTION), Optional, "Coulomb friction [-], a number or { static, kinetic }; { static = 0.35, kinetic = 0.3 } by default"),
-        field("angle_of_repose",  Between(1.0, 60.0),                Optional, "slope of a poured heap [deg], instead of friction"),
+        field("friction",         NumberOr(&COEFFICIENT, &FRICTION), Optional, "internal friction [-], the tangent of the slope of a poured heap, and friction against bodies; a number or { static, kinetic }. With dem that of contacts where rolling_friction is given, and of clumps"),
+        field("angle_of_repose",  Between(1.0, 60.0),                Optional, "slope of a poured heap [deg], instead of friction; 38 by default"),
+        field("wall_friction",    NumberOr(&COEFFICIENT, &FRICTION), Optional, "Coulomb friction against bodies [-], a number or { static, kinetic }; the tangent of angle_of_repose by default, { static = 0.35, kinetic = 0.3 } without one"),
         field("restitution",      Between(0.0, 1.0),                 Optional, "speed after over speed before an impact [-]"),
         field("youngs_modulus",   MODULUS,                           Optional, "of the grains [Pa]"),
         field("poisson_ratio",    Between(-0.99, 0.5),               Optional, "of the grains [-]"),
@@ -94,7 +95,7 @@ const MATERIAL: TableSpec = TableSpec {
         field("contact_angle",    Between(0.0, 90.0),                Optional, "at which that liquid meets the grains [deg]; 0 by default"),
         field("color",            Color,                             Optional, "in pictures: \"#rrggbb\" or \"#rgb\"; that of quartz sand by default"),
     ],
-    exclusive: &[["friction", "angle_of_repose"]],
+    exclusive: &[["friction", "angle_of_repose"], ["friction", "wall_friction"]],
 };
 
 #[rustfmt::skip]
@@ -104,7 +105,7 @@ const PAIR: TableSpec = TableSpec {
         field("materials",        Pair(&Text),                       Optional, "the names of two materials"),
         field("material",         Text,                              Optional, "the name of one that meets a body, instead"),
         field("body",             Text,                              Optional, "the name of that body"),
-        field("friction",         NumberOr(&COEFFICIENT, &FRICTION), Optional, "of one on the other [-]"),
+        field("friction",         NumberOr(&COEFFICIENT, &FRICTION), Optional, "of one on the other [-]; of two materials as that of a material"),
         field("restitution",      Between(0.0, 1.0),                 Optional, "speed after over speed before an impact of the material on the body [-]; with dem"),
         field("rolling_friction", COEFFICIENT,                       Optional, "resistance to rolling of the material on the body [-]; with dem"),
     ],

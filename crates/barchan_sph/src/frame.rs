@@ -56,7 +56,8 @@ impl SphSolver {
             let cohesion = self.settings.cohesion.get(k).copied().unwrap_or_default();
             let friction = match (convention, material.angle_of_repose) {
                 (Yield::Repose, Some(angle)) => repose::friction_of(angle as f32),
-                _ => material.friction.r#static,
+                (_, Some(angle)) => angle.tan() as f32,
+                (_, None) => material.friction.r#static,
             };
             let slope = convention.slope(friction);
             Bound {
@@ -154,8 +155,9 @@ impl SphSolver {
         own.enumerate().map(speed).fold(0.0, f64::max)
     }
 
-    /// Steps that the `left` [s] of a frame take if nothing changes: Δt ≤ step, Δt ≤ cfl h/(v + g Δt) with the speed of walls added.
-    pub(crate) fn plan(&mut self, world: &World, left: f64) -> Result<u32, AdvanceError> {
+    /// Steps that the `left` [s] of a frame take if nothing changes: Δt ≤ step, Δt ≤ cfl h/(v + g Δt) with the speed of walls added. Each of these steps is made in
+    /// `step_divisor` parts, of which `parts` that lasted `done` [s] are behind.
+    pub(crate) fn plan(&mut self, world: &World, left: f64, parts: u32, done: f64) -> Result<u32, AdvanceError> {
         let velocity = &world.guides.velocity;
         let fastest = velocity
             .par_iter()
@@ -166,21 +168,22 @@ impl SphSolver {
             return Err(self.not_finite(world));
         }
         self.fastest = fastest.sqrt();
-        let asked = (left / self.step_length(world) * (1.0 - 1e-9)).ceil().max(1.0);
+        let whole = left + done;
+        let asked = (whole / self.step_length(world) * (1.0 - 1e-9)).ceil().max(1.0);
         if asked > MOST_ASKED {
             return Err(AdvanceError::Scene {
-                what: format!("a frame of {left} s takes {asked:.3e} steps"),
+                what: format!("a frame of {whole} s takes {asked:.3e} steps"),
                 advice: "lengthen `step`, or raise `frame_rate`".to_owned(),
             });
         }
-        let step = left / asked;
+        let step = whole / asked;
         let lead = f64::from(self.settings.integration.lead());
         bodies::place(&mut self.bodies, world, step, lead);
         let speed = f64::from(fastest.sqrt()) + world.gravity.length() * step + self.body_speed(world);
         let allowed = f64::from(self.settings.cfl * self.supports[1]);
         // Without guides nothing limits the step.
         let needed = if allowed > 0.0 {
-            (speed * left / allowed).ceil()
+            (speed * whole / allowed).ceil()
         } else {
             0.0
         };
@@ -200,7 +203,8 @@ impl SphSolver {
             });
         }
         let count = asked.max(if needed.is_finite() { needed } else { 1.0 }) as u32;
-        if f64::from(count) > asked {
+        let count = count.saturating_mul(self.settings.step_divisor) - parts;
+        if f64::from(count) != asked {
             bodies::place(&mut self.bodies, world, left / f64::from(count), lead);
         }
         Ok(count)

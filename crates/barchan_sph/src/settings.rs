@@ -78,6 +78,8 @@ impl Walls {
 pub struct SphSettings {
     /// Longest time step [s]. Without it, [`STEP`] goes by the guides' size. The paper has 0.001.
     pub step: Option<f64>,
+    /// Steps in the place of one [-], whatever set its length: 2 halves all steps.
+    pub step_divisor: u32,
     /// Radius of the kernel, in spacings of settled guides [-].
     pub support: f32,
     /// How the pressure is found.
@@ -125,6 +127,7 @@ impl Default for SphSettings {
     fn default() -> Self {
         Self {
             step: None,
+            step_divisor: 1,
             support: 2.0,
             pressure: Pressure::Pcisph,
             integration: Integration::Euler,
@@ -226,6 +229,7 @@ impl SphSettings {
                 air: Some(Air { grain: Some(d), .. }),
                 ..
             } if !within(*d, 1e-7, 10.0) => refuse("grain_diameter", (*d).into(), "1e-7 to 10 m"),
+            s if s.step_divisor == 0 => refuse("step_divisor", 0.0, "1 or more"),
             s if !within(s.cfl, 0.01, 0.4) => refuse("cfl", s.cfl.into(), "0.01 to 0.4"),
             _ => Ok(()),
         }

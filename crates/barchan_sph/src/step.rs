@@ -401,11 +401,16 @@ impl Solver for SphSolver {
         let (start, end) = (world.time, world.time + duration);
         let mut steps = 0;
         let mut left = duration;
+        let (mut parts, mut done) = (0, 0.0);
         while left > 0.0 {
-            let count = self.plan(world, left)?;
+            let count = self.plan(world, left, parts, done)?;
             let step = left / f64::from(count);
             self.step(world, step)?;
             steps += 1;
+            (parts, done) = (parts + 1, done + step);
+            if parts == self.settings.step_divisor {
+                (parts, done) = (0, 0.0);
+            }
             left = if count == 1 { 0.0 } else { left - step };
             world.time = end - left;
         }

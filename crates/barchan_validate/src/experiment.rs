@@ -25,6 +25,7 @@ const FILES: &[(&str, &str)] = &[
     ("creep", include_str!("../experiments/creep.toml")),
     ("truck", include_str!("../experiments/truck.toml")),
     ("column", include_str!("../experiments/column.toml")),
+    ("cut", include_str!("../experiments/cut.toml")),
     ("hourglass", include_str!("../experiments/hourglass.toml")),
     ("packing", include_str!("../experiments/packing.toml")),
     ("janssen", include_str!("../experiments/janssen.toml")),

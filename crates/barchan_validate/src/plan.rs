@@ -1,6 +1,5 @@
 //! What is to be run.
 
-use barchan::natural_step;
 use barchan::scene::{Document, Scene, parse_scene};
 
 use crate::ValidateError;
@@ -146,7 +145,7 @@ impl Job<'_> {
             document = document.with(parameters.fill(&own).map_err(expression)?);
         }
         Ok(Some(Plan {
-            document: finer(document, &parameters, change)?,
+            document: finer(document, change)?,
             parameters,
             change,
         }))
@@ -158,26 +157,15 @@ pub(crate) fn scene(document: &Document) -> Result<Scene, ValidateError> {
     Ok(parse_scene(document).map_err(ValidateError::Scene)?.0)
 }
 
-/// The document with steps half as long, or passes twice as many, as it says or its solver takes.
-fn finer(document: Document, parameters: &Parameters, change: Option<Change>) -> Result<Document, ValidateError> {
+/// The document with steps half as long, whatever sets their length, or passes twice as many.
+fn finer(document: Document, change: Option<Change>) -> Result<Document, ValidateError> {
     let scene = scene(&document)?;
     let (kind, settings) = (&scene.solver, &scene.solver_settings);
     Ok(match change {
-        Some(Change::HalfStep) => match (settings.number("substeps"), settings.number("step")) {
-            (Some(n), _) => document.with(format!("solver.{kind}.substeps={}", 2.0 * n)),
-            (None, None) if settings.number("steps_per_contact").is_some() => {
-                let steps = 2.0 * settings.number("steps_per_contact").unwrap_or(1.0);
-                document.with(format!("solver.{kind}.steps_per_contact={steps}"))
-            }
-            (None, step) => {
-                // Where no guides are, there is no diameter.
-                let d = parameters.value("d").unwrap_or(0.0);
-                let step = step.or_else(|| natural_step(kind, d, scene.gravity.length()));
-                step.map_or(document.clone(), |s| {
-                    document.with(format!("solver.{kind}.step={:?}", 0.5 * s))
-                })
-            }
-        },
+        Some(Change::HalfStep) => {
+            let divisor = settings.count("step_divisor").unwrap_or(1);
+            document.with(format!("solver.{kind}.step_divisor={}", 2 * divisor))
+        }
         Some(Change::TwiceTheIterations) => match settings.count("iterations") {
             Some(n) => document.with(format!("solver.{kind}.iterations={}", 2 * n)),
             None => document,
@@ -249,20 +237,42 @@ mod tests {
         }
     }
 
-    #[test]
-    fn half_a_step_is_half_of_what_the_solver_takes() {
+    /// Steps of the first `frames` frames of `experiment`'s first law and of its twin of half the step, with `set` beside its scene.
+    fn steps_with_twin(file: &str, set: &[String], frames: usize) -> [u32; 2] {
         let all = experiments().unwrap();
-        let fall = all.iter().find(|e| e.file == "momentum_fall").unwrap();
-        let options = Options::default();
-        let jobs = jobs(fall, &options);
-        let steps = |job: &Job| {
+        let experiment = all.iter().find(|e| e.file == file).unwrap();
+        let options = Options {
+            set: set.to_vec(),
+            ..Options::default()
+        };
+        let jobs = jobs(experiment, &options);
+        let is_half = |job: &&Job| matches!(job.role, Role::Twin(twin) if twin.change == Some(Change::HalfStep));
+        let twin = jobs.iter().find(is_half).unwrap();
+        let Role::Twin(Twin { of, .. }) = twin.role else {
+            unreachable!()
+        };
+        let law = jobs.iter().find(|job| job.variant.name == *of).unwrap();
+        [law, twin].map(|job| {
             let plan = job.plan(&options).unwrap().unwrap();
             let mut simulation = barchan::Simulation::new(&scene(&plan.document).unwrap()).unwrap();
-            simulation.advance().unwrap();
-            simulation.report().steps
-        };
-        let twin = jobs.iter().find(|job| matches!(job.role, Role::Twin(_))).unwrap();
-        assert_eq!(steps(twin), 2 * steps(&jobs[0]));
+            let step = |_| {
+                simulation.advance().unwrap();
+                simulation.report().steps
+            };
+            (0..frames).map(step).sum()
+        })
+    }
+
+    #[test]
+    fn half_a_step_is_half_of_what_each_solver_takes() {
+        for solver in ["pbd", "sph", "dem"] {
+            let [all, twice] = steps_with_twin("momentum_fall", &[format!("solver.kind={solver}")], 3);
+            assert_eq!(twice, 2 * all, "{solver}");
+        }
+        // Fast guides set the step here, and half of it is half of theirs.
+        let fast = "fill.0.velocity=[30, 0, 0]".to_owned();
+        let [all, twice] = steps_with_twin("momentum_fall", &[fast], 1);
+        assert_eq!(twice, 2 * all);
     }
 
     #[test]

@@ -209,7 +209,7 @@ impl Live {
             Setting::Friction(friction) => {
                 let worlds = &mut self.simulation.world_mut().materials;
                 for material in worlds.all.iter_mut().chain(&mut self.plain.materials.all) {
-                    material.angle_of_repose = None;
+                    material.angle_of_repose = material.angle_of_repose.map(|_| f64::from(friction).atan());
                     material.friction = Friction {
                         r#static: friction,
                         kinetic: friction,
@@ -271,7 +271,9 @@ fn settings(scene: &Scene, tools: &Toolbox) -> Settings {
     let guide = scene.smallest_radius().unwrap_or(1.0);
     Settings {
         gravity: scene.gravity.length(),
-        friction: scene.materials.all.first().map_or(0.3, |m| m.friction.kinetic),
+        friction: scene.materials.all.first().map_or(0.3, |m| {
+            m.angle_of_repose.map_or(m.friction.kinetic, |angle| angle.tan() as f32)
+        }),
         passes: Passes::of(scene),
         grains: scene.refine.as_ref().map(|refine| refine.radii.max()),
         grain_range: [0.15 * guide, guide],

@@ -25,9 +25,9 @@ pub struct Material {
     pub density: f64,
     /// Density of the grains themselves [kg/m³].
     pub grain_density: f64,
-    /// Friction of guides on guides.
+    /// Friction against bodies, and of guides on guides where there is no `angle_of_repose`.
     pub friction: Friction,
-    /// Slope of a poured heap [rad], if it was asked for instead of friction.
+    /// Slope of a poured heap [rad], by which each solver finds the friction of its guides.
     pub angle_of_repose: Option<f64>,
 }
 

@@ -27,17 +27,30 @@ pub(crate) struct Reaching<'a> {
 }
 
 impl Reaching<'_> {
-    /// How far sphere `k` reaches [m], and may until the next search.
+    /// How far sphere `k` acts on others [m].
+    #[inline(always)]
+    fn touch(&self, k: usize) -> f64 {
+        touch(self.rows[k].radius(), self.bridge)
+    }
+
+    /// How far sphere `k` may act until the next search [m].
     #[inline(always)]
     pub(crate) fn reach(&self, k: usize) -> f64 {
         (self.touch(k) + f64::from(self.rows[k].left)) * (1.0 + 1e-6)
     }
+}
 
-    /// How far sphere `k` touches others [m]: half a bridge is at most a quarter of its length times the radius.
-    #[inline(always)]
-    fn touch(&self, k: usize) -> f64 {
-        (1.0 + 0.25 * self.bridge) * self.rows[k].radius()
-    }
+/// How far a sphere of `radius` [m] acts on others [m], where bridges last up to `bridge` of the reduced radius [-]: half of one is at most a quarter
+/// of that times the radius.
+#[inline(always)]
+fn touch(radius: f64, bridge: f64) -> f64 {
+    (1.0 + 0.25 * bridge) * radius
+}
+
+/// Shortest period [m] of an axis for spheres of at most `radius` [m]: half of it is as far as two act on each other, so that no sphere acts on two images
+/// of another. Searches may look farther: they find the nearest image, and the other one acts only after that one has ceased to.
+pub(crate) fn shortest_period(radius: f64, bridge: f64) -> f64 {
+    4.0 * touch(radius, bridge)
 }
 
 /// Spheres by their cells.
@@ -52,20 +65,21 @@ pub(crate) struct Cells {
     periods: [f64; 3],
 }
 
-/// An axis that closes upon itself after `period` [m], which is too soon for spheres that reach `reach` [m].
+/// An axis that closes upon itself after `period` [m], less than the `least` [m] that its spheres need.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TooNarrow {
     pub axis: usize,
     pub period: f64,
-    pub reach: f64,
+    pub least: f64,
 }
 
-/// Bounds of places, and the farthest reach [m].
+/// Bounds of places, the farthest reach [m] and the largest radius [m].
 #[derive(Clone, Copy)]
 struct Extent {
     low: DVec3,
     high: DVec3,
     largest: f64,
+    radius: f64,
 }
 
 impl Extent {
@@ -73,6 +87,7 @@ impl Extent {
         low: DVec3::MAX,
         high: DVec3::MIN,
         largest: 0.0,
+        radius: 0.0,
     };
 
     fn with(self, other: Self) -> Self {
@@ -80,6 +95,7 @@ impl Extent {
             low: self.low.min(other.low),
             high: self.high.max(other.high),
             largest: self.largest.max(other.largest),
+            radius: self.radius.max(other.radius),
         }
     }
 }
@@ -143,9 +159,15 @@ impl Cells {
             low: rows[k].place(),
             high: rows[k].place(),
             largest: reach(k),
+            radius: rows[k].radius(),
         });
-        let Extent { low, high, largest } = extent.reduce(|| Extent::NOTHING, Extent::with);
-        self.check_periods((0..rows.len()).map(|k| spheres.touch(k)).fold(0.0, f64::max))?;
+        let Extent {
+            low,
+            high,
+            largest,
+            radius,
+        } = extent.reduce(|| Extent::NOTHING, Extent::with);
+        self.check_periods(shortest_period(radius, spheres.bridge))?;
         let bounds: [f64; LEVELS] = std::array::from_fn(|k| largest * FACTOR.powi(-(k as i32)));
         let level = |k: usize| {
             let reach = reach(k);
@@ -184,15 +206,15 @@ impl Cells {
         Ok(())
     }
 
-    /// Refuses an axis that closes upon itself so soon that a sphere would meet another twice. How far spheres go until the next search plays no
-    /// part: forces act between nearest images as they are then.
-    fn check_periods(&self, reach: f64) -> Result<(), TooNarrow> {
-        let is_narrow = |&axis: &usize| self.periods[axis] > 0.0 && self.periods[axis] < 4.0 * reach;
+    /// Refuses an axis that closes upon itself so soon, before `least` [m], that a sphere would meet another twice.
+    fn check_periods(&self, least: f64) -> Result<(), TooNarrow> {
+        // Radii are kept in single precision.
+        let is_narrow = |&axis: &usize| self.periods[axis] > 0.0 && self.periods[axis] < least * (1.0 - 1e-6);
         match (0..3).find(is_narrow) {
             Some(axis) => Err(TooNarrow {
                 axis,
                 period: self.periods[axis],
-                reach,
+                least,
             }),
             None => Ok(()),
         }
@@ -321,6 +343,8 @@ mod tests {
         check(1.0, [0.0; 3], DVec3::new(3.0, 2.0, 1.0));
         check(7.0, [0.0, 1.0, 0.0], DVec3::ONE);
         check(1.0, [3.0, 2.0, 1.0], DVec3::new(3.0, 2.0, 1.0));
+        // Two diameters of the largest: cells hold all of the axis, and each pair is still found once.
+        check(1.0, [3.0, 0.8, 0.0], DVec3::new(3.0, 0.8, 1.0));
     }
 
     #[test]
@@ -335,7 +359,17 @@ mod tests {
         };
         let refused = Cells::default().build(spheres, [0.0, 1.0, 0.0]).unwrap_err();
         assert_eq!((refused.axis, refused.period), (1, 1.0));
-        assert!(Cells::default().build(spheres, [0.0, 1.3, 0.0]).is_ok());
+        assert!(Cells::default().build(spheres, [0.0, 1.2, 0.0]).is_ok());
+        // How far a fast sphere is looked for makes no period too short.
+        let fast = [Row { left: 0.3, ..rows[0] }];
+        let fast = Reaching {
+            rows: &fast,
+            bridge: 0.0,
+        };
+        assert!(Cells::default().build(fast, [0.0, 1.2, 0.0]).is_ok());
+        let wet = Reaching { bridge: 1.0, ..spheres };
+        assert!(Cells::default().build(wet, [0.0, 1.2, 0.0]).is_err());
+        assert!(Cells::default().build(wet, [0.0, 1.5, 0.0]).is_ok());
     }
 
     #[test]

@@ -74,38 +74,51 @@ impl Rules {
     /// The rules of a world.
     pub(crate) fn new(settings: &DemSettings, world: &World, damping: &mut Dampings) -> Self {
         let all = &world.materials.all;
-        // A material said by its angle rests at it; what was said of its rolling stays.
+        // A given rolling friction wins over that of the angle of repose, 0 too.
         let contact = |m: usize| {
-            let said = settings.contact(m);
-            let angle = all[m].angle_of_repose.filter(|_| said.rolling_friction == 0.0);
+            let given = settings.contact(m);
+            let of_angle = || all[m].angle_of_repose.map(|angle| repose::friction_of(angle)[1]);
             Contact {
-                rolling_friction: angle.map_or(said.rolling_friction, |angle| repose::friction_of(angle)[1]),
-                ..said
+                rolling_friction: given.rolling_friction.or_else(of_angle),
+                ..given
             }
+        };
+        let of_contact = |internal: Friction| {
+            let mu = |slope: f32| repose::friction_of(f64::from(slope).atan())[0] as f32;
+            Friction {
+                r#static: mu(internal.r#static),
+                kinetic: mu(internal.kinetic),
+            }
+        };
+        let internal = |m: usize| match all[m].angle_of_repose {
+            None => all[m].friction,
+            Some(angle) => Friction {
+                r#static: angle.tan() as f32,
+                kinetic: angle.tan() as f32,
+            },
         };
         let rough = |m: usize| match all[m].angle_of_repose {
             None => all[m].friction,
-            Some(angle) => {
-                let mu = repose::friction_of(angle)[0] as f32;
-                Friction {
-                    r#static: mu,
-                    kinetic: mu,
-                }
-            }
+            Some(_) => of_contact(internal(m)),
         };
         let mut pairs = Vec::with_capacity(all.len() * all.len());
         for a in 0..all.len() {
             for b in 0..all.len() {
                 let said = world.materials.pairs.get(&(a.min(b) as u8, a.max(b) as u8)).copied();
-                let friction = said.unwrap_or_else(|| geometric_mean(rough(a), rough(b)));
-                pairs.push(pairing(settings, damping, [contact(a), contact(b)], friction));
+                // That of a pair means the same as that of its materials.
+                let of_pair = match all[a].angle_of_repose.and(all[b].angle_of_repose) {
+                    Some(_) => said.map(of_contact),
+                    None => said,
+                };
+                let friction = of_pair.unwrap_or_else(|| geometric_mean(rough(a), rough(b)));
+                let bulk = said.unwrap_or_else(|| geometric_mean(internal(a), internal(b)));
+                pairs.push(pairing(settings, damping, [contact(a), contact(b)], friction, bulk));
             }
         }
         let mut bodies = Vec::with_capacity(world.bodies.len() * all.len());
         for (k, body) in world.bodies.iter().enumerate() {
             for (m, friction) in world.materials.frictions_on(k, body).enumerate() {
                 let mut own = contact(m);
-                own.rolling_friction = own.rolling_friction.max(own.body_rolling_friction);
                 let mut other = own;
                 if let Some([young, poisson]) = settings.bodies {
                     (other.youngs_modulus, other.poisson_ratio) = (young, poisson);
@@ -113,10 +126,11 @@ impl Rules {
                 let said = world.materials.meeting(m as u8, k);
                 for side in [&mut own, &mut other] {
                     side.restitution = said.restitution.unwrap_or(side.restitution);
-                    side.rolling_friction = said.rolling_friction.unwrap_or(side.rolling_friction);
+                    side.rolling_friction = said.rolling_friction.or(side.rolling_friction);
                 }
-                // What grains of an angle rub each other with is less than what they do to bodies as sand.
-                bodies.push(pairing(settings, damping, [own, other], friction));
+                // Spheres of an angle rub each other with less than what they do to bodies as sand. A bridge to a body is as strong as one between
+                // spheres, however smooth the body is.
+                bodies.push(pairing(settings, damping, [own, other], friction, internal(m)));
             }
         }
         let bridge = pairs.iter().map(Pairing::longest_bridge).fold(0.0, f64::max);
@@ -172,7 +186,14 @@ impl Rules {
     }
 }
 
-fn pairing(settings: &DemSettings, dampings: &mut Dampings, of: [Contact; 2], friction: Friction) -> Pairing {
+/// Pairing of two contacts that rub each other with `friction`, within material of the internal friction `bulk`.
+fn pairing(
+    settings: &DemSettings,
+    dampings: &mut Dampings,
+    of: [Contact; 2],
+    friction: Friction,
+    bulk: Friction,
+) -> Pairing {
     let [young, poisson] = [of.map(|c| c.youngs_modulus), of.map(|c| c.poisson_ratio)];
     let restitution = (of[0].restitution * of[1].restitution).sqrt();
     let mean = |of: [f64; 2]| 0.5 * (of[0] + of[1]);
@@ -182,7 +203,7 @@ fn pairing(settings: &DemSettings, dampings: &mut Dampings, of: [Contact; 2], fr
         false => 0.0,
     };
     let cohesion = (of[0].cohesion * of[1].cohesion).sqrt();
-    let suction = capillary::suction(cohesion, f64::from(friction.kinetic));
+    let suction = capillary::suction(cohesion, f64::from(bulk.kinetic));
     let liquid = if wet > 0.0 { wet } else { DAMP };
     Pairing {
         modulus: effective::modulus(young, poisson),
@@ -191,7 +212,7 @@ fn pairing(settings: &DemSettings, dampings: &mut Dampings, of: [Contact; 2], fr
         ratio: dampings.of(NormalLaw::Linear, restitution),
         r#static: f64::from(friction.r#static),
         kinetic: f64::from(friction.kinetic),
-        rolling: (of[0].rolling_friction * of[1].rolling_friction).sqrt(),
+        rolling: (of[0].rolling() * of[1].rolling()).sqrt(),
         tension,
         suction,
         liquid,
@@ -223,5 +244,66 @@ impl Dampings {
         let found = restitution::damping(law, wanted);
         self.known.push((law, wanted, found));
         found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use barchan_testing::{friction, world};
+    use glam::DVec3;
+
+    use super::*;
+
+    /// Rules of one material: given by its friction tan 30°, or by that angle of repose.
+    fn rules(by_angle: bool, contact: Contact) -> Rules {
+        let angle = 30f64.to_radians();
+        let mut world = world(DVec3::ZERO, friction(angle.tan() as f32));
+        world.materials.all[0].angle_of_repose = by_angle.then_some(angle);
+        let settings = DemSettings {
+            contacts: vec![contact],
+            ..DemSettings::default()
+        };
+        Rules::new(&settings, &world, &mut Dampings::default())
+    }
+
+    #[test]
+    fn a_cohesion_makes_the_same_bridges_however_friction_is_given() {
+        let moist = Contact {
+            cohesion: 500.0,
+            ..Contact::default()
+        };
+        let [by_friction, by_angle] = [false, true].map(|by_angle| rules(by_angle, moist).pairs[0]);
+        assert!(by_angle.kinetic < 0.5 * by_friction.kinetic, "the contacts differ");
+        let expected = 4.0 * 500.0 / (30f64.to_radians().tan() * 0.6 * 6.0);
+        for pairing in [by_friction, by_angle] {
+            assert!((pairing.suction / expected - 1.0).abs() < 1e-6, "{}", pairing.suction);
+        }
+    }
+
+    #[test]
+    fn friction_of_a_pair_means_what_that_of_its_materials_does() {
+        let angle = 30f64.to_radians();
+        let slope = friction(angle.tan() as f32);
+        let mut world = world(DVec3::ZERO, slope);
+        world.materials.all[0].angle_of_repose = Some(angle);
+        let other = world.materials.all[0].clone();
+        world.materials.all.push(other);
+        world.materials.pairs.insert((0, 1), slope);
+        let rules = Rules::new(&DemSettings::default(), &world, &mut Dampings::default());
+        assert!((rules.pairs[1].kinetic - rules.pairs[0].kinetic).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_given_rolling_friction_wins_over_that_of_the_angle_of_repose() {
+        let rolling = |given: Option<f64>| {
+            let contact = Contact {
+                rolling_friction: given,
+                ..Contact::default()
+            };
+            rules(true, contact).pairs[0].rolling
+        };
+        assert!(rolling(None) > 0.4, "{}", rolling(None));
+        assert_eq!(rolling(Some(0.0)), 0.0);
+        assert!((rolling(Some(0.1)) - 0.1).abs() < 1e-12);
     }
 }

@@ -33,10 +33,11 @@ pub(crate) fn rupture(volume: f64, angle: f64) -> f64 {
     (1.0 + 0.5 * angle) * volume.cbrt()
 }
 
-/// Surface tension over the reduced radius R* [Pa] whose pull makes grains as cohesive as c [Pa] says, for friction μ [-]: their tensile
-/// strength is c/μ, which by [Rumpf62] eq. (7) is φ z F / (4 π R²) for grains of radius R = 2 R* with z contacts of pull F = 4 π γ R*.
-pub(crate) fn suction(cohesion: f64, friction: f64) -> f64 {
-    4.0 * cohesion / (friction.max(0.1) * FRACTION * BRIDGES)
+/// Surface tension over the reduced radius R* [Pa] that makes material of the internal friction tan θ [-] as cohesive as c [Pa]: its tensile
+/// strength c / tan θ is φ z F / (4 π R²), [Rumpf62] eq. (7), for spheres of radius R = 2 R* with z contacts of pull F = 4 π γ R*. The friction
+/// is that of the bulk, not that of a contact, which is less where rolling resistance holds heaps too.
+pub(crate) fn suction(cohesion: f64, internal_friction: f64) -> f64 {
+    4.0 * cohesion / (internal_friction.max(0.1) * FRACTION * BRIDGES)
 }
 
 #[cfg(test)]

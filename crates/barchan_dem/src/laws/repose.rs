@@ -17,35 +17,15 @@ const TABLE: [[f64; 3]; 7] = [
 /// Steepest heap that can be asked for [deg]: those of the last row that was measured.
 pub const STEEPEST: f64 = 40.0;
 
-/// The same for grains of more friction, on ground on which they roll as easily.
-const ROUGH: [[f64; 3]; 6] = [
-    [0.0, 0.0, 0.0],
-    [18.6, 0.5, 0.06],
-    [22.9, 0.5, 0.1],
-    [28.4, 0.5, 0.15],
-    [33.8, 0.55, 0.25],
-    [36.5, 0.7, 0.35],
-];
-
 /// Friction [-] and resistance to rolling [-] of spheres that rest at `angle` [rad].
 pub(crate) fn friction_of(angle: f64) -> [f64; 2] {
-    interpolated(&TABLE, angle)
-}
-
-/// Resistance to rolling [-] of round grains that stand for sand of which only the friction μ [-] was said: that of rough spheres that rest
-/// at atan μ, as sand does, no more than what was measured.
-pub fn rolling_friction_of(friction: f64) -> f64 {
-    interpolated(&ROUGH, friction.atan())[1]
-}
-
-fn interpolated(table: &[[f64; 3]], angle: f64) -> [f64; 2] {
     let degrees = angle.to_degrees();
-    let above = table
+    let above = TABLE
         .iter()
         .position(|row| row[0] >= degrees)
-        .unwrap_or(table.len() - 1)
+        .unwrap_or(TABLE.len() - 1)
         .max(1);
-    let (low, high) = (table[above - 1], table[above]);
+    let (low, high) = (TABLE[above - 1], TABLE[above]);
     let share = ((degrees - low[0]) / (high[0] - low[0])).clamp(0.0, 1.0);
     [1, 2].map(|k| low[k] + share * (high[k] - low[k]))
 }

@@ -184,7 +184,7 @@ const LONGEST: f64 = 1e8;
 /// Estimated size of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// Number of particles.
+    /// Number of particles, as if the surface left no gaps.
     pub count: f64,
     /// Memory at the peak of sampling [bytes].
     pub bytes: f64,
@@ -272,6 +272,18 @@ pub fn sample_periodic(
     }
     progress(1.0);
     Ok(particles)
+}
+
+/// Depth of the layer at a surface that particles leave empty, in mean diameters [-]: none of them crosses the surface. Measured for boxes, cylinders and
+/// balls 8 to 50 diameters wide, 0.26 to 0.30.
+const WALL_GAP: f64 = 0.28;
+/// Least part of a shape that particles reach [-]: a single layer between two walls.
+const LEAST_REACHED: f64 = 0.75;
+
+/// The part [-] of a shape that particles fill as they do far from its surface.
+pub fn reached(shape: &dyn Shape, radii: &Radii) -> f64 {
+    let inner = octree::volume(shape, 2.0 * WALL_GAP * mean_radius(radii));
+    (inner / octree::volume(shape, 0.0)).max(LEAST_REACHED)
 }
 
 /// How many particles fill `room` [m³], and the bytes they need at the peak (measured with `barchan bench sample`, rounded up).

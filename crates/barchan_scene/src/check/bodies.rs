@@ -125,7 +125,7 @@ impl Check<'_, '_> {
     }
 
     fn body_friction(&self, table: &Fields) -> Friction {
-        self.friction(table).unwrap_or(FRICTION)
+        self.friction(table, "friction").unwrap_or(FRICTION)
     }
 
     fn keys(&self, table: &Fields, motion: &str) -> Option<Keys> {

@@ -273,3 +273,43 @@ fn a_preset_gives_what_was_not_said() {
     assert_eq!(settings("preset = \"neder\"").word("pressure"), Some("iisph"));
     assert_eq!(settings("").word("pressure"), Some("pcisph"));
 }
+
+#[test]
+fn friction_means_the_same_slope_for_every_solver_unless_it_is_that_of_contacts() {
+    let sand = |solver: &str, material: &str, more: &str| {
+        let text = GOOD.replace("density = 1600", &format!("density = 1600\n{material}"));
+        let (scene, warnings) = parse(&format!("{text}{more}\n[solver]\nkind = \"{solver}\""));
+        assert!(warnings.is_empty(), "{warnings:?}");
+        scene.materials.all[0].clone()
+    };
+    let slope = |material: &barchan_world::Material| material.angle_of_repose.map(f64::tan);
+    for solver in ["pbd", "sph", "dem"] {
+        let given = sand(solver, "friction = { static = 0.5, kinetic = 0.4 }", "");
+        assert!((slope(&given).unwrap() - 0.5).abs() < 1e-6, "{solver}");
+        assert_eq!(
+            (given.friction.r#static, given.friction.kinetic),
+            (0.5, 0.4),
+            "{solver}"
+        );
+        let usual = sand(solver, "", "");
+        assert!(
+            (slope(&usual).unwrap() - 38f64.to_radians().tan()).abs() < 1e-12,
+            "{solver}"
+        );
+        assert_eq!(usual.friction.r#static, 0.35, "{solver}");
+        let both = sand(solver, "angle_of_repose = 30\nwall_friction = 0.2", "");
+        assert!(
+            (slope(&both).unwrap() - 30f64.to_radians().tan()).abs() < 1e-12,
+            "{solver}"
+        );
+        assert_eq!(both.friction.kinetic, 0.2, "{solver}");
+    }
+    // Friction of contacts: rolling resistance, the shape of clumps or a printed rule decides about heaps as well.
+    for (solver, material, more) in [
+        ("dem", "friction = 0.5\nrolling_friction = 0", ""),
+        ("dem", "friction = 0.5", "clump = \"cube\""),
+        ("pbd", "friction = 0.5", "[solver.pbd]\nfriction = \"sommer\""),
+    ] {
+        assert_eq!(slope(&sand(solver, material, more)), None, "{solver} {material} {more}");
+    }
+}

@@ -23,6 +23,8 @@ pub const ADDED: &[(&str, Expected)] = &[
     ("[periodic]\nx = [0, 0.5]\ny = [0, 0.6]", &[("9:5", "a periodic range must be at least 5.200e-1 m long, 5.2 radii of the largest guide with pbd, got 5.000e-1 m", "widen it")]),
     ("[periodic]\nx = [0, 0.7]\n[solver]\nkind = \"sph\"",
         &[("9:5", "a periodic range must be at least 1.000e0 m long, 10 radii of the largest guide with sph, got 7.000e-1 m", "widen it")]),
+    ("[periodic]\nx = [0, 0.39]\ny = [0, 0.41]\n[solver]\nkind = \"dem\"",
+        &[("9:5", "a periodic range must be at least 4.000e-1 m long, 4 radii of the largest guide with dem, got 3.900e-1 m", "widen it")]),
     ("packing = 3", &[("8:11", "packing must be a string, got `3`", "")]),
     ("settle = -1", &[("8:10", "settle must be 0 to 1e7, got `-1`", "")]),
     ("velocity = [1, 2]", &[("8:12", "velocity must be a list of 3 numbers, got a list of 2", "")]),
@@ -143,6 +145,8 @@ pub const ADDED: &[(&str, Expected)] = &[
     ("[materials.gravel]\nfriction = 0.3\nangle_of_repose = 30", &[
         ("8:1", "a material must have the key `density`", "bulk density"),
         ("10:19", "`friction` and `angle_of_repose` exclude each other", "")]),
+    ("[materials.gravel]\ndensity = 1\nfriction = 0.3\nwall_friction = 0.2", &[
+        ("11:17", "`friction` and `wall_friction` exclude each other", "")]),
     ("[materials.gravel]\ndensity = 1\nangle_of_repose = 95\npoisson_ratio = 0.7", &[
         ("10:19", "angle_of_repose must be 1 to 60, got `95`", ""),
         ("11:17", "poisson_ratio must be -0.99 to 0.5, got `0.7`", "")]),

@@ -3,6 +3,7 @@
 mod bed;
 mod column;
 mod creep;
+mod cut;
 mod discharge;
 mod free;
 mod grains;
@@ -38,6 +39,7 @@ const PROTOCOLS: &[(&str, Protocol)] = &[
     ("creep", creep::creep),
     ("truck", truck::truck),
     ("column", column::column),
+    ("cut", cut::cut),
     ("discharge", discharge::run_out),
     ("packing", packing::packing),
     ("janssen", janssen::sink),

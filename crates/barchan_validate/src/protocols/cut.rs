@@ -1,0 +1,34 @@
+//! A vertical cut in cohesive sand.
+
+use super::Broken;
+use crate::stage::{Observation, Stage, values};
+
+/// Depth of the watched top layer [d].
+const LAYER: f64 = 2.5;
+/// Length of the watched top behind the face, of the cut's height [-]: half of the wedge that slides where the friction angle is 30°.
+const EDGE: f64 = 0.3;
+
+/// Trims the settled sand, whose face at x = 0 has just lost its wall, to the height `h` [m], lets it go for `duration` [s], and measures how far the top
+/// above the face has come down, in per cent of `h`.
+pub(super) fn cut(stage: &mut Stage) -> Result<Observation, Broken> {
+    let (d, h, duration) = (stage.value("d")?, stage.value("h")?, stage.value("duration")?);
+    stage.remove(|place| place.z > h - 0.5 * d);
+    let before = stage.places_by_id();
+    while stage.time() < duration {
+        stage.advance()?;
+    }
+    let after = stage.places_by_id();
+    let drops: Vec<f64> = before
+        .iter()
+        .zip(&after)
+        .filter_map(|(before, after)| before.zip(*after))
+        .filter(|(before, _)| before.z > h - LAYER * d && before.x > -EDGE * h)
+        .map(|(before, after)| before.z - after.z)
+        .collect();
+    let drop = drops.iter().sum::<f64>() / drops.len() as f64;
+    Ok(Observation {
+        values: values([("top drop", 100.0 * drop / h)]),
+        guides: stage.guides(),
+        ..Observation::default()
+    })
+}
