@@ -7,6 +7,7 @@ mod free;
 mod grains;
 mod heap;
 mod janssen;
+mod layer;
 mod packing;
 mod slide;
 mod truck;
@@ -38,6 +39,8 @@ const PROTOCOLS: &[(&str, Protocol)] = &[
     ("truck", truck::truck),
     ("column", column::column),
     ("discharge", discharge::run_out),
+    ("slot", discharge::run_out_of_slot),
+    ("layer", layer::flow),
     ("packing", packing::packing),
     ("janssen", janssen::sink),
     ("cloud", free::cloud),
