@@ -2,13 +2,14 @@
 
 use barchan_geometry::text::short;
 use barchan_neighbors::Grid;
-use barchan_world::{AdvanceError, AdvanceReport, Body, Guides, World, Wrench, geometric_mean};
+use barchan_world::{AdvanceError, AdvanceReport, Body, Friction, Guides, Material, World, Wrench, geometric_mean};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use crate::cpu::bodies::{self, BodyStep};
 use crate::cpu::friction::Bound;
 use crate::cpu::pairs::Space;
+use crate::cpu::pressure;
 use crate::cpu::surface::Surface;
 use crate::laws::{cohesion, repose, stress};
 use crate::settings::STEP;
@@ -54,17 +55,17 @@ impl SphSolver {
         let all = world.materials.all.iter().enumerate();
         self.bounds.extend(all.map(|(k, material)| {
             let cohesion = self.settings.cohesion.get(k).copied().unwrap_or_default();
-            let friction = match (convention, material.angle_of_repose) {
-                (Yield::Repose, Some(angle)) => repose::friction_of(angle as f32),
-                _ => material.friction.r#static,
-            };
-            let slope = convention.slope(friction);
+            let friction = inner_friction(convention, material).r#static;
             Bound {
-                slope,
+                slope: convention.slope(friction),
                 intercept: cohesion::intercept(cohesion, friction),
-                gain: self.settings.flow_friction * (stress::at_rest(slope) - 1.0),
+                gain: stress::gain(convention, friction, self.settings.flow_friction),
             }
         }));
+        self.columns.mirror = match self.is_smooth() {
+            true => pressure::MIRROR_LIQUID,
+            false => pressure::MIRROR_SAND,
+        };
         self.prepare_forces(world);
         self.wrenches.clear();
         self.wrenches.resize(world.bodies.len(), Wrench::default());
@@ -142,10 +143,11 @@ impl SphSolver {
             surface.extent(body.mass_properties.center).min(farthest)
         }));
         self.body_friction.clear();
+        let convention = self.settings.convention;
         for body in &world.bodies {
             let all = world.materials.all.iter();
             self.body_friction
-                .extend(all.map(|material| geometric_mean(material.friction, body.friction)));
+                .extend(all.map(|material| geometric_mean(inner_friction(convention, material), body.friction)));
         }
     }
 
@@ -278,9 +280,41 @@ impl SphSolver {
     }
 }
 
+/// Friction within `material`, with which it also rubs against bodies: as given, or that of its angle of repose.
+fn inner_friction(convention: Yield, material: &Material) -> Friction {
+    let given = material.friction;
+    match (convention, material.angle_of_repose) {
+        (Yield::Repose, Some(angle)) if given.r#static > 0.0 => {
+            let inner = repose::friction_of(angle as f32);
+            Friction {
+                r#static: inner,
+                kinetic: inner * given.kinetic / given.r#static,
+            }
+        }
+        _ => given,
+    }
+}
+
 pub(crate) fn search_error(error: barchan_neighbors::Error) -> AdvanceError {
     AdvanceError::Scene {
         what: format!("guides cannot be searched: {error}"),
         advice: "check periodic ranges, radii and positions".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sand_of_an_angle_rubs_against_bodies_as_within_itself() {
+        let given = barchan_testing::friction(0.6);
+        let mut material = barchan_testing::world(DVec3::ZERO, given).materials.all[0].clone();
+        assert_eq!(inner_friction(Yield::Repose, &material), given);
+        material.angle_of_repose = Some(0.5);
+        let inner = inner_friction(Yield::Repose, &material);
+        assert_eq!(inner.r#static, repose::friction_of(0.5));
+        assert_eq!(inner.kinetic, inner.r#static);
+        assert_eq!(inner_friction(Yield::Narain, &material), given);
     }
 }
