@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use crate::cpu::bodies::{self, BodyStep};
 use crate::cpu::friction::Bound;
 use crate::cpu::pairs::Space;
+use crate::cpu::pressure;
 use crate::cpu::surface::Surface;
 use crate::laws::{cohesion, repose, stress};
 use crate::settings::STEP;
@@ -59,13 +60,16 @@ impl SphSolver {
                 (_, Some(angle)) => angle.tan() as f32,
                 (_, None) => material.friction.r#static,
             };
-            let slope = convention.slope(friction);
             Bound {
-                slope,
+                slope: convention.slope(friction),
                 intercept: cohesion::intercept(cohesion, friction),
-                gain: self.settings.flow_friction * (stress::at_rest(slope) - 1.0),
+                gain: stress::gain(convention, friction, self.settings.flow_friction),
             }
         }));
+        self.columns.mirror = match self.is_smooth() {
+            true => pressure::MIRROR_LIQUID,
+            false => pressure::MIRROR_SAND,
+        };
         self.prepare_forces(world);
         self.wrenches.clear();
         self.wrenches.resize(world.bodies.len(), Wrench::default());
@@ -284,5 +288,22 @@ pub(crate) fn search_error(error: barchan_neighbors::Error) -> AdvanceError {
     AdvanceError::Scene {
         what: format!("guides cannot be searched: {error}"),
         advice: "check periodic ranges, radii and positions".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sand_of_an_angle_rubs_against_bodies_as_within_itself() {
+        let given = barchan_testing::friction(0.6);
+        let mut material = barchan_testing::world(DVec3::ZERO, given).materials.all[0].clone();
+        assert_eq!(inner_friction(Yield::Repose, &material), given);
+        material.angle_of_repose = Some(0.5);
+        let inner = inner_friction(Yield::Repose, &material);
+        assert_eq!(inner.r#static, repose::friction_of(0.5));
+        assert_eq!(inner.kinetic, inner.r#static);
+        assert_eq!(inner_friction(Yield::Narain, &material), given);
     }
 }

@@ -94,7 +94,7 @@ pub struct SphSettings {
     pub friction_iterations: u32,
     /// What bounds friction.
     pub convention: Yield,
-    /// What friction gains in fast flow, of what sand at rest bears more than sand that flows [-]. Without it steep heaps stand too long and then fall too far.
+    /// μ_2 - μ_s [-], increase of friction in fast flow. Without it sand that flows on a slope does not flow steadily, and steep heaps stand too long and then fall too far.
     pub flow_friction: f32,
     /// Whether pressure and friction start from those of the last step. Without it friction starts from nothing, as printed, and resting
     /// sand creeps; and so does the pressure of `Pcisph`, and that of `Iisph` from half of it.
@@ -135,7 +135,7 @@ impl Default for SphSettings {
             iterations: [3, 100],
             friction_iterations: 3,
             convention: Yield::Repose,
-            flow_friction: 0.5,
+            flow_friction: 0.2,
             warm_start: true,
             walls: Walls::Density,
             cohesion: Vec::new(),

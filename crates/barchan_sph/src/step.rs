@@ -214,7 +214,7 @@ impl SphSolver {
     }
 
     /// Whether nothing rubs.
-    fn is_smooth(&self) -> bool {
+    pub(crate) fn is_smooth(&self) -> bool {
         let is_smooth = |bound: &Bound| bound.slope == 0.0 && bound.intercept == 0.0;
         let never = self.settings.pressure == Pressure::Iisph && self.settings.friction_iterations == 0;
         never || self.bounds.iter().all(is_smooth)

@@ -127,6 +127,38 @@ fn pressure_in_a_tank_grows_with_depth_and_the_floor_carries_the_weight() {
 }
 
 #[test]
+fn sand_flows_steadily_down_a_slope_and_slower_than_with_the_friction_of_slow_flow() {
+    // Friction of tan 22.8° on a slope of 29°.
+    let speeds = |flow_friction: f32| {
+        let slope = 29f64.to_radians();
+        let mut world = world(9.81 * DVec3::new(slope.sin(), 0.0, -slope.cos()), friction(0.42));
+        let side = 6.0 * SPACING;
+        world.periodic = [Some([0.0, side]), Some([0.0, side]), None];
+        world.bodies = vec![floor(4.0)];
+        lattice(
+            &mut world,
+            DVec3::new(0.5 * SPACING, 0.5 * SPACING, 0.58 * SPACING),
+            [6, 6, 6],
+        );
+        world.guides.velocity.fill(glam::Vec3::X);
+        let settings = SphSettings {
+            flow_friction,
+            ..SphSettings::default()
+        };
+        let mut solver = solver(settings, &world);
+        let mass: f64 = world.guides.mass.iter().map(|&m| f64::from(m)).sum();
+        [150, 60].map(|frames| {
+            run(&mut solver, &mut world, frames);
+            momentum(&world).x / mass
+        })
+    };
+    let [before, after] = speeds(SphSettings::default().flow_friction);
+    assert!(before > 0.2 && after < 1.1 * before, "{before} m/s, then {after} m/s");
+    let [_, without] = speeds(0.0);
+    assert!(after < 0.8 * without, "{after} m/s, {without} m/s without");
+}
+
+#[test]
 fn rough_walls_carry_a_part_of_the_sand_between_them() {
     let (mut world, mut solver) = tank(0.5, 60);
     let (mut up, mut floor) = (0.0, 0.0);

@@ -200,6 +200,16 @@ impl Stage {
         body.expect("the experiment's scene has that body").twist.linear = velocity;
     }
 
+    /// Turns gravity by `angle` [rad] from -z towards x, and moves all guides with `speed` [m/s] along x.
+    pub fn tilt(&mut self, angle: f64, speed: f64) {
+        let down = DVec3::new(angle.sin(), 0.0, -angle.cos());
+        let velocity = (self.rotation * DVec3::X * speed).as_vec3();
+        let gravity = self.rotation * down * GRAVITY;
+        let world = self.simulation.world_mut();
+        world.gravity = gravity;
+        world.guides.velocity.fill(velocity);
+    }
+
     /// Takes away the guides at places [m] that are `gone`, and books them.
     pub fn remove(&mut self, gone: impl Fn(DVec3) -> bool) {
         let keep: Vec<bool> = self.places().into_iter().map(|place| !gone(place)).collect();

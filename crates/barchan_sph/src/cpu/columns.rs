@@ -37,6 +37,8 @@ pub(crate) struct Columns {
     pub lump: Vec<Vec4>,
     /// Whether all have the same size and density.
     pub are_alike: bool,
+    /// Number of times that walls count the pressure in front of them [-].
+    pub mirror: f32,
     /// Volume that it stands for [m³].
     pub volume: Vec<f32>,
     /// Half of its kernel's radius [m]: two guides see each other within the sum.

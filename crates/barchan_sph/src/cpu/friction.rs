@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::CHUNK;
 use super::columns::Columns;
 use super::pairs::{Rows, Space};
-use super::pressure::{self, Goal, MIRROR, TOGETHER};
+use super::pressure::{self, Goal, TOGETHER};
 use super::simd::{LANES, Vectors, vectorised};
 use super::walls::Walls;
 use crate::laws::cohesion;
@@ -18,6 +18,7 @@ const GROUPS: usize = 4;
 
 /// Loads the guides with `stress` [Pa], and with `pressure` [Pa] where it is given: T = s L - p I, and what walls push back.
 pub(crate) fn load(stress: &[Sym], pressure: Option<&[f32]>, columns: &mut Columns) {
+    let mirror = columns.mirror;
     let Columns {
         place,
         exact,
@@ -36,7 +37,7 @@ pub(crate) fn load(stress: &[Sym], pressure: Option<&[f32]>, columns: &mut Colum
             let i = c * CHUNK + k;
             let pressure = pressure.map_or(0.0, |p| p[i]);
             *traction = tensor(stress[i].matrix() * exact[i].matrix(), pressure, place[i]);
-            *push = -inverse_density[i] * MIRROR * pressure * wall[i];
+            *push = -inverse_density[i] * mirror * pressure * wall[i];
         }
     });
 }
@@ -145,7 +146,7 @@ pub(crate) fn integrate(
             let mut held = free.xyz();
             let mut gripped = Vec3::ZERO;
             for plane in planes {
-                let pressed = MIRROR * volume[i] * inverse_mass[i] * pressure[i] * -plane.slope * step;
+                let pressed = columns_now.mirror * volume[i] * inverse_mass[i] * pressure[i] * -plane.slope * step;
                 gripped += plane.hold(&mut held, pressed, step);
             }
             *velocity = held.extend(free.w);
@@ -174,7 +175,7 @@ pub(crate) struct Bound {
     pub slope: f32,
     /// What holds without pressure [Pa].
     pub intercept: f32,
-    /// What friction gains in fast flow, of that in slow flow [-].
+    /// Increase of Y in fast flow [-].
     pub gain: f32,
 }
 
@@ -279,7 +280,7 @@ fn update_in<V: Vectors>(
                 (false, false) => rows.gradient::<V, false, false>(k, space, own, columns_of),
             };
             if pass.is_first {
-                let own = velocity[i].w * (lean[i] + MIRROR * wall[i]);
+                let own = velocity[i].w * (lean[i] + columns.mirror * wall[i]);
                 chunk.shift[k] = -columns.inverse_density[i] * squared * (own + spread);
             }
             let (motion, l) = (&mut motions[n / LANES], n % LANES);
@@ -362,7 +363,7 @@ fn answer<V: Vectors>(chunk: &mut Chunk<'_>, start: usize, columns: &Columns, mo
         column[b] = V::sub(column[b], pressure);
         V::scatter(column, b, &mut traction);
     }
-    let pushed = V::mul(V::mul(V::splat(-MIRROR), inverse_density), pressure);
+    let pushed = V::mul(V::mul(V::splat(-columns.mirror), inverse_density), pressure);
     let (pushed, left) = (V::store(pushed), V::store(left));
     for l in 0..count {
         let k = start + l;

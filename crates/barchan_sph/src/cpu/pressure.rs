@@ -1,7 +1,7 @@
 //! Pressure: the least that lets no guide be denser than settled sand, [Ihmsen14] written in volumes.
 //!
-//! With a = -1/ρ (Σ V (p + p_j) ∇W + 2 p ∇λ) and Dδ/Dt = Σ V (v - v_j)·∇W + (v - v_wall)·∇λ, each the adjoint of the other but for walls,
-//! which mirror the pressure before them.
+//! With a = -1/ρ (Σ V (p + p_j) ∇W + m p ∇λ) and Dδ/Dt = Σ V (v - v_j)·∇W + (v - v_wall)·∇λ, each the adjoint of the other but for walls,
+//! which count the pressure in front of them m times.
 
 use glam::Vec4;
 use rayon::prelude::*;
@@ -17,8 +17,13 @@ const RELAXATION: f32 = 0.5;
 /// The same where pressure and friction undo the same motion in one pass: both in full would overshoot and diverge.
 pub(crate) const TOGETHER: f32 = 0.3;
 
-/// How often a wall counts the pressure before it [-].
-pub(crate) const MIRROR: f32 = 1.0;
+/// Number of times that a wall counts the pressure of sand in front of it [-]: once for itself and once for the sand that it stands for, ∫ 2 p |∇λ| dx = p. Counted
+/// once, a wall gives back half of the pressure: guides lie at their least distance from it, under up to twice the pressure of the sand behind them.
+pub(crate) const MIRROR_SAND: f32 = 2.0;
+
+/// The same of a liquid. Its compression is undone by speed, and then pressure must do the work that the density's rate takes: counted twice, walls stir it, and
+/// the pressure at rest exceeds that of its depth by a fifth.
+pub(crate) const MIRROR_LIQUID: f32 = 1.0;
 
 /// Compression [-] beyond which guides are spread, and the part of it that each undoes for itself in a step [-].
 const DENSE: f32 = 0.003;
@@ -120,6 +125,7 @@ fn charge(pressure: &[f32], columns: &mut Columns) {
 /// That is gone without speed: what inherited compression gave guides as velocity would throw them apart. One pass from no pressure at all:
 /// what was spread is spread.
 pub(crate) fn stiffen(columns: &mut Columns, step: f32, is_spread: bool) {
+    let mirror = columns.mirror;
     let Columns {
         lean,
         wall,
@@ -136,7 +142,7 @@ pub(crate) fn stiffen(columns: &mut Columns, step: f32, is_spread: bool) {
     guides
         .zip(own)
         .for_each(|(((diagonal, lean), (wall, inverse_density)), (base, compression))| {
-            *diagonal = -(*diagonal + inverse_density * (*lean + MIRROR * *wall).dot(*lean + *wall));
+            *diagonal = -(*diagonal + inverse_density * (*lean + mirror * *wall).dot(*lean + *wall));
             let a = squared * *diagonal;
             base.w = if is_spread && a < -f32::MIN_POSITIVE {
                 -SPREAD * (compression - 1.0 - DENSE).max(0.0) / a
@@ -187,6 +193,7 @@ fn sum_inflow_in<V: Vectors>(sums: &mut [f32], first: usize, rows: &Rows, space:
 
 /// a of the guides by the pressures in `columns.laden`, into `columns.push`.
 fn accelerate(columns: &mut Columns, rows: &[Rows], space: &Space) {
+    let mirror = columns.mirror;
     let Columns {
         laden,
         lean,
@@ -200,7 +207,7 @@ fn accelerate(columns: &mut Columns, rows: &[Rows], space: &Space) {
         sum_weighted(push, c * CHUNK, rows, space, laden);
         for (k, push) in push.iter_mut().enumerate() {
             let i = c * CHUNK + k;
-            *push = -inverse_density[i] * (laden[i].w * (lean[i] + MIRROR * wall[i]) + *push);
+            *push = -inverse_density[i] * (laden[i].w * (lean[i] + mirror * wall[i]) + *push);
         }
     });
 }
@@ -262,4 +269,18 @@ fn update(pressure: &mut [f32], columns: &mut Columns, rows: &[Rows], space: &Sp
             }
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::laws::wall::half_space;
+
+    #[test]
+    fn a_wall_gives_back_the_pressure_of_the_layers_in_front_of_it() {
+        // Layers of settled sand at 0.58, 1.58, ... spacings, under a kernel of two spacings.
+        let slopes = (0..2).map(|k| -0.5 * half_space(0.5 * (0.58 + k as f32)).1);
+        let part = MIRROR_SAND * slopes.sum::<f32>();
+        assert!((part - 1.0).abs() < 0.15, "{part}");
+    }
 }

@@ -6,12 +6,14 @@
 
 /// Tangent of the slope of a poured heap, friction Y/√2 within it [-]: heaps stand steeper than their friction by 8 to 9 % (`barchan validate
 /// repose`). With flow that gains on rest they scatter by half a degree to a degree.
-const CALIBRATED: [(f32, f32); 5] = [
+const CALIBRATED: [(f32, f32); 7] = [
     (0.0, 0.0),
-    (0.466, 0.430),
-    (0.577, 0.528),
-    (0.700, 0.638),
-    (0.839, 0.762),
+    (0.364, 0.318),
+    (0.404, 0.337),
+    (0.466, 0.415),
+    (0.577, 0.496),
+    (0.700, 0.615),
+    (0.839, 0.716),
 ];
 
 /// Steepest heap that can be asked for [deg]: friction above 1 would let stress pull, which sand does not bear.

@@ -99,15 +99,14 @@ impl Yield {
     }
 }
 
-/// Most that sand at rest bears, of what it bears where it flows [-]: squeezed along a slope, so that its pressure exceeds the stress σ across it, it
-/// bears τ² = ½ Y² p² - ¾ (p - σ)², which is greatest for p = σ/(1 - ⅔ Y²). `slope` is Y; where it is steeper than any that flows
-/// the part grows without bound, and is bounded here.
-pub(crate) fn at_rest(slope: f32) -> f32 {
-    const MOST: f32 = 3.0;
-    (1.0 - 2.0 / 3.0 * slope * slope)
-        .max(1.0 / (MOST * MOST))
-        .sqrt()
-        .recip()
+/// Increase of Y [-] in fast flow, where friction grows from `friction` by `flow` [-]. None without friction: a liquid has none at any speed. No friction grows beyond 1, where
+/// stress would pull.
+pub(crate) fn gain(convention: Yield, friction: f32, flow: f32) -> f32 {
+    if friction <= 0.0 {
+        return 0.0;
+    }
+    let fastest = (friction + flow).min(friction.max(1.0));
+    convention.slope(fastest) - convention.slope(friction)
 }
 
 #[cfg(test)]
@@ -130,14 +129,12 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn sand_at_rest_bears_what_the_best_pressure_lets_it() {
-        for friction in [0.2f32, 0.5, 0.7] {
-            let borne = |p: f32| (friction * p).powi(2) - 0.75 * (p - 1.0).powi(2);
-            let most = (0..4000).map(|k| borne(1.0 + 1e-3 * k as f32)).fold(0.0, f32::max);
-            let part = at_rest(2f32.sqrt() * friction);
-            assert!((part - most.sqrt() / friction).abs() < 1e-3, "{friction}: {part}");
-        }
-        assert!((at_rest(10.0) - 3.0).abs() < 1e-6);
+    fn fast_flow_gains_friction_but_liquids_none_and_no_sand_pulls() {
+        let gain = |friction: f32| gain(Yield::Repose, friction, 0.2) / 2f32.sqrt();
+        assert_eq!(gain(0.0), 0.0);
+        assert!((gain(0.5) - 0.2).abs() < 1e-6);
+        assert!((gain(0.9) - 0.1).abs() < 1e-6);
+        assert_eq!(gain(1.2), 0.0);
     }
 
     #[test]

@@ -1,27 +1,87 @@
-//! Sand runs out through a hole.
+//! Sand runs out through a hole or a slot.
 
 use std::f64::consts::PI;
 
 use glam::DVec3;
 
 use super::Broken;
+use crate::expression::GRAVITY;
 use crate::measures::{discharge, mean};
 use crate::stage::{Observation, Stage, values};
 
-/// Until nothing has come out for half a second, no longer than until `limit` [s]. Guides above z = 0 are inside. Beverloo's constant
-/// is that of the sand just above the hole, as wide and as high as it is: flow is looser than what lies.
+/// Coefficient k [-] of the rim that grains keep clear of: an opening of width D acts as one of D - k d.
+const RIM: f64 = 1.4;
+
+/// Opening in the floor z = 0, about the origin.
+#[derive(Clone, Copy)]
+enum Outlet {
+    /// Round hole of this diameter [m].
+    Hole(f64),
+    /// Slot of this width along x [m], and of this length along y [m], at whose ends sand goes on.
+    Slot(f64, f64),
+}
+
+impl Outlet {
+    /// Width of the opening [m].
+    fn width(self) -> f64 {
+        match self {
+            Self::Hole(width) | Self::Slot(width, _) => width,
+        }
+    }
+
+    /// Whether `p` [m] is in the block of sand above the opening that is as high as the opening is wide.
+    fn is_under(self, p: &DVec3) -> bool {
+        let aside = match self {
+            Self::Hole(_) => p.truncate().length(),
+            Self::Slot(..) => p.x.abs(),
+        };
+        p.z > 0.0 && p.z < self.width() && aside < 0.5 * self.width()
+    }
+
+    /// Volume of that block [m³].
+    fn volume(self) -> f64 {
+        match self {
+            Self::Hole(width) => PI / 4.0 * width.powi(3),
+            Self::Slot(width, length) => width.powi(2) * length,
+        }
+    }
+
+    /// Volume rate without its constant [m³/s] for guides of diameter `d` [m]: √g (D - k d)^5/2, or √g L (D - k d)^3/2.
+    fn scale(self, d: f64) -> f64 {
+        let clear = (self.width() - RIM * d).max(0.0);
+        let area = match self {
+            Self::Hole(_) => clear.powi(2),
+            Self::Slot(_, length) => length * clear,
+        };
+        area * (GRAVITY * clear).sqrt()
+    }
+}
+
+/// Empties a silo through the hole `hole` [m] in its floor.
 pub(super) fn run_out(stage: &mut Stage) -> Result<Observation, Broken> {
-    let (limit, hole, d) = (stage.value("limit")?, stage.value("hole")?, stage.value("d")?);
+    let outlet = Outlet::Hole(stage.value("hole")?);
+    discharged(stage, outlet)
+}
+
+/// Empties a silo through a slot of width `slot` [m] in its floor, `length` [m] long.
+pub(super) fn run_out_of_slot(stage: &mut Stage) -> Result<Observation, Broken> {
+    let outlet = Outlet::Slot(stage.value("slot")?, stage.value("length")?);
+    discharged(stage, outlet)
+}
+
+/// Until nothing has come out for half a second, no longer than until `limit` [s]. Guides above z = 0 are inside. Beverloo's constant
+/// is that of the sand just above the opening, as wide and as high as it is: flow is looser than what lies.
+fn discharged(stage: &mut Stage, outlet: Outlet) -> Result<Observation, Broken> {
+    let (limit, d) = (stage.value("limit")?, stage.value("d")?);
     let inside = |stage: &Stage| stage.places().iter().filter(|p| p.z > 0.0).count() as f64;
     let mut seen = Observation {
         guides: stage.guides(),
         ..Observation::default()
     };
     let mass = f64::from(stage.simulation().world().guides.mass.iter().sum::<f32>()) / seen.guides as f64;
-    let is_above_hole = |p: &DVec3| p.z > 0.0 && p.z < hole && p.truncate().length() < 0.5 * hole;
-    let above_hole = |stage: &Stage| stage.places().iter().filter(|p| is_above_hole(p)).count() as f64;
+    let above_outlet = |stage: &Stage| stage.places().iter().filter(|p| outlet.is_under(p)).count() as f64;
     let mut remaining = vec![[0.0, inside(stage)]];
-    let mut flowing = vec![above_hole(stage)];
+    let mut flowing = vec![above_outlet(stage)];
     let mut changed = 0.0;
     while stage.time() < limit {
         stage.advance()?;
@@ -32,7 +92,7 @@ pub(super) fn run_out(stage: &mut Stage) -> Result<Observation, Broken> {
             break;
         }
         remaining.push([stage.time(), now]);
-        flowing.push(above_hole(stage));
+        flowing.push(above_outlet(stage));
     }
     if stage.time() >= limit {
         seen.notes.push(format!("still running after {limit:.0} s"));
@@ -54,15 +114,13 @@ pub(super) fn run_out(stage: &mut Stage) -> Result<Observation, Broken> {
         .filter(|(p, _)| steady(p))
         .map(|(_, n)| *n)
         .collect();
-    let density = mean(&counts) * mass / (PI / 4.0 * hole.powi(3));
+    let density = mean(&counts) * mass / outlet.volume();
     let rate = found.rate * mass;
     seen.values = values([
         ("rate", rate),
         ("head", found.head),
-        (
-            "constant",
-            rate / (density * 9.81f64.sqrt() * (hole - 1.4 * d).powf(2.5)),
-        ),
+        ("constant", rate / (density * outlet.scale(d))),
+        ("density", density),
     ]);
     match found.variation {
         Some(variation) => seen.values.push(("variation".into(), variation)),

@@ -9,6 +9,7 @@ mod free;
 mod grains;
 mod heap;
 mod janssen;
+mod layer;
 mod packing;
 mod slide;
 mod truck;
@@ -41,6 +42,8 @@ const PROTOCOLS: &[(&str, Protocol)] = &[
     ("column", column::column),
     ("cut", cut::cut),
     ("discharge", discharge::run_out),
+    ("slot", discharge::run_out_of_slot),
+    ("layer", layer::flow),
     ("packing", packing::packing),
     ("janssen", janssen::sink),
     ("bed", bed::bed),
