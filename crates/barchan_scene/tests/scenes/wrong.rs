@@ -30,7 +30,7 @@ pub const ADDED: &[(&str, Expected)] = &[
     ("velocity = [1, 2]", &[("8:12", "velocity must be a list of 3 numbers, got a list of 2", "")]),
     ("clump = \"tetraeder\"", &[("8:9", "there is no clump `tetraeder`", "tetrahedron")]),
     ("from = \"points.ply\"", &[("8:8", "`shape` and `from` exclude each other", "remove")]),
-    ("colour = 1", &[("8:1", "unknown key `colour` in fill", "allowed: clump, from")]),
+    ("colour = 1", &[("8:1", "unknown key `colour` in fill", "allowed: clump, fixed, from")]),
     ("[[fill]]\nmaterial = \"snad\"\nradius = 0.1\nshape = { sphere = { radius = 1 }, at = [9, 0, 0] }",
         &[("9:12", "there is no material `snad`", "did you mean `sand`?")]),
     ("[[fill]]\nmaterial = \"sand\"\nshape = { sphere = { radius = 1 }, at = [9, 0, 0] }",
