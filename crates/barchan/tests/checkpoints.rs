@@ -51,9 +51,12 @@ fn go_on(scene: &Scene, archive: &Archive) -> Result<(), String> {
     simulation.advance().map_err(|error| error.to_string())
 }
 
+/// Makes wrong bytes of right ones.
+type Pattern = fn(&[u8]) -> Vec<u8>;
+
 #[test]
 fn no_entry_of_a_checkpoint_is_believed() {
-    let patterns: [(&str, fn(&[u8]) -> Vec<u8>); 5] = [
+    let patterns: [(&str, Pattern); 5] = [
         ("ff", |bytes| vec![0xff; bytes.len()]),
         ("7f", |bytes| vec![0x7f; bytes.len()]),
         ("01", |bytes| vec![0x01; bytes.len()]),

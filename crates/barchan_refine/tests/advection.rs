@@ -187,7 +187,7 @@ fn a_refiner_that_was_saved_goes_on_bit_for_bit() {
     let mut archive = Archive::default();
     whole.save(&mut archive);
     let mut resumed = GrainRefiner::empty(settings, &world);
-    resumed.load(&archive).unwrap();
+    resumed.load(&world, &archive).unwrap();
     for refiner in [&mut whole, &mut resumed] {
         for _ in 0..3 {
             refiner.advance(&world, &velocities, STEP);
@@ -234,7 +234,7 @@ fn what_a_refiner_leaves_out_since_all_rests_changes_no_bit() {
         rested += u32::from(barchan_refine::measures::creep(&before, knowing.grains(), 0.0).moved < 0.5);
         let mut archive = Archive::default();
         forgetting.save(&mut archive);
-        forgetting.load(&archive).unwrap();
+        forgetting.load(&world, &archive).unwrap();
         forgetting.advance(&world, &velocities, STEP);
         assert!(knowing.grains() == forgetting.grains(), "frame {frame}");
     }
