@@ -128,3 +128,21 @@ fn discharged(stage: &mut Stage, outlet: Outlet) -> Result<Observation, Broken> 
     }
     Ok(seen)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outlets_scale_as_their_laws_and_count_what_lies_above_them() {
+        let (hole, slot) = (Outlet::Hole(0.2), Outlet::Slot(0.2, 0.5));
+        let clear: f64 = 0.2 - 1.4 * 0.02;
+        assert!((hole.scale(0.02) / (9.81f64.sqrt() * clear.powf(2.5)) - 1.0).abs() < 1e-12);
+        assert!((slot.scale(0.02) / (9.81f64.sqrt() * 0.5 * clear.powf(1.5)) - 1.0).abs() < 1e-12);
+        assert_eq!(hole.scale(1.0), 0.0);
+        let aside = DVec3::new(0.05, 0.4, 0.1);
+        assert!(slot.is_under(&aside) && !hole.is_under(&aside));
+        assert!(!slot.is_under(&DVec3::new(0.05, 0.4, 0.3)) && !slot.is_under(&DVec3::new(0.15, 0.4, 0.1)));
+        assert!((slot.volume() - 0.02).abs() < 1e-12);
+    }
+}
