@@ -68,7 +68,7 @@ pub const SPH: TableSpec = TableSpec {
         field("max_iterations",   Count(1, 1000),   Need::Count(100),          "most passes of the pressure in a step"),
         field("friction_iterations", Count(0, 1000), Need::Count(3),           "passes of friction in a step; pcisph has one in each of its own"),
         field("yield",            Word(&["repose", "narain", "zhu_bridson", "klar"]), Need::Word("repose"), "what the angle of friction means"),
-        field("flow_friction",    Between(0.0, 2.0), Need::Number(0.2),        "increase of friction in fast flow, mu_2 - mu_s [-]"),
+        field("flow_friction",    Between(0.0, 2.0), Need::Number(0.12),       "increase of friction in fast flow, mu_2 - mu_s [-]"),
         field("warm_start",       Flag,             Need::Flag(true),          "whether friction and pressure start from those of the last step"),
         field("integration",      Word(&["euler", "leapfrog"]), Need::Word("euler"), "how positions follow velocities"),
         field("drying_time",      Between(1e-6, 1e9), Optional,                "in which sand loses all but 1/e of its water [s]; it never dries if not given"),

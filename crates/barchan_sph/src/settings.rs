@@ -135,7 +135,7 @@ impl Default for SphSettings {
             iterations: [3, 100],
             friction_iterations: 3,
             convention: Yield::Repose,
-            flow_friction: 0.2,
+            flow_friction: 0.12,
             warm_start: true,
             walls: Walls::Density,
             cohesion: Vec::new(),
