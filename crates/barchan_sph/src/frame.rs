@@ -290,20 +290,3 @@ pub(crate) fn search_error(error: barchan_neighbors::Error) -> AdvanceError {
         advice: "check periodic ranges, radii and positions".to_owned(),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sand_of_an_angle_rubs_against_bodies_as_within_itself() {
-        let given = barchan_testing::friction(0.6);
-        let mut material = barchan_testing::world(DVec3::ZERO, given).materials.all[0].clone();
-        assert_eq!(inner_friction(Yield::Repose, &material), given);
-        material.angle_of_repose = Some(0.5);
-        let inner = inner_friction(Yield::Repose, &material);
-        assert_eq!(inner.r#static, repose::friction_of(0.5));
-        assert_eq!(inner.kinetic, inner.r#static);
-        assert_eq!(inner_friction(Yield::Narain, &material), given);
-    }
-}
