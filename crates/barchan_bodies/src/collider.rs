@@ -28,7 +28,7 @@ const PROBES: u64 = 64;
 
 /// What other bodies touch of `body`, and where it is in the body's frame.
 pub(crate) fn build(body: &Body) -> Result<(Frame, SharedShape), BodiesError> {
-    if let Some(known) = half_space(&*body.shape) {
+    if let Some(known) = half_space(&*body.shape).or_else(|| primitive(&*body.shape, &body.surface)) {
         return Ok(known);
     }
     let refuse = |reason: String| BodiesError::Surface {
@@ -37,9 +37,6 @@ pub(crate) fn build(body: &Body) -> Result<(Frame, SharedShape), BodiesError> {
     };
     let TriMesh { vertices, triangles } = &*body.surface;
     body.surface.check().map_err(|error| refuse(error.to_string()))?;
-    if let Some(known) = primitive(&*body.shape, &body.surface) {
-        return Ok(known);
-    }
     if body.is_dynamic() && mass_properties(&body.surface).volume <= 0.0 {
         return Err(refuse("it encloses no volume".to_owned()));
     }
@@ -114,9 +111,9 @@ fn primitive(shape: &dyn Shape, surface: &TriMesh) -> Option<(Frame, SharedShape
 
 /// Centroids of the triangles of a surface.
 fn centroids(surface: &TriMesh) -> impl Iterator<Item = DVec3> {
-    let corner = |i: u32| surface.vertices[i as usize];
+    let corner = |i: u32| surface.vertices.get(i as usize).copied();
     let corners = surface.triangles.iter().map(move |t| t.map(corner));
-    corners.map(|[a, b, c]| (a + b + c) / 3.0)
+    corners.filter_map(|[a, b, c]| Some((a? + b? + c?) / 3.0))
 }
 
 /// Places spread over a box.

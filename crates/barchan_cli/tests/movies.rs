@@ -173,8 +173,7 @@ fn a_movie_that_does_not_fit_is_a_failure_of_any_encoder() {
 fn pictures_and_movies_that_cannot_be_written_are_failures_of_the_work() {
     let folder = stage("sand", "exit 1");
     fs::write(folder.path().join("file"), "").unwrap();
-    fs::create_dir(folder.path().join("folder.mp4.d")).unwrap();
-    for output in ["nowhere/p.png", "file/m.mp4", "file/pictures", "folder.mp4.d/no/p.png"] {
+    for output in ["file/p.png", "file/m.mp4", "file/pictures"] {
         let done = render(folder.path(), "", &["-o", output]);
         assert_eq!(done.status.code(), Some(1), "{output}: {done:?}");
     }
