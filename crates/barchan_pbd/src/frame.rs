@@ -25,6 +25,8 @@ use crate::settings::natural_step;
 const MOST_STEPS: f64 = 10_000.0;
 /// Most steps of a frame that `step` and the guides' size may ask for [-].
 const MOST_ASKED: f64 = 1e6;
+/// Layers that dynamic bodies count as at most [-]: beyond it, shorter steps cost more than they gain in how deep bodies sink.
+const MOST_PRESSED: f32 = 16.0;
 /// Overlap from which on guides have been crushed, of a radius [-], as with discrete elements: with a body, the center lies inside it; with another
 /// guide, on its surface.
 const CRUSHED: f32 = 1.0;
@@ -411,7 +413,7 @@ impl PbdSolver {
             let sums = of_bodies.fold((0.0, 0.0), |(impulse, sum), wall| {
                 (impulse + wall.impulse.length(), sum + mass[wall.guide as usize])
             });
-            share(sums.0, sums.1)
+            share(sums.0, sums.1).min(MOST_PRESSED)
         };
         let chunks = self.candidates.iter().zip(&self.contacts.walls).zip(mass.chunks(CHUNK));
         let layers = chunks.map(|((chunk, walls), mass)| {
