@@ -99,7 +99,7 @@ fn deepest_pair(world: &World, spheres: &[Sphere]) -> Option<f64> {
     Some(tasks.map(deepest).reduce(|| 0.0, f64::max))
 }
 
-/// How deep a sphere lies in bodies that are there, of its radius [-].
+/// Depth of a sphere in the bodies that are present, of its radius [-].
 fn depth_in_bodies(world: &World, sphere: &Sphere) -> f64 {
     let present = world.bodies.iter().filter(|body| body.is_present(world.time));
     let depths = present.flat_map(|body| {

@@ -176,7 +176,7 @@ fn claim(dir: &Path, force: bool) -> Result<CacheFolder, RefiningError> {
     })
 }
 
-/// Whether two paths lead to one folder.
+/// Checks whether two paths lead to one folder.
 fn is_same(a: &Path, b: &Path) -> bool {
     match (a.canonicalize(), b.canonicalize()) {
         (Ok(a), Ok(b)) => a == b,

@@ -47,7 +47,7 @@ pub enum SimulationError {
 pub type Record<'a> = dyn FnMut(Frame, &World) + 'a;
 
 impl SimulationError {
-    /// Where the scene says what is wrong, as `scene.toml:3:1`, if that is one place.
+    /// Position in the scene of what is wrong, as `scene.toml:3:1`, if it is one.
     pub fn place(&self) -> Option<&str> {
         match self {
             Self::Scene(error) => Some(error.place()),
@@ -65,7 +65,7 @@ pub struct Simulation {
     frame_rate: f64,
     /// Frames since the start.
     frame: u64,
-    /// Where each guide was at the start of the frame [m], within periodic ranges, by id.
+    /// Position of each guide at the start of the frame [m], within periodic ranges, by id.
     starts: Vec<DVec3>,
     report: AdvanceReport,
     /// Mean velocity over the last frame [m/s], in the world's order.

@@ -148,7 +148,7 @@ fn extensions() -> String {
     all.join(", ")
 }
 
-/// Whether [`write_points`] could write to `path`: the format is known, and the folder takes files. For a folder that is missing,
+/// Checks whether [`write_points`] could write to `path`: the format is known, and the folder takes files. For a folder that is missing,
 /// the one above it that is there must take them.
 pub fn check_writable(path: &Path) -> Result<(), PointFileError> {
     PointFormat::of_path(path)?;

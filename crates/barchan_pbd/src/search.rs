@@ -19,7 +19,7 @@ const SLOW_LEEWAY: f32 = 0.6;
 /// The most that a guide has, of the largest radius [-].
 const MOST_LEEWAY: f32 = 4.0;
 
-/// How far guides may be felt at most, of the shortest period [-]: a quarter, less rounding.
+/// Largest search distance, of the shortest period [-]: a quarter, less rounding.
 const FELT_PERIOD: f32 = 0.2499;
 
 /// Guides that go no farther than this in a frame, of the largest radius [-], are searched for so many frames ahead [-].
@@ -180,7 +180,7 @@ impl PbdSolver {
     }
 }
 
-/// What a search for `steps` steps is for, with guides of at most `largest` [m] radius.
+/// Returns the purpose of a search for `steps` steps, with guides of at most `largest` [m] radius.
 fn ahead(world: &World, largest: f32, steps: f32) -> Ahead {
     let is_open = world.periodic.iter().all(Option::is_none);
     Ahead {

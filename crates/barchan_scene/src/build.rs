@@ -129,7 +129,7 @@ impl SceneError {
 /// Radii of the balls in whose place tight clumps are first put, of those around them [-].
 const TIGHT: f64 = 0.84;
 
-/// How much longer than a periodic range a shape is that leaves it, of the range [-].
+/// Excess over a periodic range from which on a shape leaves it, of the range [-].
 const LEAVING: f64 = 1e-6;
 
 /// Relative error accepted in the volume of what is filled [-].
@@ -411,7 +411,7 @@ fn add_fill(world: &mut World, fill: &Fill, particles: &Particles, real_grains: 
     Ok(())
 }
 
-/// What of `shape` lies within the periodic ranges that it fills and leaves; none if it leaves none of them.
+/// Returns the part of `shape` within the periodic ranges that it fills and leaves; none if it leaves none of them.
 fn within_ranges(shape: &Arc<dyn Shape>, periodic: &Periodic) -> Option<Intersect> {
     let bounds = shape.bounds();
     let mut within = bounds.grown(1.0);

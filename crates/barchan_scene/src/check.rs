@@ -485,7 +485,7 @@ impl Check<'_, '_> {
     }
 }
 
-/// What a word of [`BODY_EASES`](crate::tables::BODY_EASES) means.
+/// Meaning of a word of [`BODY_EASES`](crate::tables::BODY_EASES).
 fn ease(word: &str) -> Ease {
     match word {
         "smooth" => Ease::Smooth,

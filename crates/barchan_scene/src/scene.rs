@@ -99,7 +99,7 @@ pub struct Fill {
     pub source: FillSource,
     /// How fast at first [m/s].
     pub velocity: DVec3,
-    /// Whether they never move.
+    /// Set if they never move.
     pub is_fixed: bool,
     /// How long they settle before time 0 [s].
     pub settle: f64,
@@ -340,7 +340,7 @@ pub struct Output {
     pub grains_every: u64,
     /// Positions in 16 bits a coordinate.
     pub compact: bool,
-    /// Whether the frames of settling are, in a cache of their own.
+    /// Set if the frames of settling are written, to a cache of their own.
     pub settling: bool,
 }
 

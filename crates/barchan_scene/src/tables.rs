@@ -25,9 +25,9 @@ pub(crate) const PACKINGS: &[&str] = &["dense", "random", "lattice"];
 pub(crate) const MOTIONS: &[&str] = &["fixed", "scripted", "driven", "dynamic"];
 /// What a joint leaves free.
 pub(crate) const JOINTS: &[&str] = &["hinge", "ball", "rope", "fixed"];
-/// How cameras go from key to key.
+/// Words for the motion of cameras from key to key.
 pub(crate) const EASES: &[&str] = &["linear", "smooth"];
-/// How bodies do.
+/// The same for bodies.
 pub(crate) const BODY_EASES: &[&str] = &["linear", "smooth", "spline"];
 /// Rigid groups of spheres that need no saying.
 pub(crate) const CLUMPS: &[&str] = &["tetrahedron", "cube"];

@@ -114,7 +114,7 @@ impl Path {
         }
     }
 
-    /// How far it turns in the numbers of `other` [rad]; none if the two have no axis in common.
+    /// Returns its angle about the axis of `other` [rad]; none if the two have no axis in common.
     fn change_as(self, other: Self) -> Option<DVec3> {
         let along = |axis: DVec3, angles: DVec3| {
             let angle = Turn::Euler(angles).angle_about(axis)?;

@@ -38,11 +38,11 @@ pub struct Materials {
     pub all: Vec<Material>,
     /// Friction of two materials, smaller number first, where it was said.
     pub pairs: BTreeMap<(MaterialId, MaterialId), Friction>,
-    /// How a material meets a body, where it was said.
+    /// Contact properties of a material and a body, where they were given.
     pub meetings: BTreeMap<(MaterialId, BodyId), Meeting>,
 }
 
-/// What was said of how a material meets a body; the rest follows from both.
+/// Contact properties given for a material and a body; the rest follows from both.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Meeting {
     /// Coulomb friction.
@@ -65,7 +65,7 @@ impl Materials {
 }
 
 impl Materials {
-    /// What was said of how material `m` meets body `k`.
+    /// Returns the contact properties given for material `m` and body `k`.
     pub fn meeting(&self, m: MaterialId, k: BodyId) -> Meeting {
         self.meetings.get(&(m, k)).copied().unwrap_or_default()
     }

@@ -7,14 +7,14 @@ use crate::Ease;
 /// Longest tangent, of the mean rate on either side of its key [-]: beyond, a component would overshoot its keys.
 const LONGEST_TANGENT: f64 = 3.0;
 
-/// What leads to a key or away from it.
+/// Segment that leads to a key or away from it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Leg {
     /// Mean rate [1/s], of whatever is interpolated.
     pub rate: DVec3,
-    /// How long it takes [s].
+    /// Duration [s].
     pub duration: f64,
-    /// How it is gone.
+    /// Displacement and turn over it.
     pub ease: Ease,
 }
 

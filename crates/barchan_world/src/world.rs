@@ -56,7 +56,7 @@ pub struct World {
     pub next_id: u32,
     /// The id after the last guide of each fill that made the world.
     pub fill_ends: Vec<u32>,
-    /// Whether the guides of each fill never move.
+    /// Set for each fill whose guides never move.
     pub fixed_fills: Vec<bool>,
     /// Decides what is random.
     pub seed: u64,
@@ -104,12 +104,12 @@ impl World {
         is_moving || changes(body.from) || changes(body.until)
     }
 
-    /// Whether some guides never move.
+    /// Checks whether some guides never move.
     pub fn has_fixed_guides(&self) -> bool {
         self.fixed_fills.contains(&true)
     }
 
-    /// Whether guide `i` never moves.
+    /// Checks whether guide `i` never moves.
     pub fn is_fixed(&self, i: usize) -> bool {
         let id = self.guides.id[i];
         let fill = self.fill_ends.partition_point(|&end| end <= id);

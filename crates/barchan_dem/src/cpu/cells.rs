@@ -27,20 +27,20 @@ pub(crate) struct Reaching<'a> {
 }
 
 impl Reaching<'_> {
-    /// How far sphere `k` acts on others [m].
+    /// Range within which sphere `k` acts on others [m].
     #[inline(always)]
     fn touch(&self, k: usize) -> f64 {
         touch(self.rows[k].radius(), self.bridge)
     }
 
-    /// How far sphere `k` may act until the next search [m].
+    /// Range within which sphere `k` may act until the next search [m].
     #[inline(always)]
     pub(crate) fn reach(&self, k: usize) -> f64 {
         (self.touch(k) + f64::from(self.rows[k].left)) * (1.0 + 1e-6)
     }
 }
 
-/// How far a sphere of `radius` [m] acts on others [m], where bridges last up to `bridge` of the reduced radius [-]: half of one is at most a quarter
+/// Range within which a sphere of `radius` [m] acts on others [m], where bridges last up to `bridge` of the reduced radius [-]: half of one is at most a quarter
 /// of that times the radius.
 #[inline(always)]
 fn touch(radius: f64, bridge: f64) -> f64 {

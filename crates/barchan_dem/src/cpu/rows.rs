@@ -27,7 +27,7 @@ pub(crate) struct Row {
 pub(crate) const FIXED_MASS: f32 = 1e30;
 
 impl Row {
-    /// Whether it never moves.
+    /// Set if it never moves.
     #[inline(always)]
     pub(crate) fn is_fixed(&self) -> bool {
         self.mass >= FIXED_MASS

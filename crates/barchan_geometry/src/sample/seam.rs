@@ -8,13 +8,13 @@ use crate::{Aabb, Shape};
 /// Ranges [m] of the axes that close upon themselves.
 pub type Periods = [Option<[f64; 2]>; 3];
 
-/// How far from a face, in largest radii, a solid is as it is that deep: what lies nearer sees no surface there.
+/// Depth below a face, in largest radii, whose cross-section stands for what lies nearer to the face: no surface is seen there.
 const DEPTH: f64 = 2.0;
 /// Shortest range that is packed through, in largest radii: neighbours of a sphere must not be seen twice.
 const SHORTEST: f64 = 4.7;
-/// How far beyond faces particles are put that are then cut away, in depths [-].
+/// Width of the band of particles beyond faces that are cut away again, in depths [-].
 const BEYOND: f64 = 2.0;
-/// What a shape may miss a face by, of the range [-].
+/// Tolerance by which a shape may miss a face, of the range [-].
 const MISS: f64 = 1e-6;
 
 /// A solid that reaches both faces of some periodic ranges, cut to them, without a surface there.
@@ -24,7 +24,7 @@ pub(super) struct Seamless<'a> {
     /// Ranges [m] through whose faces it goes on.
     pub periods: Periods,
     depth: f64,
-    /// How far beyond the faces it ends after all [m], if it does.
+    /// Distance beyond the faces at which it ends [m], if it does.
     end: Option<f64>,
 }
 
@@ -56,7 +56,7 @@ impl<'a> Seamless<'a> {
         }
     }
 
-    /// Whether a centre at `p` [m] lies within the ranges.
+    /// Checks whether a center at `p` [m] lies within the ranges.
     pub fn is_within(&self, p: DVec3) -> bool {
         let mut ranges = self.periods.iter().enumerate();
         ranges.all(|(axis, range)| range.is_none_or(|[low, high]| (low..high).contains(&p[axis])))

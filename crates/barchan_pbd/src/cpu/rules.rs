@@ -6,7 +6,7 @@ use crate::{FrictionMode, PbdSettings};
 #[derive(Clone, Copy)]
 pub(crate) struct Rules {
     pub friction: FrictionMode,
-    /// Whether contacts start from the impulses of the last step.
+    /// Set if contacts start from the impulses of the last step.
     pub remembers: bool,
     /// Factor on corrections [-].
     pub relaxation: f32,

@@ -72,7 +72,7 @@ pub(crate) struct Balance {
 #[derive(Debug, Default)]
 struct Islands {
     parent: Vec<u32>,
-    /// What is known of the island; at roots.
+    /// Sums over the island; at roots.
     known: Vec<Island>,
 }
 
@@ -81,7 +81,7 @@ struct Island {
     guides: f32,
     restless: f32,
     balance: Balance,
-    /// Whether a body at it moves.
+    /// Set if a body at it moves.
     is_moved: bool,
 }
 

@@ -29,7 +29,7 @@ impl Outlet {
         }
     }
 
-    /// Whether `p` [m] is in the block of sand above the opening that is as high as the opening is wide.
+    /// Checks whether `p` [m] is in the block of sand above the opening that is as high as the opening is wide.
     fn is_under(self, p: &DVec3) -> bool {
         let aside = match self {
             Self::Hole(_) => p.truncate().length(),

@@ -10,7 +10,7 @@ const STOPPED_SPEED: f64 = 0.02;
 /// Greatest acceleration of a layer that flows steadily, of g [-]: about what a quarter of a degree of slope adds.
 const STEADY_ACCELERATION: f64 = 0.005;
 
-/// How a layer moves at the end of its time on a slope.
+/// Motion of a layer at the end of its time on a slope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flow {
     Stopped,
