@@ -145,7 +145,8 @@ shape = {{ half_space = {{ normal = [0, 0, 1] }} }}
 
 #[test]
 fn the_shortest_period_that_a_scene_may_have_can_be_run_however_fast_guides_are() {
-    for (solver, period) in [("pbd", 0.1041), ("dem", 0.0801), ("sph", 0.2001)] {
+    // A cube of two diameters, the shortest of dem, has room for a few guides only.
+    for (solver, period, guides) in [("pbd", 0.1041, 8), ("dem", 0.0801, 1), ("sph", 0.2001, 8)] {
         let text = |period: f64| {
             format!(
                 r#"
@@ -179,7 +180,7 @@ shape = {{ box = {{ size = [{period}, {period}, {period}] }}, at = [{0}, {0}, {0
             }
         })
         .unwrap();
-        assert!(simulation.world().guides.len() > 1, "{solver}");
+        assert!(simulation.world().guides.len() > guides, "{solver}");
         let before = simulation.frame().stats.momentum;
         for number in 0..6 {
             let advanced = simulation.advance();
