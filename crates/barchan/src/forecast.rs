@@ -7,7 +7,6 @@ use barchan_world::{Emitter, SETTLED_FRACTION, World};
 use thiserror::Error;
 
 use crate::disk::cache_bytes;
-use crate::registry;
 
 /// Most memory that guides and grains of emitters may need [bytes].
 const MEMORY_LIMIT: f64 = 16.0 * GIBIBYTE;
@@ -168,7 +167,7 @@ fn forecast_until(scene: &Scene, frames: u64, duration: f64) -> Result<Forecast,
         let [guides, per_frame] = guides_of_emitter(scene, &world, emitter, duration);
         emitted += guides;
         let bytes = match scene.sinks.is_empty() {
-            true => (spheres + emitted) * registry::guide_bytes(&scene.solver),
+            true => (spheres + emitted) * scene.facts().guide_bytes,
             false => (filled + emitted) * ID_BYTES,
         };
         if bytes > MEMORY_LIMIT || filled + emitted >= f64::from(u32::MAX) {
@@ -199,8 +198,7 @@ fn forecast_until(scene: &Scene, frames: u64, duration: f64) -> Result<Forecast,
     forecast.seeded = forecast.grains - poured;
     // A volume that cannot be measured is no reason to refuse a run that does not need it.
     forecast.masses = mass.and_then(|mass| Some([mass, scene.bulk_mass().ok()?]));
-    forecast.memory =
-        BASE_BYTES + (spheres + emitted) * registry::guide_bytes(&scene.solver) + forecast.grains * GRAIN_BYTES;
+    forecast.memory = BASE_BYTES + (spheres + emitted) * scene.facts().guide_bytes + forecast.grains * GRAIN_BYTES;
     forecast.cache = forecast.size(scene);
     Ok(forecast)
 }

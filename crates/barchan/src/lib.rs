@@ -50,6 +50,7 @@ pub mod refining;
 mod registry;
 pub mod running;
 pub mod sampling;
+pub mod scene;
 mod simulation;
 mod stage;
 mod trial;
@@ -61,12 +62,12 @@ pub use forecast::{Forecast, ForecastError, forecast, forecast_frames, mass_note
 pub use look::{FIT, Look, LookError, Show, Viewpoint, read_frame};
 pub use names::file_name;
 pub use phase::{BuildTimes, Phase, PhaseWatch};
-pub use registry::{SolverError, check_settings, doubts};
+pub use registry::{SOLVERS, SolverError, check_settings, doubts};
 pub use simulation::{Record, Simulation, SimulationError};
 pub use stage::{Stage, StageError};
 pub use trial::try_start;
 
 pub use {
     barchan_geometry as geometry, barchan_io as io, barchan_neighbors as neighbors, barchan_refine as refine,
-    barchan_render as render, barchan_scene as scene, barchan_world as world,
+    barchan_render as render, barchan_world as world,
 };

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::scene::{Diagnostics, Document, Scene, SceneError, parse_scene};
 use barchan_geometry::sample::{Radii, SampleError};
 use barchan_geometry::sdf_grid::SdfGrid;
 use barchan_io::{
@@ -13,7 +14,6 @@ use barchan_io::{
 };
 use barchan_refine::measures::Quality;
 use barchan_refine::{GrainRefiner, Grains, RefineError, RefineSettings, Source};
-use barchan_scene::{Diagnostics, Document, Scene, SceneError, parse_scene};
 use barchan_world::{
     BodyState, Boundary, Column, Frame, Guides, Ledger, Motion, Pose, Refiner, Stats, Table, Twist, World,
 };

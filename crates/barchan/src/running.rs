@@ -234,7 +234,7 @@ fn begin(
     let mut run = Run {
         scene: options.scene.clone(),
         version: VERSION.to_owned(),
-        solver: scene.solver.clone(),
+        solver: scene.solver.name.to_owned(),
         frame_rate: scene.frame_rate,
         first_frame: options.start_frame.unwrap_or(0),
         files: scene.files.clone(),

@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use barchan_refine::{GrainRefiner, RefineError, Source};
-use barchan_scene::{Refine, Scene, SceneError, Setting};
+use barchan_scene::{Refine, Scene, SceneError};
+use barchan_world::spec::Setting;
 use barchan_world::{
     AdvanceError, AdvanceReport, Archive, ArchiveError, BodyState, Column, Frame, Motion, RefineReport, Refiner,
     Solver, Stats, Table, Twist, World, Wrench,
@@ -29,7 +30,7 @@ pub enum SimulationError {
     /// More guides or grains than can be.
     #[error(transparent)]
     Forecast(#[from] ForecastError),
-    /// There is no such solver, or it refused.
+    /// The solver refused its settings or the world.
     #[error(transparent)]
     Solver(#[from] SolverError),
     /// The state no longer means anything.
@@ -126,14 +127,13 @@ impl Simulation {
 
     /// Deepest overlap of what was just built or has settled [-].
     fn first_overlap(&self, scene: &Scene) -> f32 {
-        let has_clumps = scene.solver == "dem";
-        let clumps = if has_clumps {
-            clumps::of_scene(scene, &self.world)
-        } else {
-            Vec::new()
+        let facts = scene.facts();
+        let clumps = match facts.clumps {
+            true => clumps::of_scene(scene, &self.world),
+            false => Vec::new(),
         };
         let (world, columns) = (&self.world, self.solver.columns());
-        rayon::scope(|_| overlap::deepest(world, &clumps, &columns, scene.solver == "sph"))
+        rayon::scope(|_| overlap::deepest(world, &clumps, &columns, facts.continuum))
     }
 
     /// The scene's simulation as `archive` holds it. The world is built from the scene, but nothing is filled or settles again.

@@ -4,6 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use barchan::SOLVERS;
+use barchan::scene::SCENE;
+use barchan::world::spec::{Kind, TableSpec};
+
 /// Which of our crates each crate may depend on; arrows only go down. A crate that is not here is not part of the design.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("barchan_neighbors", &[]),
@@ -189,5 +193,57 @@ fn paths_named_in_the_architecture_exist() {
     assert!(!named.is_empty());
     for path in named {
         assert!(root().join(path).exists(), "ARCHITECTURE.md names {path}");
+    }
+}
+
+/// Keys and words of `table` and of the tables in it.
+fn general_words(table: &TableSpec, words: &mut BTreeSet<&'static str>) {
+    for field in table.fields {
+        words.insert(field.key);
+        if let Kind::Word(of_field) = &field.kind {
+            words.extend(*of_field);
+        }
+        if let Some(inner) = field.kind.table() {
+            general_words(inner, words);
+        }
+    }
+}
+
+/// Text of a source file without its comments and its tests.
+fn code(path: &Path) -> String {
+    let text = fs::read_to_string(path).unwrap();
+    let shipped = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let lines = shipped.lines().map(|line| line.split("//").next().unwrap_or_default());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn scene_files_know_no_solver_and_no_setting_of_one() {
+    let mut general = BTreeSet::new();
+    general_words(&SCENE, &mut general);
+    let keys = SOLVERS
+        .iter()
+        .flat_map(|solver| solver.settings.fields)
+        .map(|field| field.key);
+    let names = SOLVERS.iter().map(|solver| solver.name);
+    let foreign: BTreeSet<&str> = keys.chain(names).filter(|word| !general.contains(word)).collect();
+    assert!(foreign.len() > 30, "only {foreign:?}: is the search broken?");
+    let files = files(&root().join("crates/barchan_scene/src"), "rs");
+    assert!(files.len() > 15);
+    for file in files {
+        let code = code(&file);
+        for word in &foreign {
+            assert!(
+                !code.contains(&format!("\"{word}\"")),
+                "\"{word}\" in {}",
+                file.display()
+            );
+        }
+        for solver in SOLVERS {
+            let is_named = code
+                .split(|c: char| !c.is_alphanumeric())
+                .any(|word| word == solver.name);
+            assert!(!is_named, "{solver} in {}", file.display());
+        }
     }
 }

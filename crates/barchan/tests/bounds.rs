@@ -1,8 +1,8 @@
 //! Every number of a scene has bounds. Up to them scenes are read and built; beyond them the reader says where.
 
-use barchan::scene::field::{Kind, TableSpec};
 use barchan::scene::{Diagnostics, Document, Place, SCENE, Scene, parse_scene, schema};
-use barchan::{check_settings, forecast};
+use barchan::world::spec::{Kind, TableSpec};
+use barchan::{SOLVERS, check_settings, forecast};
 use serde_json::Value;
 
 /// A scene with every table that a scene can have.
@@ -141,6 +141,11 @@ fn of_kind(kind: &Kind, path: String, found: &mut Vec<Number>) {
             _ => of_kind(item, format!("{path}.0"), found),
         },
         Kind::Pair(item) => of_kind(item, format!("{path}.0"), found),
+        Kind::Solver => {
+            for solver in SOLVERS {
+                numbers(&solver.settings, &format!("{path}.{solver}"), found);
+            }
+        }
         Kind::Flag | Kind::Text | Kind::Word(_) | Kind::Direction | Kind::Color | Kind::Shape => {}
     }
 }

@@ -6,6 +6,7 @@ use barchan::geometry::text::counted;
 use barchan::io::{CacheError, EXPORTERS, export, has_checkpoint};
 use barchan::running::{Go, RunError, RunOptions, default_dir, run_watched as simulate};
 use barchan::scene::Scene;
+use barchan::world::spec::Weight;
 use barchan::{BuildTimes, SimulationError, forecast, mass_note};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -77,7 +78,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let interrupt = Interrupt::listen(&progress)?;
     let begins_again = options.resume && !has_checkpoint(&options.dir);
     let phases = |phase| progress.tell_phase(phase);
-    let masses = (scene.solver == "dem").then(|| forecast(&scene).ok()?.masses).flatten();
+    let has_particles = scene.facts().weight == Weight::Particle;
+    let masses = has_particles.then(|| forecast(&scene).ok()?.masses).flatten();
     let mut is_first = true;
     let report = simulate(&scene, &options, &phases, &mut |now| {
         if std::mem::take(&mut is_first) {

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use barchan::doubts;
 use barchan::scene::reader::near_miss;
 use barchan::scene::{BUILT_IN, Document, Scene, built_in, parse_scene};
+use barchan::{SOLVERS, doubts};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -18,9 +18,31 @@ pub struct SceneArguments {
     #[arg(value_name = "SCENE")]
     pub scene: String,
 
-    /// Change a value of the scene: solver.kind=pbd, materials.sand.angle_of_repose=30, fill.0.radius=0.01
-    #[arg(long = "set", value_name = "KEY=VALUE")]
+    /// Change a value of the scene
+    #[arg(long = "set", value_name = "KEY=VALUE", help = set_help(), long_help = set_long_help())]
     pub set: Vec<String>,
+}
+
+fn set_help() -> String {
+    let names: Vec<&str> = SOLVERS.iter().map(|solver| solver.name).collect();
+    let names = names.join("|");
+    format!("Change a value of the scene: solver.kind={names}, materials.sand.angle_of_repose=30, fill.0.radius=0.01")
+}
+
+/// Lists the settings of every solver, too.
+fn set_long_help() -> String {
+    let mut help = set_help();
+    for solver in SOLVERS {
+        help += &format!("\n\nsolver.kind={solver}: {}", solver.about);
+        for field in solver.settings.fields {
+            let default = field
+                .need
+                .value()
+                .map_or(String::new(), |value| format!(" (default {value})"));
+            help += &format!("\n  solver.{solver}.{}: {}{default}", field.key, field.help);
+        }
+    }
+    help
 }
 
 /// Returns the built-in scene that was probably meant by `path`, and how to see all of them.

@@ -11,10 +11,12 @@ mod laws;
 mod plan;
 mod search;
 mod settings;
+mod spec;
 mod state;
 mod step;
 
 pub use barchan_geometry::clump::{Clump, ClumpError, Member};
 pub use laws::repose::STEEPEST;
 pub use settings::{Contact, DemSettings, Integrator, NormalLaw, SettingsError, ShearLaw};
+pub use spec::SPEC;
 pub use step::{DemSolver, Sphere};

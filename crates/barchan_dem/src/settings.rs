@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use barchan_geometry::clump::Clump;
-use barchan_world::World;
+use barchan_world::{World, words};
 use thiserror::Error;
 
 use crate::cpu::cells::shortest_period;
@@ -76,22 +76,17 @@ impl Contact {
 /// Surface tension of water [N/m].
 const WATER: f64 = 0.072;
 
-/// How motion is integrated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Integrator {
-    /// Velocity Verlet: one search for forces a step, of a fixed part of a contact.
-    #[default]
-    Verlet,
-    /// Runge, Kutta and Fehlberg's of fifth order with a step by its error, as [Bell05] does.
-    Rkf45,
+words! {
+    /// How motion is integrated.
+    pub enum Integrator {
+        /// Velocity Verlet: one search for forces a step, of a fixed part of a contact.
+        Verlet = "verlet",
+        /// Runge, Kutta and Fehlberg's of fifth order with a step by its error, as [Bell05] does.
+        Rkf45 = "rkf45",
+    }
 }
 
-impl Integrator {
-    /// Every integrator by its name in scene files.
-    pub const ALL: &'static [(&'static str, Self)] = &[("verlet", Self::Verlet), ("rkf45", Self::Rkf45)];
-}
-
-/// The settings of the solver.
+/// Settings of the solver. The defaults are those of [`SPEC`](crate::SPEC).
 #[derive(Clone, Debug, PartialEq)]
 pub struct DemSettings {
     /// Longest time step [s]; by the duration of a contact where none is given.
@@ -122,27 +117,6 @@ pub struct DemSettings {
     pub clumps: Vec<Clump>,
     /// Which guides, by their ids, are which clump; all others are spheres.
     pub clumped: Vec<(Range<u32>, usize)>,
-}
-
-impl Default for DemSettings {
-    fn default() -> Self {
-        Self {
-            step: None,
-            step_divisor: 1,
-            steps_per_contact: 20.0,
-            integrator: Integrator::default(),
-            tolerance: 1e-4,
-            normal: NormalLaw::default(),
-            shear: ShearLaw::default(),
-            reference_speed: 1.0,
-            duration: None,
-            shear_viscosity: None,
-            contacts: Vec::new(),
-            bodies: None,
-            clumps: Vec::new(),
-            clumped: Vec::new(),
-        }
-    }
 }
 
 impl DemSettings {

@@ -104,12 +104,13 @@ impl DemSolver {
             true => Vec::new(),
             false => clumped::first_turns(world, &settings),
         };
+        let mut dampings = Dampings::default();
         Ok(Self {
+            rules: Rules::new(&settings, world, &mut dampings),
             settings,
             dynamics,
             state: State::default(),
-            rules: Rules::default(),
-            dampings: Dampings::default(),
+            dampings,
             chunks: Vec::new(),
             past: None,
             loads: Vec::new(),
@@ -349,7 +350,7 @@ impl DemSolver {
 
 impl Solver for DemSolver {
     fn name(&self) -> &'static str {
-        "dem"
+        crate::SPEC.name
     }
 
     fn advance(&mut self, world: &mut World, duration: f64) -> Result<AdvanceReport, AdvanceError> {

@@ -5,7 +5,8 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use barchan_dem::{Contact, DemSettings, DemSolver, Integrator, NormalLaw, ShearLaw};
+use barchan_dem::{Contact, DemSettings, DemSolver, SPEC};
+use barchan_world::spec::Setting;
 use barchan_world::{Solver, World};
 use glam::DVec3;
 use support::{add, plane, solver, world};
@@ -44,11 +45,15 @@ fn tables<'a, 'b>(table: &'a Table<'b>, key: &str) -> Vec<&'a Table<'b>> {
     items.iter().map(|item| item.get_ref().as_table().unwrap()).collect()
 }
 
-fn named<T: Copy + Default>(table: &Table, key: &str, all: &[(&str, T)]) -> T {
-    match text(table, key) {
-        None => T::default(),
-        Some(word) => all.iter().find(|entry| entry.0 == word).expect(word).1,
+/// Settings with the laws and the integrator that `case` names.
+fn settings(case: &Table) -> DemSettings {
+    let mut given = SPEC.defaults();
+    for key in ["integrator", "normal", "shear"] {
+        if let Some(word) = text(case, key) {
+            given.set(key, Setting::Word(word.to_owned().into()));
+        }
     }
+    DemSettings::read(&given).unwrap()
 }
 
 /// What was seen of a run.
@@ -114,9 +119,6 @@ fn experiment(case: &Table) -> Seen {
         &world,
         DemSettings {
             step: Some(step),
-            integrator: named(case, "integrator", Integrator::ALL),
-            normal: named(case, "normal", NormalLaw::ALL),
-            shear: named(case, "shear", ShearLaw::ALL),
             reference_speed: number(case, "reference_speed").unwrap_or(1.0),
             duration: number(case, "duration"),
             contacts: vec![Contact {
@@ -128,7 +130,7 @@ fn experiment(case: &Table) -> Seen {
                 contact_angle: number(case, "contact_angle").unwrap_or(0.0).to_radians(),
                 ..usual
             }],
-            ..DemSettings::default()
+            ..settings(case)
         },
     );
     for (id, sphere) in (0..).zip(&spheres) {

@@ -1,5 +1,6 @@
 //! What a user may choose.
 
+use barchan_world::words;
 use thiserror::Error;
 
 /// A setting that cannot be.
@@ -27,7 +28,7 @@ pub fn natural_step(fall_time: f64) -> f64 {
     if step.is_normal() { step } else { LONGEST_STEP }
 }
 
-/// Settings of the solver. The defaults are meant to be left alone.
+/// Settings of the solver. The defaults, those of [`SPEC`](crate::SPEC), are meant to be left alone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PbdSettings {
     /// Longest time step [s]; a frame is cut into equal steps. Without it, [`STEP`] goes by the guides' size, less where they carry much. The
@@ -60,26 +61,6 @@ pub struct PbdSettings {
     pub velocity_clamp: f32,
     /// How guides meet dynamic bodies.
     pub rigid: Rigid,
-}
-
-impl Default for PbdSettings {
-    fn default() -> Self {
-        Self {
-            step: None,
-            step_divisor: 1,
-            iterations: 4,
-            stabilisation: 2,
-            friction: FrictionMode::Accumulated,
-            splitting: Splitting::Mass,
-            memory: true,
-            mass_scaling: 0.0,
-            cfl: 0.4,
-            relaxation: 2.5,
-            velocity_clamp: 0.5,
-            sleeping: true,
-            rigid: Rigid::True,
-        }
-    }
 }
 
 impl PbdSettings {
@@ -139,37 +120,37 @@ impl PbdSettings {
     }
 }
 
-/// What bounds the tangential correction of a contact.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum FrictionMode {
-    /// The normal impulse of the whole step: Coulomb's law.
-    #[default]
-    Accumulated,
-    /// The guides' size, as printed: load plays no part.
-    Sommer,
-    /// The depth of the contact in this pass.
-    Macklin,
+words! {
+    /// What bounds the tangential correction of a contact.
+    pub enum FrictionMode {
+        /// The normal impulse of the whole step: Coulomb's law.
+        Accumulated = "accumulated",
+        /// The guides' size, as printed: load plays no part.
+        Sommer = "sommer",
+        /// The depth of the contact in this pass.
+        Macklin = "macklin",
+    }
 }
 
-/// How a guide with several contacts shares itself among them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Splitting {
-    /// By mass: each contact moves a part of the guide's mass. Momentum is kept.
-    #[default]
-    Mass,
-    /// By averaging corrections, as printed. Momentum is not kept.
-    Average,
+words! {
+    /// How a guide with several contacts shares itself among them.
+    pub enum Splitting {
+        /// By mass: each contact moves a part of the guide's mass. Momentum is kept.
+        Mass = "mass",
+        /// By averaging corrections, as printed. Momentum is not kept.
+        Average = "average",
+    }
 }
 
-/// What a guide meets in a dynamic body.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Rigid {
-    /// The whole body, with its mass and inertia at the place of the contact.
-    #[default]
-    True,
-    /// A piece of it as large as a guide; the body is fitted to its pieces after each pass, as printed. What moves the bodies
-    /// should do so too: [`Dynamics::shape_matched`](barchan_bodies::Dynamics::shape_matched).
-    ShapeMatching,
+words! {
+    /// What a guide meets in a dynamic body.
+    pub enum Rigid {
+        /// The whole body, with its mass and inertia at the place of the contact.
+        True = "true",
+        /// A piece of it as large as a guide; the body is fitted to its pieces after each pass, as printed. What moves the bodies
+        /// should do so too: [`Dynamics::shape_matched`](barchan_bodies::Dynamics::shape_matched).
+        ShapeMatching = "shape_matching",
+    }
 }
 
 #[cfg(test)]

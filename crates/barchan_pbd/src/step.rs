@@ -316,7 +316,7 @@ pub(crate) struct Parts<'a> {
 
 impl Solver for PbdSolver {
     fn name(&self) -> &'static str {
-        "pbd"
+        crate::SPEC.name
     }
 
     fn advance(&mut self, world: &mut World, duration: f64) -> Result<AdvanceReport, AdvanceError> {

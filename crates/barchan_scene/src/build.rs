@@ -17,6 +17,7 @@ use barchan_geometry::sample::{
 use barchan_geometry::shapes::{Cuboid, Intersect, Transformed};
 use barchan_geometry::text::short;
 use barchan_geometry::{Aabb, Shape};
+use barchan_world::spec::Weight;
 use barchan_world::{Mass, Periodic, SETTLED_FRACTION, World};
 use glam::{DQuat, DVec3};
 use thiserror::Error;
@@ -150,7 +151,7 @@ impl Scene {
     /// Guides get the ids 0, 1, ... fill by fill. A fill of density ρ into a shape of volume V weighs ρ V, whatever the
     /// packing, shared among its guides by r³: m = ρ V r³ / Σr³ [Sommer22]. So the bulk density is right at the start in a
     /// `dense` or `lattice` packing, which settle by little, and rises by some 1.7 when a `random` one settles. Guides from a
-    /// file, and those of emitters, weigh what settled material does: m = ρ 4/3 π r³ / 0.6. With the solver `dem` every guide weighs
+    /// file, and those of emitters, weigh what settled material does: m = ρ 4/3 π r³ / 0.6. With solvers of particles every guide weighs
     /// what its own volume does, at the `grain_density`: so settled material has the bulk density wherever its guides came from, and a fill, which is
     /// looser near its surface than in the middle, weighs less than ρ V.
     ///
@@ -221,7 +222,7 @@ impl Scene {
                     sampled
                 }
             };
-            add_fill(world, fill, &particles, self.has_real_grains())?;
+            add_fill(world, fill, &particles, self.has_particles())?;
             world.fill_ends.push(world.next_id);
         }
         world.ledger.filled = Mass::sum(world.guides.mass.iter().copied());
@@ -230,7 +231,7 @@ impl Scene {
 
     /// The clump that each guide of `fill` is.
     fn clump_of<'a>(&self, fill: &'a Fill) -> Option<&'a Clump> {
-        fill.clump.as_deref().filter(|_| self.has_real_grains())
+        fill.clump.as_deref().filter(|_| self.has_particles())
     }
 
     /// How fill `k` is sampled.
@@ -264,7 +265,7 @@ impl Scene {
         };
         let mut count = estimate_volume(&**shape, &settings).map_err(fail)?.count;
         // Only there the number decides about the mass.
-        if self.has_real_grains() {
+        if self.has_particles() {
             count *= reached(&**shape, &settings.radii);
         }
         let world = self.empty_world();
@@ -304,7 +305,7 @@ impl Scene {
             FillSource::Points(particles) => particles.volume(),
         };
         let density = self.materials.all[usize::from(fill.material)].grain_density;
-        self.has_real_grains().then_some(density * volume)
+        self.has_particles().then_some(density * volume)
     }
 
     /// Spheres that each guide of fill `k` is made of.
@@ -326,7 +327,7 @@ impl Scene {
         world.time = -self.settle();
         world.origin = self.origin();
         world.fixed_fills = self.fills.iter().map(|fill| fill.is_fixed).collect();
-        if self.has_real_grains() {
+        if self.has_particles() {
             for material in &mut world.materials.all {
                 material.density = material.grain_density * SETTLED_FRACTION;
             }
@@ -347,9 +348,9 @@ impl Scene {
         world
     }
 
-    /// Whether guides are grains that weigh what their volume does, not shares of a bulk.
-    fn has_real_grains(&self) -> bool {
-        self.solver == "dem"
+    /// Returns whether guides are particles that weigh as their volume, not shares of a bulk.
+    fn has_particles(&self) -> bool {
+        self.facts().weight == Weight::Particle
     }
 
     /// What guides' positions are relative to [m]: zero if they are near it, else the middle of them, in whole metres.
@@ -373,7 +374,7 @@ impl Scene {
     }
 }
 
-fn add_fill(world: &mut World, fill: &Fill, particles: &Particles, real_grains: bool) -> Result<(), SceneError> {
+fn add_fill(world: &mut World, fill: &Fill, particles: &Particles, are_particles: bool) -> Result<(), SceneError> {
     let count = world.guides.len() + particles.len();
     if count >= u32::MAX as usize {
         return Err(SceneError::TooMany {
@@ -383,7 +384,7 @@ fn add_fill(world: &mut World, fill: &Fill, particles: &Particles, real_grains: 
     }
     let per_cube = match &fill.source {
         FillSource::Points(_) => None,
-        FillSource::Shape { .. } if real_grains => None,
+        FillSource::Shape { .. } if are_particles => None,
         FillSource::Shape { shape, volume, .. } => {
             let volume = fill_volume(fill, shape, *volume, &world.periodic)?;
             let density = world.materials.all[usize::from(fill.material)].density;

@@ -10,13 +10,13 @@ mod sources;
 use std::ops::Range;
 
 use barchan_geometry::sample::Packing;
-use barchan_world::{Ease, Friction, Material, MaterialId, Materials, Meeting, SETTLED_FRACTION};
+use barchan_world::spec::{FrictionMeaning, SolverSpec};
+use barchan_world::{ContactProperties, Ease, Friction, Material, MaterialId, Materials, Meeting, SETTLED_FRACTION};
 
 use crate::Place;
 use crate::fields::{Fields, look_up};
 use crate::reader::{Reader, Value, bound};
-use crate::scene::{BodyPlan, Camera, CameraKey, ContactProperties, Fill, Output, Refine, Scene};
-use crate::settings::Settings;
+use crate::scene::{BodyPlan, Camera, CameraKey, Fill, Output, Refine, Scene};
 use crate::shapes::unit;
 use crate::tables::SCENE;
 use crate::written::Written;
@@ -33,15 +33,6 @@ const FRICTION: Friction = Friction {
 /// Most materials there can be: their numbers are bytes.
 const MATERIALS: usize = MaterialId::MAX as usize + 1;
 
-/// Shortest periodic range, of the largest guide's radius [-]: twice what pbd and sph search at most, and with dem twice as far as two guides touch, so that none
-/// touches two images of another. That of sph is for each of its supports.
-const PBD_PERIOD: f64 = 5.2;
-const SPH_PERIOD: f64 = 5.0;
-const DEM_PERIOD: f64 = 4.0;
-
-/// Properties of a material that only sph has.
-const WET: &[&str] = &["wetness", "viscosity", "wet_viscosity"];
-
 /// Reads a scene; what is wrong with it is noted. None only if an error was noted.
 pub(crate) fn scene<'d>(reader: &Reader<'d>, value: &Value<'d>) -> Option<Scene> {
     let fields = Fields::read(reader, &SCENE, value)?;
@@ -50,15 +41,16 @@ pub(crate) fn scene<'d>(reader: &Reader<'d>, value: &Value<'d>) -> Option<Scene>
         fields: &fields,
     };
     let (solver, solver_settings) = check.solver();
-    let (mut materials, contacts) = check.materials(&solver);
+    let facts = (solver.facts)(&solver_settings);
+    let (mut materials, contacts) = check.materials(solver);
     let colors = check.colors();
     let (fills, emitters, sinks) = (
-        check.fills(&materials, &solver),
+        check.fills(&materials, (!facts.clumps).then_some(solver)),
         check.emitters(&materials),
         check.sinks(),
     );
     let bodies = check.bodies();
-    check.meetings(&mut materials, &bodies, &solver);
+    check.meetings(&mut materials, &bodies, solver);
     let joints = check.joints(&bodies);
     let controls = check.controls(&bodies);
     let (cameras, refine) = (check.cameras(), check.refine());
@@ -99,14 +91,19 @@ pub(crate) fn scene<'d>(reader: &Reader<'d>, value: &Value<'d>) -> Option<Scene>
 }
 
 /// Turns a material's `friction` μ into an internal friction: its heaps stand at atan μ, as with `angle_of_repose`, whichever solver moves it. Friction stays that of single
-/// contacts where more than it decides about heaps, rolling resistance or the shape of clumps, and where pbd bounds it as printed.
+/// contacts where the solver takes it so.
 fn internal_friction(scene: &mut Scene) {
-    let settings = &scene.solver_settings;
-    let is_printed = scene.solver == "pbd" && settings.word("friction").is_some_and(|word| word != "accumulated");
+    let meaning = scene.facts().friction;
     for (m, material) in scene.materials.all.iter_mut().enumerate() {
         let is_clumped = |fill: &Fill| usize::from(fill.material) == m && fill.clump.is_some();
-        let of_contacts = scene.contacts[m].rolling_friction.is_some() || scene.fills.iter().any(is_clumped);
-        if is_printed || scene.solver == "dem" && of_contacts {
+        let is_of_contacts = match meaning {
+            FrictionMeaning::Bulk => false,
+            FrictionMeaning::Contact => true,
+            FrictionMeaning::ContactOfShapes => {
+                scene.contacts[m].rolling_friction.is_some() || scene.fills.iter().any(is_clumped)
+            }
+        };
+        if is_of_contacts {
             continue;
         }
         let slope = f64::from(material.friction.r#static);
@@ -140,7 +137,7 @@ impl Check<'_, '_> {
         }
     }
 
-    fn materials(&self, solver: &str) -> (Materials, Vec<ContactProperties>) {
+    fn materials(&self, solver: &SolverSpec) -> (Materials, Vec<ContactProperties>) {
         let mut materials = Materials::default();
         let mut contacts = Vec::new();
         for (name, item) in self.fields.named("materials").unwrap_or_default() {
@@ -195,15 +192,10 @@ impl Check<'_, '_> {
         }
     }
 
-    fn contact(&self, table: &Fields, solver: &str) -> ContactProperties {
+    fn contact(&self, table: &Fields, solver: &SolverSpec) -> ContactProperties {
         let number = |key: &str| {
             let value = table.number(key)?;
-            let known = match solver {
-                "sph" => key == "cohesion" || WET.contains(&key),
-                "dem" => !WET.contains(&key),
-                _ => false,
-            };
-            if !known {
+            if !solver.reads(key) {
                 self.warn(table.place(key), format!("`{key}` has no effect with {solver}"), "");
             }
             Some(value)
@@ -280,7 +272,7 @@ impl Check<'_, '_> {
     }
 
     /// Reads how materials meet bodies, where it was said.
-    fn meetings(&self, materials: &mut Materials, bodies: &[BodyPlan], solver: &str) {
+    fn meetings(&self, materials: &mut Materials, bodies: &[BodyPlan], solver: &SolverSpec) {
         let names: Vec<&str> = bodies.iter().map(|body| body.name.as_str()).collect();
         for pair in self.fields.tables("pair") {
             let (Some(material), Some(body)) = (pair.text("material"), pair.text("body")) else {
@@ -295,7 +287,7 @@ impl Check<'_, '_> {
                 self.error(pair.span.clone(), message, "");
             }
             for key in &said[1..] {
-                if let (Some(span), "pbd" | "sph") = (pair.written(key), solver) {
+                if let Some(span) = pair.written(key).filter(|_| !solver.reads(key)) {
                     self.warn(span, format!("`{key}` has no effect with {solver}"), "");
                 }
             }
@@ -357,11 +349,16 @@ impl Check<'_, '_> {
         let Some(table) = self.fields.table("periodic") else {
             return;
         };
+        let facts = scene.facts();
+        let Some(shortest) = facts.shortest_period else {
+            let message = format!("{} has no periodic axes", scene.solver);
+            self.error(table.span.clone(), message, "remove them, or take another solver");
+            return;
+        };
         let Some(largest) = scene.largest_radius() else { return };
-        let radii = match scene.solver.as_str() {
-            "sph" => SPH_PERIOD * scene.solver_settings.number("support").unwrap_or(2.0),
-            "dem" => DEM_PERIOD * scene.largest_extent(),
-            _ => PBD_PERIOD,
+        let radii = match facts.clumps {
+            true => shortest * scene.largest_extent(),
+            false => shortest,
         };
         for (axis, range) in ["x", "y", "z"].iter().zip(scene.periodic) {
             let Some([low, high]) = range.filter(|[low, high]| high - low < radii * largest) else {
@@ -462,7 +459,7 @@ impl Check<'_, '_> {
         Some(Refine {
             radii: self.radii(table)?,
             packing: packing.and_then(|word| Packing::ALL.iter().find(|p| p.0 == word).map(|p| p.1)),
-            settings: Settings::of_fields(table),
+            settings: table.settings(),
         })
     }
 

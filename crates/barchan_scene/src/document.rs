@@ -10,7 +10,7 @@ pub struct Document {
     pub text: String,
     /// Where relative paths in the text begin.
     pub folder: PathBuf,
-    /// What is said beside the text and replaces parts of it: `solver.kind=sph`, as `--set` takes it.
+    /// What is said beside the text and replaces parts of it: `fill.0.radius=0.01`, as `--set` takes it.
     pub overrides: Vec<String>,
 }
 

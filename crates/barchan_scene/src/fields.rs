@@ -1,5 +1,6 @@
 //! A table of a scene as read by its [`TableSpec`].
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -7,9 +8,10 @@ use barchan_world::Turn;
 use glam::DVec3;
 use toml::de::DeValue;
 
-use crate::field::{Field, Kind, Need, TableSpec};
 use crate::reader::{Reader, Table, Value, suggestion};
 use crate::shapes::{PlacedShape, read_placed, read_turn};
+use crate::tables::{SOLVER, SOLVER_KIND};
+use barchan_world::spec::{Field, Kind, Need, Setting, Settings, SolverSpec, TableSpec};
 
 /// The values of a table. What was wrong has been noted and is missing.
 #[derive(Clone, Debug)]
@@ -158,11 +160,25 @@ impl Fields {
         span
     }
 
-    /// Every value with its key, those that were wrong excepted.
-    pub fn values(&self) -> impl Iterator<Item = (&'static str, &Datum)> {
-        self.entries
-            .iter()
-            .filter_map(|(key, item)| Some((*key, item.datum.as_ref()?)))
+    /// The table of settings of `solver`, in the choice of a solver.
+    pub fn settings_of(&self, solver: &SolverSpec) -> Option<&Fields> {
+        self.entries.get(solver.name)?.table()
+    }
+
+    /// Every value that a setting can have, those that were wrong excepted.
+    pub fn settings(&self) -> Settings {
+        let setting = |(key, item): (&&str, &Item)| {
+            let value = match item.datum.as_ref()? {
+                Datum::Number(x) => Setting::Number(*x),
+                Datum::Count(n) => Setting::Count(*n),
+                Datum::Flag(flag) => Setting::Flag(*flag),
+                Datum::Text(word) => Setting::Word(Cow::Owned(word.clone())),
+                Datum::Vector(v) => Setting::Vector(v.to_array()),
+                _ => return None,
+            };
+            Some(((*key).to_owned(), value))
+        };
+        self.entries.iter().filter_map(setting).collect()
     }
 
     /// The tables in the list `key`; none at all if the list is missing.
@@ -252,6 +268,7 @@ fn read_kind<'d>(reader: &Reader<'d>, what: &'static str, kind: &'static Kind, v
             _ => reader.refuse(what, value, "a list of two"),
         },
         Kind::Named(spec) => read_named(reader, what, spec, value).map(Datum::Named),
+        Kind::Solver => read_solver(reader, value).map(Datum::Table),
     }
 }
 
@@ -290,6 +307,43 @@ fn read_named<'d>(
         (name.to_owned(), item)
     };
     Some(named.into_iter().map(item).collect())
+}
+
+/// Reads the choice of a solver: its name, that of the first one by default, and a table of settings for each.
+fn read_solver<'d>(reader: &Reader<'d>, value: &Value<'d>) -> Option<Fields> {
+    let table = reader.table(SOLVER.name, value)?;
+    let names: Vec<&'static str> = reader.solvers().iter().map(|solver| solver.name).collect();
+    let kind = match table.get(SOLVER_KIND) {
+        Some(value) => Item {
+            span: value.span(),
+            written: true,
+            datum: reader
+                .word(SOLVER_KIND, value, &names)
+                .map(|name| Datum::Text(name.to_owned())),
+        },
+        None => Item {
+            span: table.span(),
+            written: false,
+            datum: names.first().map(|&name| Datum::Text(name.to_owned())),
+        },
+    };
+    let mut entries = BTreeMap::from([(SOLVER_KIND, kind)]);
+    for solver in reader.solvers() {
+        if let Some(value) = table.get(solver.name) {
+            let item = Item {
+                span: value.span(),
+                written: true,
+                datum: Fields::read(reader, &solver.settings, value).map(Datum::Table),
+            };
+            entries.insert(solver.name, item);
+        }
+    }
+    table.finish();
+    Some(Fields {
+        spec: &SOLVER,
+        span: table.span(),
+        entries,
+    })
 }
 
 /// Returns `#rrggbb` or `#rgb`, short for `#rrggbb` with each digit twice, as three bytes.

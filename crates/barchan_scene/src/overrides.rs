@@ -9,9 +9,9 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::field::TableSpec;
 use crate::reader::{KEY, Reader, Value, suggestion};
 use crate::tables::SCENE;
+use barchan_world::spec::{Kind, TableSpec};
 
 /// A key and a value said beside the text.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl<'d> Override<'d> {
 /// Puts every override into the scene `root`.
 pub(crate) fn apply<'r>(reader: &'r Reader<'_>, root: &mut Value<'r>) {
     for (said, value) in reader.overrides() {
-        if let Err((message, help)) = put(said, root, value) {
+        if let Err((message, help)) = put(reader, said, root, value) {
             reader.error(said.span.clone(), message, help);
         }
     }
@@ -60,27 +60,27 @@ pub(crate) fn apply<'r>(reader: &'r Reader<'_>, root: &mut Value<'r>) {
 
 type Refusal = (String, Option<String>);
 
-fn put<'r>(said: &Override<'_>, root: &mut Value<'r>, value: Value<'r>) -> Result<(), Refusal> {
+fn put<'r>(reader: &Reader<'_>, said: &Override<'_>, root: &mut Value<'r>, value: Value<'r>) -> Result<(), Refusal> {
     let parts: Vec<&str> = said.key.split('.').collect();
     if parts.iter().any(|part| part.is_empty()) {
-        return Err((
-            format!("`{}` is no key", said.key),
-            Some("for example `solver.kind=pbd`".into()),
-        ));
+        return Err((format!("`{}` is no key", said.key), Some(reader.example())));
     }
     let (last, way) = parts.split_last().expect("a split has at least one part");
     let mut here = root;
     let mut spec = Some(&SCENE);
+    let mut is_solver = false;
     let mut path = String::new();
     for part in way {
         let kind = spec.and_then(|spec| spec.field(part)).map(|field| &field.kind);
         // Items of a list and tables by name have the table of their list.
         let within = match here.get_ref() {
-            DeValue::Table(_) if kind.is_some() => kind.and_then(crate::field::Kind::table),
+            _ if is_solver => reader.solver(part).map(|solver| &solver.settings),
+            DeValue::Table(_) if kind.is_some() => kind.and_then(Kind::table),
             _ => spec,
         };
         here = step(here, part, &path, &said.span)?;
         spec = within;
+        is_solver = matches!(kind, Some(Kind::Solver));
         path = if path.is_empty() {
             (*part).to_owned()
         } else {

@@ -13,9 +13,9 @@ use glam::{DVec2, DVec3};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::field::DIRECTION;
 use crate::overrides::Override;
 use crate::{Diagnostic, Diagnostics, Document, Severity};
+use barchan_world::spec::{DIRECTION, SolverSpec};
 
 /// A TOML value with its place.
 pub type Value<'d> = Spanned<DeValue<'d>>;
@@ -33,6 +33,8 @@ pub struct Reader<'d> {
     found: RefCell<Vec<Diagnostic>>,
     /// Checksums of the files that were read, by their names.
     files: RefCell<BTreeMap<String, String>>,
+    /// Solvers that a document may choose.
+    solvers: &'d [&'static SolverSpec],
 }
 
 /// Makes an inline table a document, which TOML reads with comments and blanks around it.
@@ -60,7 +62,29 @@ impl<'d> Reader<'d> {
             overrides,
             found: RefCell::default(),
             files: RefCell::default(),
+            solvers: &[],
         }
+    }
+
+    /// The same for documents that may choose one of `solvers`.
+    pub(crate) fn with_solvers(self, solvers: &'d [&'static SolverSpec]) -> Self {
+        Self { solvers, ..self }
+    }
+
+    /// The solver called `name`.
+    pub(crate) fn solver(&self, name: &str) -> Option<&'static SolverSpec> {
+        self.solvers.iter().copied().find(|solver| solver.name == name)
+    }
+
+    /// Advice that shows an override.
+    pub(crate) fn example(&self) -> String {
+        let value = self.solvers.first().map_or("...", |solver| solver.name);
+        format!("for example `solver.kind={value}`")
+    }
+
+    /// Solvers that the document may choose.
+    pub(crate) fn solvers(&self) -> &'d [&'static SolverSpec] {
+        self.solvers
     }
 
     /// Notes a file that the document names, with what was read from it.
@@ -102,7 +126,7 @@ impl<'d> Reader<'d> {
 
     fn override_value<'r>(&'r self, said: &'r Override<'d>) -> Option<Value<'r>> {
         let Some(written) = said.value else {
-            let help = "for example `solver.kind=pbd`".into();
+            let help = self.example();
             self.error(said.span.clone(), "an override must be KEY=VALUE", Some(help));
             return None;
         };

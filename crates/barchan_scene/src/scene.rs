@@ -6,14 +6,15 @@ use std::sync::Arc;
 use barchan_geometry::Shape;
 use barchan_geometry::clump::Clump;
 use barchan_geometry::sample::{Packing, Particles, Radii};
-use barchan_world::{Ease, Emitter, Friction, MaterialId, Materials, Motion, Periodic, Sink};
+use barchan_world::spec::{Facts, Settings, SolverSpec};
+use barchan_world::{ContactProperties, Ease, Emitter, Friction, MaterialId, Materials, Motion, Periodic, Sink};
 use glam::DVec3;
 
 use crate::reader::Reader;
 use crate::shapes::PlacedShape;
 use crate::tables::LEVERS;
 use crate::written::Written;
-use crate::{Diagnostic, Diagnostics, Document, Settings, check, overrides};
+use crate::{Diagnostic, Diagnostics, Document, check, overrides};
 
 /// What is there, and what is to be done with it.
 #[derive(Clone, Debug)]
@@ -30,8 +31,8 @@ pub struct Scene {
     pub gravity: DVec3,
     /// Axes that close upon themselves.
     pub periodic: Periodic,
-    /// The name of the solver.
-    pub solver: String,
+    /// Solver that moves the guides.
+    pub solver: &'static SolverSpec,
     /// Its settings.
     pub solver_settings: Settings,
     /// What guides are made of.
@@ -61,33 +62,6 @@ pub struct Scene {
     /// Checksums of the meshes, images and points that the scene names, by their names in it.
     pub files: BTreeMap<String, String>,
     pub(crate) written: Written,
-}
-
-/// Properties of a material that only some solvers have; none where nothing was said.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ContactProperties {
-    /// Speed after over speed before an impact [-].
-    pub restitution: Option<f64>,
-    /// Young's modulus [Pa].
-    pub youngs_modulus: Option<f64>,
-    /// Poisson's ratio [-].
-    pub poisson_ratio: Option<f64>,
-    /// Resistance to rolling [-].
-    pub rolling_friction: Option<f64>,
-    /// How much grains stick to each other when wet [Pa].
-    pub cohesion: Option<f64>,
-    /// Wetness at first [-].
-    pub wetness: Option<f64>,
-    /// Artificial viscosity [-].
-    pub viscosity: Option<f64>,
-    /// The same when wet [-].
-    pub wet_viscosity: Option<f64>,
-    /// Liquid on the grains, of their own volume [-].
-    pub liquid: Option<f64>,
-    /// Surface tension of that liquid [N/m].
-    pub surface_tension: Option<f64>,
-    /// Angle at which it meets the grains [rad].
-    pub contact_angle: Option<f64>,
 }
 
 /// Guides that are there at the start.
@@ -358,6 +332,11 @@ impl Default for Output {
 }
 
 impl Scene {
+    /// Properties of the solver with the settings of this scene.
+    pub fn facts(&self) -> Facts {
+        (self.solver.facts)(&self.solver_settings)
+    }
+
     /// Most frames of a run, and of settling before it: ten million are two days at 60 frames per second.
     pub const MOST_FRAMES: u64 = 10_000_000;
 
@@ -420,9 +399,17 @@ impl FillSource {
     }
 }
 
-/// Reads a scene, with what its overrides say, and warns of what is likely not meant; or finds everything that is wrong.
-pub fn parse_scene(document: &Document) -> Result<(Scene, Vec<Diagnostic>), Diagnostics> {
-    let reader = Reader::new(document);
+/// Reads a scene for any of `solvers`, with what its overrides say, and warns of what is likely not meant; or finds everything that is
+/// wrong. The first solver is the one of scenes that choose none.
+///
+/// # Panics
+/// If there are no solvers.
+pub fn parse_scene_with(
+    document: &Document,
+    solvers: &[&'static SolverSpec],
+) -> Result<(Scene, Vec<Diagnostic>), Diagnostics> {
+    assert!(!solvers.is_empty(), "a scene needs a solver");
+    let reader = Reader::new(document).with_solvers(solvers);
     let scene = reader.parse().and_then(|mut value| {
         overrides::apply(&reader, &mut value);
         check::scene(&reader, &value)

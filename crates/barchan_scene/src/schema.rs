@@ -2,13 +2,16 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::field::{DIRECTION, Field, Kind, Need, TURN, TableSpec};
 use crate::shapes::{BESIDE, Content, SHAPES, SMOOTH};
-use crate::tables::SCENE;
+use crate::tables::{SCENE, SOLVER, SOLVER_KIND};
+use barchan_world::spec::{DIRECTION, Field, Kind, Need, SolverSpec, TURN, TableSpec};
 
-/// The JSON Schema (draft 2020-12) of scene files, made of the tables that the reader uses.
-pub fn schema() -> Value {
+/// The JSON Schema (draft 2020-12) of scene files for any of `solvers`, made of the tables that the reader uses.
+pub fn schema_with(solvers: &[&SolverSpec]) -> Value {
     let mut schema = table(&SCENE);
+    schema["properties"]["solver"] = solver(solvers);
+    read_by(solvers, &mut schema["properties"]["materials"]["additionalProperties"]);
+    read_by(solvers, &mut schema["properties"]["pair"]["items"]);
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("barchan scene");
     schema["$defs"] = json!({ "shape": shape(), "turn": turn() });
@@ -32,6 +35,33 @@ fn table(spec: &TableSpec) -> Value {
         schema["allOf"] = spec.exclusive.iter().map(both).collect();
     }
     schema
+}
+
+/// Names the solvers that read each key of `table`, where not all of them do.
+fn read_by(solvers: &[&SolverSpec], table: &mut Value) {
+    let properties = table["properties"].as_object_mut().into_iter().flatten();
+    for (key, property) in properties {
+        let readers: Vec<&str> = solvers.iter().filter(|s| s.reads(key)).map(|s| s.name).collect();
+        if let (Some(help), false) = (property["description"].as_str(), readers.is_empty()) {
+            property["description"] = json!(format!("{help}; with {}", readers.join(", ")));
+        }
+    }
+}
+
+/// The choice of a solver, and the settings of each.
+fn solver(solvers: &[&SolverSpec]) -> Value {
+    let names: Vec<&str> = solvers.iter().map(|solver| solver.name).collect();
+    let mut choice = json!({ "type": "string", "enum": names });
+    choice["default"] = json!(names.first());
+    let about = SOLVER.field(SOLVER_KIND).map(|kind| kind.help);
+    choice["description"] = json!(about);
+    let mut properties = Map::from_iter([(SOLVER_KIND.to_owned(), choice)]);
+    for solver in solvers {
+        let mut settings = table(&solver.settings);
+        settings["description"] = json!(format!("settings of {solver}"));
+        properties.insert(solver.name.to_owned(), settings);
+    }
+    json!({ "type": "object", "properties": properties, "additionalProperties": false, "description": about })
 }
 
 fn field(field: &Field) -> Value {
@@ -68,6 +98,7 @@ fn kind(of: &Kind) -> Value {
         Kind::List(item) => json!({ "type": "array", "items": kind(item) }),
         Kind::Pair(item) => json!({ "type": "array", "items": kind(item), "minItems": 2, "maxItems": 2 }),
         Kind::Named(spec) => json!({ "type": "object", "additionalProperties": table(spec) }),
+        Kind::Solver => table(&SOLVER),
     }
 }
 

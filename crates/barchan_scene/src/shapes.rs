@@ -27,13 +27,13 @@ use barchan_world::Turn;
 use glam::{DQuat, DVec3};
 use toml::de::DeValue;
 
-use crate::field::Kind::{self, Axes, Direction, List, Pair, Text};
-use crate::field::Need::{self, Required};
-use crate::field::{Field, TURN, TableSpec, field};
 use crate::fields::Fields;
-use crate::quantities::{COORDINATE, FARTHEST, LENGTH, LENGTH_OR_ZERO, POSITION, SIZE};
 use crate::reader::{Reader, Table, Value, bound, suggestion};
 use crate::{Diagnostic, Diagnostics, Document};
+use barchan_world::spec::Kind::{self, Axes, Direction, List, Pair, Text};
+use barchan_world::spec::Need::{self, Required};
+use barchan_world::spec::quantities::{COORDINATE, FARTHEST, LENGTH, LENGTH_OR_ZERO, POSITION, SIZE};
+use barchan_world::spec::{Field, TURN, TableSpec, field};
 
 /// One kind of shape.
 #[derive(Debug)]

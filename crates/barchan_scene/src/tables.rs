@@ -1,15 +1,15 @@
 //! Every key of a scene file.
 
-use crate::field::Kind::{
-    Between, Color, Count, Direction, Flag, List, Named, NumberOr, Pair, Range, Shape, Table, Text, Turn, Vector, Word,
+use barchan_world::spec::Kind::{
+    self, Between, Color, Count, Direction, Flag, List, Named, NumberOr, Pair, Range, Shape, Table, Text, Turn, Vector,
+    Word,
 };
-use crate::field::Need::{self, Optional, Required};
-use crate::field::{Field, TableSpec, field};
-use crate::quantities::{
+use barchan_world::spec::Need::{self, Optional, Required};
+use barchan_world::spec::quantities::{
     DENSITY, FRICTION as COEFFICIENT, INTERVAL, LENGTH, MODULUS, POSITION, RADIUS, SPAN, SPAN_OR_ZERO, STEP, TIME,
     VELOCITY,
 };
-use crate::settings::SOLVER;
+use barchan_world::spec::{Field, TableSpec, field};
 
 const fn plain(name: &'static str, fields: &'static [Field]) -> TableSpec {
     TableSpec {
@@ -45,7 +45,7 @@ pub const SCENE: TableSpec = plain("the scene", &[
     field("seed",       Count(0, i64::MAX as u64), Need::Count(1),            "decides what is random"),
     field("gravity",    Vector(-1e6, 1e6),  Need::Vector([0.0, 0.0, -9.81]),  "acceleration of free fall [m/s²]"),
     field("periodic",   Table(&PERIODIC),   Optional,                         "axes that close upon themselves"),
-    field("solver",     Table(&SOLVER),     Optional,                         "what moves the guides"),
+    field("solver",     Kind::Solver,       Optional,                         "what moves the guides"),
     field("materials",  Named(&MATERIAL),   Optional,                         "what guides are made of, by name"),
     field("pair",       List(&Table(&PAIR)),    Optional, "how two materials, or a material and a body, meet, where it does not follow from both"),
     field("clumps",     Named(&CLUMP),          Optional, "rigid groups of spheres, by name"),
@@ -58,6 +58,15 @@ pub const SCENE: TableSpec = plain("the scene", &[
     field("camera",     List(&Table(&CAMERA)),  Optional, "where to look from"),
     field("refine",     Table(&REFINE),     Optional,                         "grains"),
     field("output",     Table(&OUTPUT),     Optional,                         "what is kept"),
+]);
+
+/// Key of the chosen solver's name.
+pub(crate) const SOLVER_KIND: &str = "kind";
+
+/// The table `[solver]`; each solver's table of settings stands in it under the solver's name.
+#[rustfmt::skip]
+pub(crate) const SOLVER: TableSpec = plain("solver", &[
+    field(SOLVER_KIND, Text, Optional, "what moves the guides"),
 ]);
 
 #[rustfmt::skip]
@@ -79,18 +88,18 @@ const MATERIAL: TableSpec = TableSpec {
     fields: &[
         field("density",          DENSITY,                           Required, "bulk density of the settled material [kg/m³]"),
         field("grain_density",    DENSITY,                           Optional, "density of the grains themselves [kg/m³]; density / 0.6 by default"),
-        field("friction",         NumberOr(&COEFFICIENT, &FRICTION), Optional, "internal friction [-], the tangent of the slope of a poured heap, and friction against bodies; a number or { static, kinetic }. With dem that of contacts where rolling_friction is given, and of clumps"),
+        field("friction",         NumberOr(&COEFFICIENT, &FRICTION), Optional, "internal friction [-], the tangent of the slope of a poured heap, and friction against bodies; a number or { static, kinetic }. Where guides are particles that of contacts if rolling_friction is given, and of clumps"),
         field("angle_of_repose",  Between(1.0, 60.0),                Optional, "slope of a poured heap [deg], instead of friction; 38 by default"),
         field("wall_friction",    NumberOr(&COEFFICIENT, &FRICTION), Optional, "Coulomb friction against bodies [-], a number or { static, kinetic }; the tangent of angle_of_repose by default, { static = 0.35, kinetic = 0.3 } without one"),
         field("restitution",      Between(0.0, 1.0),                 Optional, "speed after over speed before an impact [-]"),
         field("youngs_modulus",   MODULUS,                           Optional, "of the grains [Pa]"),
         field("poisson_ratio",    Between(-0.99, 0.5),               Optional, "of the grains [-]"),
         field("rolling_friction", COEFFICIENT,                       Optional, "resistance to rolling [-]"),
-        field("cohesion",         Between(0.0, 1e9),                 Optional, "how much the grains stick to each other [Pa]; with sph that of the wet material"),
-        field("wetness",          Between(0.0, 1.0),                 Optional, "part of all the water that it can hold, at first [-], 1 by default; with sph"),
-        field("viscosity",        Between(0.0, 10.0),                Optional, "artificial viscosity [-], which calms sand; with sph"),
+        field("cohesion",         Between(0.0, 1e9),                 Optional, "how much the grains stick to each other [Pa], when they are wet"),
+        field("wetness",          Between(0.0, 1.0),                 Optional, "part of all the water that it can hold, at first [-], 1 by default"),
+        field("viscosity",        Between(0.0, 10.0),                Optional, "artificial viscosity [-], which calms sand"),
         field("wet_viscosity",    Between(0.0, 10.0),                Optional, "the same of the wet material [-]; as the dry one by default"),
-        field("liquid",           Between(0.0, 0.5),                 Optional, "liquid on the grains, of their own volume [-]: bridges of it hold them together; with dem"),
+        field("liquid",           Between(0.0, 0.5),                 Optional, "liquid on the grains, of their own volume [-]: bridges of it hold them together"),
         field("surface_tension",  Between(1e-6, 1e2),                Optional, "of that liquid [N/m]; 0.072, that of water, by default"),
         field("contact_angle",    Between(0.0, 90.0),                Optional, "at which that liquid meets the grains [deg]; 0 by default"),
         field("color",            Color,                             Optional, "in pictures: \"#rrggbb\" or \"#rgb\"; that of quartz sand by default"),
@@ -106,8 +115,8 @@ const PAIR: TableSpec = TableSpec {
         field("material",         Text,                              Optional, "the name of one that meets a body, instead"),
         field("body",             Text,                              Optional, "the name of that body"),
         field("friction",         NumberOr(&COEFFICIENT, &FRICTION), Optional, "of one on the other [-]; of two materials as that of a material"),
-        field("restitution",      Between(0.0, 1.0),                 Optional, "speed after over speed before an impact of the material on the body [-]; with dem"),
-        field("rolling_friction", COEFFICIENT,                       Optional, "resistance to rolling of the material on the body [-]; with dem"),
+        field("restitution",      Between(0.0, 1.0),                 Optional, "speed after over speed before an impact of the material on the body [-]"),
+        field("rolling_friction", COEFFICIENT,                       Optional, "resistance to rolling of the material on the body [-]"),
     ],
     exclusive: &[["materials", "material"], ["materials", "body"]],
 };

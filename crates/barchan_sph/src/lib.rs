@@ -13,6 +13,7 @@ mod frame;
 mod laws;
 mod rest;
 mod settings;
+mod spec;
 mod step;
 
 pub use frame::WIDEST;
@@ -20,4 +21,5 @@ pub use laws::drag::Air;
 pub use laws::repose::STEEPEST;
 pub use laws::stress::Yield;
 pub use settings::{Integration, Pressure, STEP, SettingsError, SphSettings, Walls};
+pub use spec::SPEC;
 pub use step::SphSolver;

@@ -1,5 +1,6 @@
 //! What a user may choose.
 
+use barchan_world::words;
 use thiserror::Error;
 
 use crate::{Air, Yield};
@@ -19,30 +20,27 @@ pub struct SettingsError {
 /// Time step of guides of spacing d under gravity g where none is given, of √(d/g) [-].
 pub const STEP: f64 = 0.04;
 
-/// How the pressure is found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Pressure {
-    /// Implicit and linear, [Ihmsen14]; then with friction.
-    Iisph,
-    /// Predictive-corrective, with friction in every pass, [Ihmsen13].
-    #[default]
-    Pcisph,
+words! {
+    /// How the pressure is found.
+    pub enum Pressure {
+        /// Predictive-corrective, with friction in every pass, [Ihmsen13].
+        Pcisph = "pcisph",
+        /// Implicit and linear, [Ihmsen14]; then with friction.
+        Iisph = "iisph",
+    }
 }
 
-/// How positions follow velocities.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Integration {
-    /// Symplectic Euler: forces where guides are, then the new velocities take them on.
-    #[default]
-    Euler,
-    /// Leapfrog: forces where guides are after half of the step.
-    Leapfrog,
+words! {
+    /// How positions follow velocities.
+    pub enum Integration {
+        /// Symplectic Euler: forces where guides are, then the new velocities take them on.
+        Euler = "euler",
+        /// Leapfrog: forces where guides are after half of the step.
+        Leapfrog = "leapfrog",
+    }
 }
 
 impl Integration {
-    /// Every way by its name in scene files.
-    pub const ALL: &[(&str, Self)] = &[("euler", Self::Euler), ("leapfrog", Self::Leapfrog)];
-
     /// Part of a step that guides go with the old velocities [-].
     pub(crate) fn lead(self) -> f32 {
         match self {
@@ -52,28 +50,19 @@ impl Integration {
     }
 }
 
-/// What guides feel of bodies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Walls {
-    /// A map of the part of a kernel that the body holds.
-    #[default]
-    Density,
-    /// A map of the part of a ball that the body holds, lumped at its nearest point, [Bender19]: guides hover.
-    Volume,
-    /// Particles on its surface, [Akinci12], where the world has them; else as `Density`.
-    Particles,
+words! {
+    /// What guides feel of bodies.
+    pub enum Walls {
+        /// A map of the part of a kernel that the body holds.
+        Density = "density",
+        /// A map of the part of a ball that the body holds, lumped at its nearest point, [Bender19]: guides hover.
+        Volume = "volume",
+        /// Particles on its surface, [Akinci12], where the world has them; else as `Density`.
+        Particles = "particles",
+    }
 }
 
-impl Walls {
-    /// Every kind by its name in scene files.
-    pub const ALL: &[(&str, Self)] = &[
-        ("density", Self::Density),
-        ("volume", Self::Volume),
-        ("particles", Self::Particles),
-    ];
-}
-
-/// Settings of the solver.
+/// Settings of the solver. The defaults are those of [`SPEC`](crate::SPEC).
 #[derive(Clone, Debug, PartialEq)]
 pub struct SphSettings {
     /// Longest time step [s]. Without it, [`STEP`] goes by the guides' size. The paper has 0.001.
@@ -121,35 +110,6 @@ pub struct SphSettings {
     pub air: Option<Air>,
     /// Longest way of a guide in a step, of the support radius [-].
     pub cfl: f32,
-}
-
-impl Default for SphSettings {
-    fn default() -> Self {
-        Self {
-            step: None,
-            step_divisor: 1,
-            support: 2.0,
-            pressure: Pressure::Pcisph,
-            integration: Integration::Euler,
-            density_error: 0.001,
-            iterations: [3, 100],
-            friction_iterations: 3,
-            convention: Yield::Repose,
-            flow_friction: 0.12,
-            warm_start: true,
-            walls: Walls::Density,
-            cohesion: Vec::new(),
-            viscosity: Vec::new(),
-            wetness: Vec::new(),
-            drying_time: None,
-            wetting_time: None,
-            sound_speed: None,
-            sleeping: true,
-            discrete: false,
-            air: None,
-            cfl: 0.2,
-        }
-    }
 }
 
 impl SphSettings {

@@ -390,7 +390,7 @@ impl SphSolver {
 
 impl Solver for SphSolver {
     fn name(&self) -> &'static str {
-        "sph"
+        crate::SPEC.name
     }
 
     fn advance(&mut self, world: &mut World, duration: f64) -> Result<AdvanceReport, AdvanceError> {

@@ -102,7 +102,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// The band of `solver`, from and to.
+    /// Band of `solver`, from and to; a solver without either is not held to it.
     pub fn band(&self, solver: &str) -> (Option<&str>, Option<&str>) {
         let own = self.bands.iter().find(|band| band.0 == solver);
         own.map_or((self.low.as_deref(), self.high.as_deref()), |band| {

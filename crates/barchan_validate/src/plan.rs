@@ -1,6 +1,7 @@
 //! What is to be run.
 
 use barchan::scene::{Document, Scene, parse_scene};
+use barchan::world::spec::STEP_DIVISOR;
 
 use crate::ValidateError;
 use crate::experiment::{Change, Experiment, Twin, Variant, experiments};
@@ -144,8 +145,8 @@ impl Job<'_> {
             let own = assignment.replace("solver.*", &format!("solver.{}", asked.solver));
             document = document.with(parameters.fill(&own).map_err(expression)?);
         }
-        Ok(Some(Plan {
-            document: finer(document, change)?,
+        Ok(finer(document, change)?.map(|document| Plan {
+            document,
             parameters,
             change,
         }))
@@ -157,27 +158,32 @@ pub(crate) fn scene(document: &Document) -> Result<Scene, ValidateError> {
     Ok(parse_scene(document).map_err(ValidateError::Scene)?.0)
 }
 
-/// The document with steps half as long, whatever sets their length, or passes twice as many.
-fn finer(document: Document, change: Option<Change>) -> Result<Document, ValidateError> {
+/// The document with steps half as long, whatever sets their length, or passes twice as many; nothing where the solver has no setting for
+/// it.
+fn finer(document: Document, change: Option<Change>) -> Result<Option<Document>, ValidateError> {
     let scene = scene(&document)?;
-    let (kind, settings) = (&scene.solver, &scene.solver_settings);
-    Ok(match change {
-        Some(Change::HalfStep) => {
-            let divisor = settings.count("step_divisor").unwrap_or(1);
-            document.with(format!("solver.{kind}.step_divisor={}", 2 * divisor))
-        }
-        Some(Change::TwiceTheIterations) => match settings.count("iterations") {
-            Some(n) => document.with(format!("solver.{kind}.iterations={}", 2 * n)),
-            None => document,
-        },
-        _ => document,
-    })
+    let key = match change {
+        Some(Change::HalfStep) => Some(STEP_DIVISOR),
+        // Passes that end when an error is small are no more by a higher bound.
+        Some(Change::TwiceTheIterations) => scene.facts().passes.filter(|p| p.fewest.is_none()).map(|p| p.most),
+        _ => return Ok(Some(document)),
+    };
+    let twice = |key: &str| {
+        let number = scene.solver_settings.count(key)?;
+        Some(
+            document
+                .clone()
+                .with(format!("solver.{}.{key}={}", scene.solver, 2 * number)),
+        )
+    };
+    Ok(key.and_then(twice))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::protocols::protocol;
+    use barchan::SOLVERS;
 
     #[test]
     fn every_run_of_every_experiment_has_a_scene_a_law_and_a_protocol() {
@@ -206,12 +212,19 @@ mod tests {
                     let Some(plan) = plan else { continue };
                     scene(&plan.document).unwrap_or_else(|e| panic!("{file} {name}: {e}"));
                     for check in &experiment.checks {
-                        let (low, high) = check.band("pbd");
-                        assert!(low.is_some() || high.is_some(), "{file} {}: no band", check.quantity);
-                        for text in [Some(check.expected.as_str()), low, high].into_iter().flatten() {
-                            plan.parameters
-                                .value(text)
-                                .unwrap_or_else(|e| panic!("{file} {name}: {e}"));
+                        let value = |text: &str| {
+                            let value = plan.parameters.value(text);
+                            value.unwrap_or_else(|e| panic!("{file} {name}: {e}"))
+                        };
+                        value(&check.expected);
+                        let bands = SOLVERS.iter().map(|solver| check.band(solver.name));
+                        let judging: Vec<_> = bands.filter(|band| *band != (None, None)).collect();
+                        assert!(!judging.is_empty(), "{file} {}: no band", check.quantity);
+                        for (low, high) in judging {
+                            // What cannot be negative is not bounded by 0.
+                            let accepts_all = high.is_none() && low.map(value) == Some(0.0);
+                            assert!(!accepts_all, "{file} {}: any value passes", check.quantity);
+                            high.map(value);
                         }
                     }
                     for text in axis.clone().chain(experiment.fits.iter().map(|fit| fit.over.as_str())) {
@@ -265,7 +278,7 @@ mod tests {
 
     #[test]
     fn half_a_step_is_half_of_what_each_solver_takes() {
-        for solver in ["pbd", "sph", "dem"] {
+        for solver in SOLVERS {
             let [all, twice] = steps_with_twin("momentum_fall", &[format!("solver.kind={solver}")], 3);
             assert_eq!(twice, 2 * all, "{solver}");
         }

@@ -74,7 +74,7 @@ fn planned<'e>(
             // A setting that the solver lacks.
             let Some(plan) = job.plan(options)? else { continue };
             let mut group = Group {
-                solver: scene(&plan.document)?.solver,
+                solver: scene(&plan.document)?.solver.name.to_owned(),
                 parameters: plan.parameters.clone(),
                 tasks: Vec::new(),
                 job,
@@ -301,7 +301,8 @@ impl Runs {
 }
 
 fn law_rows(job: &Job, runs: &Runs, is_quick: bool) -> Result<Vec<Row>, ValidateError> {
-    let checks = job.experiment.checks.iter().filter(|check| check.sets.holds(is_quick));
+    let is_asked = |check: &&Check| check.sets.holds(is_quick) && check.band(&runs.solver) != (None, None);
+    let checks = job.experiment.checks.iter().filter(is_asked);
     checks
         .map(|check| Ok(job.row(runs, Kind::Law, check, job.band(check, runs)?)))
         .collect()

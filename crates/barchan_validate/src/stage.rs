@@ -7,6 +7,7 @@ use barchan::geometry::Shape;
 use barchan::geometry::random::Stream;
 use barchan::geometry::shapes::Transformed;
 use barchan::scene::{FillSource, JointPlace, JointType, Scene};
+use barchan::world::spec::Weight;
 use barchan::world::{Body, Mass, Motion};
 use barchan::{Simulation, SimulationError};
 use glam::{DQuat, DVec3};
@@ -51,7 +52,7 @@ pub(crate) fn values<const N: usize>(named: [(&'static str, f64); N]) -> Vec<(Co
 pub struct Stage {
     simulation: Simulation,
     pause: Pause,
-    solver: String,
+    weight: Weight,
     frame_duration: f64,
     parameters: Parameters,
     rotation: DQuat,
@@ -78,7 +79,7 @@ impl Stage {
         if rotation != DQuat::IDENTITY || shift != DVec3::ZERO {
             place(&mut scene, rotation, shift);
         }
-        let (frame_duration, solver) = (1.0 / scene.frame_rate, scene.solver.clone());
+        let (frame_duration, weight) = (1.0 / scene.frame_rate, scene.facts().weight);
         let kept = pause.resume(&scene);
         let is_new = kept.is_none();
         let mut simulation = kept.map_or_else(|| Simulation::new(&scene), Ok)?;
@@ -95,7 +96,7 @@ impl Stage {
         Ok(Self {
             simulation,
             pause,
-            solver,
+            weight,
             frame_duration,
             parameters,
             rotation,
@@ -129,9 +130,9 @@ impl Stage {
         self.pause.seconds()
     }
 
-    /// Whether a guide is a grain, which is then held to what grains do one by one.
-    pub fn has_grains_for_guides(&self) -> bool {
-        self.solver == "dem"
+    /// Returns whether guides are particles, which are held to what particles do one by one.
+    pub fn has_particles(&self) -> bool {
+        self.weight == Weight::Particle
     }
 
     /// Time from frame to frame [s].

@@ -69,19 +69,15 @@ pub struct Passes {
 impl Passes {
     /// Returns the passes of a scene's solver.
     pub(crate) fn of(scene: &Scene) -> Option<Self> {
-        let (key, label, usual, most) = match scene.solver.as_str() {
-            "pbd" => ("iterations", "iterations", 4, 40),
-            "sph" => ("max_iterations", "most pressure passes", 100, 100),
-            _ => return None,
-        };
-        let count = |key: &str, usual: u32| scene.solver_settings.count(key).map_or(usual, |count| count as u32);
-        let number = count(key, usual);
+        let bounds = scene.facts().passes?;
+        let count = |key: &str| scene.solver_settings.get::<u32>(key).ok();
+        let number = count(bounds.most)?;
         Some(Self {
-            key,
-            label,
+            key: bounds.most,
+            label: bounds.label,
             number,
-            most: most.max(number),
-            least: (scene.solver == "sph").then(|| ("min_iterations", count("min_iterations", 3))),
+            most: bounds.ceiling.max(number),
+            least: bounds.fewest.and_then(|key| Some((key, count(key)?))),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! The state of a simulation at one instant, and the seams between those who change it.
 //!
 //! No files, no threads, no hidden seed, and no clock but the [`Stopwatch`] that tells how long stages take: a [`World`] is what there is; a [`Solver`] moves its guides and bodies
-//! over the time of a frame; a [`Refiner`] moves grains after them; a [`Frame`] is what leaves.
+//! over the time of a frame; a [`Refiner`] moves grains after them; a [`Frame`] is what leaves. [`spec`] describes solvers to those who do not know them.
 //!
 //! Lengths are metres, masses kilograms, times seconds, angles radians; z is up.
 
@@ -18,6 +18,7 @@ mod ledger;
 mod material;
 mod solver;
 mod source;
+pub mod spec;
 mod spline;
 mod stopwatch;
 mod world;
@@ -30,7 +31,7 @@ pub use frame::{BodyState, Column, Frame, Stats, Table};
 pub use guides::{Guide, Guides, displace};
 pub use keys::{Ease, Key, Keys, Turn};
 pub use ledger::{Ledger, Mass};
-pub use material::{Friction, Material, MaterialId, Materials, Meeting, geometric_mean};
+pub use material::{ContactProperties, Friction, Material, MaterialId, Materials, Meeting, geometric_mean};
 pub use solver::{AdvanceError, AdvanceReport, RefineReport, Refiner, Solver};
 pub use source::{Emitter, Sink};
 pub use stopwatch::Stopwatch;

@@ -31,6 +31,33 @@ pub struct Material {
     pub angle_of_repose: Option<f64>,
 }
 
+/// Properties of a material that only some solvers read; none where nothing is given.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ContactProperties {
+    /// Speed after over speed before an impact [-].
+    pub restitution: Option<f64>,
+    /// Young's modulus [Pa].
+    pub youngs_modulus: Option<f64>,
+    /// Poisson's ratio [-].
+    pub poisson_ratio: Option<f64>,
+    /// Resistance to rolling [-].
+    pub rolling_friction: Option<f64>,
+    /// How much grains stick to each other when wet [Pa].
+    pub cohesion: Option<f64>,
+    /// Wetness at first [-].
+    pub wetness: Option<f64>,
+    /// Artificial viscosity [-].
+    pub viscosity: Option<f64>,
+    /// The same when wet [-].
+    pub wet_viscosity: Option<f64>,
+    /// Liquid on the grains, of their own volume [-].
+    pub liquid: Option<f64>,
+    /// Surface tension of that liquid [N/m].
+    pub surface_tension: Option<f64>,
+    /// Angle at which it meets the grains [rad].
+    pub contact_angle: Option<f64>,
+}
+
 /// All materials of a world.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Materials {

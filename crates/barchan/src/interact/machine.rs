@@ -196,7 +196,7 @@ fn angle_about(rotation: DQuat, axis: DVec3) -> f64 {
 mod tests {
     use super::*;
     use crate::Simulation;
-    use barchan_scene::{Document, parse_scene};
+    use crate::scene::{Document, parse_scene};
 
     const ARM: &str = r#"
         duration = 1

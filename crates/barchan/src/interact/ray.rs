@@ -106,7 +106,7 @@ fn meets_body(ray: &Ray, body: &Body) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use barchan_scene::{Document, parse_scene};
+    use crate::scene::{Document, parse_scene};
 
     fn world() -> World {
         let text = r#"

@@ -34,7 +34,7 @@ pub(crate) struct Pairing {
 }
 
 /// Everything a contact needs to know besides its partners.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Rules {
     pub normal: NormalLaw,
     pub shear: ShearLaw,

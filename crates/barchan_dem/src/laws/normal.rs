@@ -1,30 +1,24 @@
 //! The laws of normal force, by name. A new one is a file and a line in each table here.
 
+use barchan_world::words;
+
 use super::{effective, hertz_constant, hertz_tsuji, hertz_viscoelastic, linear};
 
-/// How two spheres push each other apart.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum NormalLaw {
-    /// Damped linear spring.
-    Linear,
-    /// Hertz with constant damping: restitution rises with speed.
-    HertzConstant,
-    /// Hertz with Tsuji's damping: the same restitution at any speed.
-    #[default]
-    HertzTsuji,
-    /// Hertz with viscoelastic damping: restitution falls with speed.
-    HertzViscoelastic,
+words! {
+    /// How two spheres push each other apart.
+    pub enum NormalLaw {
+        /// Damped linear spring.
+        Linear = "linear",
+        /// Hertz with constant damping: restitution rises with speed.
+        HertzConstant = "hertz_constant",
+        /// Hertz with Tsuji's damping: the same restitution at any speed.
+        HertzTsuji = "hertz_tsuji",
+        /// Hertz with viscoelastic damping: restitution falls with speed.
+        HertzViscoelastic = "hertz_viscoelastic",
+    }
 }
 
 impl NormalLaw {
-    /// Every law by its name in scene files.
-    pub const ALL: &'static [(&'static str, Self)] = &[
-        ("linear", Self::Linear),
-        ("hertz_constant", Self::HertzConstant),
-        ("hertz_tsuji", Self::HertzTsuji),
-        ("hertz_viscoelastic", Self::HertzViscoelastic),
-    ];
-
     /// Exponents α and β [-] of f = k_d ξ^α ξ' + k_r ξ^β, [Bell05] eq. (7).
     pub(crate) fn exponents(self) -> (f64, f64) {
         match self {

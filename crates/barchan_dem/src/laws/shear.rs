@@ -1,28 +1,20 @@
 //! The laws of tangential force, by name: [Bell05] eqs. (16)-(19), with |f_n| where the paper prints the negative f_n (methods
 //! E-B2), and with the history that eq. (19) leaves open (E-B5): the spring turns with the contact, and a sliding one is cut.
 
-/// What resists sliding.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ShearLaw {
-    /// Eq. (16): viscous, without bound.
-    Viscous,
-    /// Eq. (17): Coulomb's, against the motion however slow.
-    Coulomb,
-    /// Eq. (18): viscous up to Coulomb's bound.
-    Capped,
-    /// Eq. (19): a spring since first touch up to Coulomb's bound, damped.
-    #[default]
-    Spring,
-}
+use barchan_world::words;
 
-impl ShearLaw {
-    /// Every law by its name in scene files.
-    pub const ALL: &'static [(&'static str, Self)] = &[
-        ("viscous", Self::Viscous),
-        ("coulomb", Self::Coulomb),
-        ("capped", Self::Capped),
-        ("spring", Self::Spring),
-    ];
+words! {
+    /// What resists sliding.
+    pub enum ShearLaw {
+        /// Eq. (16): viscous, without bound.
+        Viscous = "viscous",
+        /// Eq. (17): Coulomb's, against the motion however slow.
+        Coulomb = "coulomb",
+        /// Eq. (18): viscous up to Coulomb's bound.
+        Capped = "capped",
+        /// Eq. (19): a spring since first touch up to Coulomb's bound, damped.
+        Spring = "spring",
+    }
 }
 
 /// Size of the force [N] of the laws without memory at sliding speed v [m/s], normal force f [N]: eqs. (16), (17), (18).

@@ -9,6 +9,7 @@ use barchan_geometry::sample::surface::{SurfaceSettings, sample_surface};
 use barchan_geometry::sdf_grid::SdfGrid;
 use barchan_geometry::shapes::{Cuboid, Intersect, Transformed};
 use barchan_geometry::{Aabb, MassProperties, Shape, TriMesh};
+use barchan_world::spec::BodySurface;
 use barchan_world::{Bodies, Body, Boundary, Joint, JointKind, Motion, Pose, Twist, World, Wrench};
 use glam::{DMat3, DQuat, DVec3};
 
@@ -138,8 +139,7 @@ impl Scene {
     /// What guides see of a body.
     ///
     /// A distance grid has a voxel of half the smallest guide's radius, or a quarter of the solid's mean wall thickness 2V/A
-    /// where that is less, but not below an eighth of the radius; its band is what guides see: the largest guide's diameter, twice
-    /// that for sph. Solids without an
+    /// where that is less, but not below an eighth of the radius; its band is as wide as the solver sees. Solids without an
     /// end, and those whose grid would not fit, are asked for their distance itself.
     fn boundary(
         &self,
@@ -151,7 +151,7 @@ impl Scene {
         let size = surface.bounds().size().max_element();
         let smallest = self.smallest_radius().unwrap_or(size / FIRST_VOXELS);
         let largest = self.largest_radius().unwrap_or(smallest);
-        if self.solver_settings.word("boundary") == Some("particles") {
+        let BodySurface::Distance { band } = self.facts().bodies else {
             let settings = SurfaceSettings {
                 offset: -smallest,
                 seed: self.seed,
@@ -168,12 +168,10 @@ impl Scene {
                 normals: cover.normals.iter().map(|n| n.as_vec3()).collect(),
                 radius: smallest as f32,
             });
-        }
+        };
         let thickness = 2.0 * mass_properties(surface).volume / area(surface);
         let voxel = (0.5 * smallest).min(0.25 * thickness).max(FINEST * smallest);
-        // Contacts end at a diameter; a kernel sees twice as far.
-        let band = if self.solver == "sph" { 4.0 } else { 2.0 } * largest;
-        let field = SdfGrid::build(&**shape, voxel, band, FIELD_MEMORY);
+        let field = SdfGrid::build(&**shape, voxel, band * largest, FIELD_MEMORY);
         Ok(match field {
             Ok(grid) => Boundary::Field(Arc::new(grid)),
             Err(_) => Boundary::Exact(shape.clone()),

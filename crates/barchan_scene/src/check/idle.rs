@@ -1,39 +1,35 @@
 //! What was said without effect: each is a warning.
 
+use barchan_world::spec::{Context, Idle, Unless, Weight};
+
 use super::Check;
 use crate::fields::Fields;
 use crate::scene::Scene;
-use crate::settings::Settings;
 
-/// Settings of a solver, or of grains, that count only where another one is one of these words.
-const BY_WORD: &[(&str, &str, &str, &[&str])] = &[
-    ("sph", "friction_iterations", "pressure", &["iisph"]),
-    ("dem", "steps_per_contact", "integrator", &["verlet"]),
-    ("dem", "tolerance", "integrator", &["rkf45"]),
-    ("dem", "duration", "normal", &["linear"]),
-    ("dem", "shear_viscosity", "shear", &["viscous", "capped"]),
-    ("refine", "spread", "mode", &["gated"]),
-];
-
-/// Keys of a material that only `dem` has, and only with a liquid.
-const OF_LIQUID: &[&str] = &["surface_tension", "contact_angle"];
+/// Settings of grains that have an effect only under a condition.
+const OF_GRAINS: &[Idle] = &[Idle {
+    key: "spread",
+    unless: Unless::Word("mode", &["gated"]),
+}];
 
 impl Check<'_, '_> {
     /// Warns of all that `scene` does not use.
     pub(super) fn idle(&self, scene: &Scene) {
-        if let Some(table) = self.fields.table("solver").and_then(|table| table.table(&scene.solver)) {
-            self.idle_words(&scene.solver, table, &scene.solver_settings);
-            match scene.solver.as_str() {
-                "sph" => self.idle_times(table, scene),
-                "dem" => self.idle_steps(table),
-                _ => {}
-            }
+        let context = Context {
+            settings: &scene.solver_settings,
+            contacts: &scene.contacts,
+            material: None,
+        };
+        let choice = self.fields.table("solver");
+        if let Some(table) = choice.and_then(|choice| choice.settings_of(scene.solver)) {
+            self.idle_keys(scene.solver.idle, table, &context);
         }
         if let (Some(table), Some(refine)) = (self.fields.table("refine"), &scene.refine) {
-            self.idle_words("refine", table, &refine.settings);
+            let settings = &refine.settings;
+            self.idle_keys(OF_GRAINS, table, &Context { settings, ..context });
             self.idle_seeds(table, scene);
         }
-        self.idle_materials(scene);
+        self.idle_materials(scene, &context);
         self.idle_bodies();
         self.idle_clumps();
         let output = self.fields.table("output");
@@ -53,68 +49,30 @@ impl Check<'_, '_> {
         }
     }
 
-    fn idle_words(&self, name: &str, table: &Fields, settings: &Settings) {
-        for (_, key, other, words) in BY_WORD.iter().filter(|rule| rule.0 == name) {
-            let word = settings.word(other).unwrap_or_default();
-            if let Some(span) = table.written(key).filter(|_| !words.contains(&word)) {
-                let message = format!("`{key}` has no effect with {other} = \"{word}\"");
-                let help = format!("set {other} = \"{}\", or remove it", words.join("\" or \""));
-                self.warn(span, message, &help);
-            }
-        }
-    }
-
-    fn idle_steps(&self, table: &Fields) {
-        if let (Some(span), Some(_)) = (table.written("steps_per_contact"), table.written("step")) {
-            self.warn(
-                span,
-                "`steps_per_contact` has no effect beside `step`",
-                "remove one of them",
-            );
-        }
-        if let (Some(span), None) = (
-            table.written("body_poisson_ratio"),
-            table.written("body_youngs_modulus"),
-        ) {
-            self.warn(
-                span,
-                "`body_poisson_ratio` has no effect without `body_youngs_modulus`",
-                "",
-            );
-        }
-    }
-
-    /// Warns of wetness that nothing follows from: it scales cohesion, and viscosity between its dry and wet values. Wetness that
-    /// spreads may do so in another material.
-    fn idle_wetness(&self, table: &Fields, scene: &Scene, id: usize) {
-        let own = &scene.contacts[id..=id];
-        let felt = match scene.solver_settings.number("wetting_time") {
-            Some(_) => &scene.contacts[..],
-            None => own,
-        };
-        let is_felt = felt
-            .iter()
-            .any(|contact| contact.cohesion.is_some_and(|cohesion| cohesion > 0.0) || contact.wet_viscosity.is_some());
-        if let Some(span) = table.written("wetness").filter(|_| !is_felt) {
-            let message = "`wetness` has no effect without `cohesion` or `wet_viscosity`";
-            self.warn(span, message, "add one of them, or remove it");
-        }
-    }
-
-    fn idle_times(&self, table: &Fields, scene: &Scene) {
-        let has = |of: fn(&crate::ContactProperties) -> Option<f64>| {
-            scene.contacts.iter().filter_map(of).any(|value| value > 0.0)
-        };
-        let is_wet = has(|contact| contact.wetness);
-        let is_viscous = has(|contact| contact.viscosity) || has(|contact| contact.wet_viscosity);
-        let rules = [
-            ("drying_time", is_wet, "no material has `wetness`"),
-            ("wetting_time", is_wet, "no material has `wetness`"),
-            ("sound_speed", is_viscous, "no material has `viscosity`"),
-        ];
-        for (key, counts, why) in rules {
-            if let Some(span) = table.written(key).filter(|_| !counts) {
-                self.warn(span, format!("`{key}` has no effect: {why}"), "");
+    /// Warns of keys of `table` that have no effect by `rules`.
+    fn idle_keys(&self, rules: &[Idle], table: &Fields, context: &Context) {
+        for Idle { key, unless } in rules {
+            let Some(span) = table.written(key) else { continue };
+            let (is_idle, why, help) = match unless {
+                Unless::Word(other, words) => {
+                    let word = context.settings.word(other).unwrap_or_default();
+                    let help = format!("set {other} = \"{}\", or remove it", words.join("\" or \""));
+                    (!words.contains(&word), format!(" with {other} = \"{word}\""), help)
+                }
+                Unless::Given(other) => (
+                    table.written(other).is_none(),
+                    format!(" without `{other}`"),
+                    String::new(),
+                ),
+                Unless::Missing(other) => (
+                    table.written(other).is_some(),
+                    format!(" beside `{other}`"),
+                    "remove one of them".to_owned(),
+                ),
+                Unless::Holds { condition, why, help } => (!condition(context), (*why).to_owned(), (*help).to_owned()),
+            };
+            if is_idle {
+                self.warn(span, format!("`{key}` has no effect{why}"), &help);
             }
         }
     }
@@ -129,7 +87,7 @@ impl Check<'_, '_> {
         }
     }
 
-    fn idle_materials(&self, scene: &Scene) {
+    fn idle_materials(&self, scene: &Scene, context: &Context) {
         let named = self.fields.named("materials").unwrap_or_default();
         for ((name, item), id) in named.iter().zip(0..) {
             let Some(table) = item.table() else { continue };
@@ -142,19 +100,16 @@ impl Check<'_, '_> {
                     "",
                 );
             }
-            if let Some(span) = table.written("grain_density").filter(|_| scene.solver != "dem") {
+            let is_bulk = scene.facts().weight == Weight::Bulk;
+            if let Some(span) = table.written("grain_density").filter(|_| is_bulk) {
                 let message = format!("`grain_density` has no effect with {}", scene.solver);
                 self.warn(span, message, "guides weigh as much of the bulk as they stand for");
             }
-            if scene.solver == "sph" {
-                self.idle_wetness(table, scene, usize::from(id));
-            }
-            let is_moist = table.number("liquid").is_some_and(|liquid| liquid > 0.0);
-            for key in OF_LIQUID.iter().filter(|_| scene.solver == "dem" && !is_moist) {
-                if let Some(span) = table.written(key) {
-                    self.warn(span, format!("`{key}` has no effect without `liquid`"), "");
-                }
-            }
+            let own = Context {
+                material: Some(usize::from(id)),
+                ..*context
+            };
+            self.idle_keys(scene.solver.idle_materials, table, &own);
         }
     }
 
@@ -168,7 +123,7 @@ impl Check<'_, '_> {
             }
             if let Some(span) = table.written("restitution").filter(|_| !some_dynamic) {
                 let message = "`restitution` has no effect: no body is dynamic";
-                self.warn(span, message, "that of grains is a key of their material, with dem");
+                self.warn(span, message, "that of grains is a key of their material");
             }
         }
     }

@@ -12,11 +12,12 @@ use barchan_world::{Emitter, Materials, SETTLED_FRACTION, Sink};
 use super::Check;
 use crate::build::{LIGHTEST, solid_of};
 use crate::fields::{Fields, Item, look_up};
-use crate::quantities::{FARTHEST, RADII};
 use crate::reader::bound;
 use crate::scene::{Fill, FillSource};
 use crate::tables::CLUMPS;
 use crate::{points, room};
+use barchan_world::spec::SolverSpec;
+use barchan_world::spec::quantities::{FARTHEST, RADII};
 
 /// Depth, of a guide's radius, at which fills that lie in each other are warned of [-].
 pub(super) const OVERLAP: f64 = 0.25;
@@ -27,9 +28,13 @@ const EDGE: f64 = 1.4;
 const FINENESS: f64 = 0.15;
 
 impl Check<'_, '_> {
-    pub(super) fn fills(&self, materials: &Materials, solver: &str) -> Vec<Fill> {
+    /// The fills. `clumpless` is the solver if it has no clumps.
+    pub(super) fn fills(&self, materials: &Materials, clumpless: Option<&SolverSpec>) -> Vec<Fill> {
         let tables: Vec<&Fields> = self.fields.tables("fill").collect();
-        let read: Vec<Option<Fill>> = tables.iter().map(|table| self.fill(table, materials, solver)).collect();
+        let read: Vec<Option<Fill>> = tables
+            .iter()
+            .map(|table| self.fill(table, materials, clumpless))
+            .collect();
         let shapes: Vec<(usize, &Arc<dyn Shape>, f64)> = read
             .iter()
             .enumerate()
@@ -49,7 +54,7 @@ impl Check<'_, '_> {
         read.into_iter().flatten().collect()
     }
 
-    fn fill(&self, table: &Fields, materials: &Materials, solver: &str) -> Option<Fill> {
+    fn fill(&self, table: &Fields, materials: &Materials, clumpless: Option<&SolverSpec>) -> Option<Fill> {
         let material = table
             .text("material")
             .and_then(|name| self.material_id(name, materials, table.place("material")));
@@ -58,7 +63,7 @@ impl Check<'_, '_> {
             Some(name) => Some(self.clump(name, table.place("clump"))?),
             None => None,
         };
-        if let (Some(name), "pbd" | "sph") = (table.text("clump"), solver) {
+        if let (Some(name), Some(solver)) = (table.text("clump"), clumpless) {
             let message = format!("{solver} has no clumps: each {name} is replaced by the sphere of equal volume");
             self.warn(table.place("clump"), message, "");
         }

@@ -13,8 +13,8 @@ use toml::de::DeValue;
 
 use super::{ClosedMesh, Content, Entry, SMOOTH, accept, read_nested};
 use crate::fields::Fields;
-use crate::quantities::FARTHEST;
 use crate::reader::{Reader, Table, Value};
+use barchan_world::spec::quantities::FARTHEST;
 
 type Solid = Option<Arc<dyn Shape>>;
 

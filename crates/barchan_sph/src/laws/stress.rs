@@ -1,5 +1,6 @@
 //! Friction as a stress s [Pa], symmetric and without trace, bounded by the pressure.
 
+use barchan_world::words;
 use glam::{Mat3A, Vec3, Vec3A};
 
 /// A symmetric matrix: xx, yy, zz and yz, zx, xy.
@@ -64,29 +65,21 @@ impl Sym {
     }
 }
 
-/// What bounds friction: ‖s‖ ≤ Y p.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Yield {
-    /// Y = √2 tan θ: a slope of angle θ stands.
-    #[default]
-    Repose,
-    /// Y = √2 sin θ, [Narain10], [Ihmsen13] eq. (4): a slope of arctan sin θ stands.
-    Narain,
-    /// Y = √(2/3) sin θ, [Zhu05].
-    ZhuBridson,
-    /// Y = 2√6 sin θ / (3 - sin θ), [Klar16].
-    Klar,
+words! {
+    /// What bounds friction: ‖s‖ ≤ Y p.
+    pub enum Yield {
+        /// Y = √2 tan θ: a slope of angle θ stands.
+        Repose = "repose",
+        /// Y = √2 sin θ, [Narain10], [Ihmsen13] eq. (4): a slope of arctan sin θ stands.
+        Narain = "narain",
+        /// Y = √(2/3) sin θ, [Zhu05].
+        ZhuBridson = "zhu_bridson",
+        /// Y = 2√6 sin θ / (3 - sin θ), [Klar16].
+        Klar = "klar",
+    }
 }
 
 impl Yield {
-    /// Every convention by its name in scene files.
-    pub const ALL: &[(&str, Self)] = &[
-        ("repose", Self::Repose),
-        ("narain", Self::Narain),
-        ("zhu_bridson", Self::ZhuBridson),
-        ("klar", Self::Klar),
-    ];
-
     /// Y [-] for a friction angle whose tangent is `friction` [-].
     pub fn slope(self, friction: f32) -> f32 {
         let sine = friction / (1.0 + friction * friction).sqrt();

@@ -13,7 +13,7 @@ pub(super) fn column(stage: &mut Stage) -> Result<Observation, Broken> {
     let (d, r0, h0) = (stage.value("d")?, stage.value("r0")?, stage.value("h0")?);
     let fall = (h0 / GRAVITY).sqrt();
     // Single grains that roll on ahead are no front; guides for pictures stand for many grains each.
-    let least_height = if stage.has_grains_for_guides() { d } else { 0.0 };
+    let least_height = if stage.has_particles() { d } else { 0.0 };
     let limit = 12.0 * fall + 3.0;
     stage.remove(|place| place.z > h0 - 0.5 * d);
     let mut seen = Observation {

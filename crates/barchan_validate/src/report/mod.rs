@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::path::Path;
 
+use barchan::SOLVERS;
 use barchan::io::write_atomically;
 
 use crate::ValidateError;
@@ -142,7 +143,7 @@ impl Report<'_> {
         if low >= high {
             return None;
         }
-        let solver = self.rows.first().map_or("pbd", |row| row.solver.as_str());
+        let solver = self.rows.first().map_or(SOLVERS[0].name, |row| row.solver.as_str());
         let margin = 0.08 * (high - low);
         let law = (0..=SAMPLES).filter_map(|k| {
             let x = low - margin + (high - low + 2.0 * margin) * k as f64 / SAMPLES as f64;

@@ -1,6 +1,6 @@
 use super::*;
 use crate::Simulation;
-use barchan_scene::{Document, parse_scene};
+use crate::scene::{Document, parse_scene};
 
 const FRAME: f64 = 1.0 / 60.0;
 const SCENE: &str = r#"

@@ -1,5 +1,5 @@
-use barchan_scene::{BUILT_IN, Scene, built_in, parse_scene};
-use barchan_world::{Bodies, Boundary, Mass, World};
+use barchan::scene::{BUILT_IN, Scene, built_in, parse_scene};
+use barchan::world::{Bodies, Boundary, Mass, World};
 use glam::DVec3;
 
 /// Guides of Sommer's scenes, methods 9.1.
@@ -106,8 +106,8 @@ fn bucket_goes_through_more_than_it_holds(scene: &Scene, world: &World) {
     let at = world.bodies.iter().position(|body| body.name == "bucket").unwrap();
     let bucket = &world.bodies[at];
     let sand = match &scene.fills[0].source {
-        barchan_scene::FillSource::Shape { shape, .. } => shape.clone(),
-        barchan_scene::FillSource::Points(_) => panic!("the sand has a shape"),
+        barchan::scene::FillSource::Shape { shape, .. } => shape.clone(),
+        barchan::scene::FillSource::Points(_) => panic!("the sand has a shape"),
     };
     // What is neither in the walls nor above the rim, and has walls on both sides.
     let bounds = bucket.shape.bounds();

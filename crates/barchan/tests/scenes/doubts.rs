@@ -1,6 +1,6 @@
 //! What a scene can mean, but hardly does.
 
-use barchan_scene::{Document, Place, parse_scene};
+use barchan::scene::{Document, Place, parse_scene};
 
 /// Sand in a box on the ground: nothing to doubt.
 const PLAIN: &str = r#"duration = 1

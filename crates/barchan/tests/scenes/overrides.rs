@@ -1,4 +1,4 @@
-use barchan_scene::{Document, FillSource, Scene, parse_scene};
+use barchan::scene::{Document, FillSource, Scene, parse_scene};
 
 use crate::wrong::GOOD;
 

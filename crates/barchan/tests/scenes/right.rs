@@ -1,11 +1,11 @@
 use std::fs;
 
-use barchan_geometry::sample::Packing;
-use barchan_scene::{
-    Document, FillSource, JointPlace, JointType, Lever, Movement, PBD, SCENE, Scene, Settings, built_in, parse_scene,
-    schema,
+use barchan::SOLVERS;
+use barchan::geometry::sample::Packing;
+use barchan::scene::{
+    Document, FillSource, JointPlace, JointType, Lever, Movement, SCENE, Scene, built_in, parse_scene, schema,
 };
-use barchan_world::Motion;
+use barchan::world::Motion;
 use glam::DVec3;
 
 use crate::wrong::GOOD;
@@ -26,8 +26,8 @@ fn what_was_not_said_has_the_defaults() {
     assert!(warnings.is_empty(), "{warnings:?}");
     assert_eq!((scene.name.as_str(), scene.frame_rate, scene.seed), ("scene", 60.0, 1));
     assert_eq!(
-        (scene.solver.as_str(), &scene.solver_settings),
-        ("pbd", &Settings::defaults(&PBD))
+        (scene.solver.name, &scene.solver_settings),
+        ("pbd", &SOLVERS[0].defaults())
     );
     assert_eq!(scene.gravity, DVec3::new(0.0, 0.0, -9.81));
     let sand = &scene.materials.all[0];
@@ -282,7 +282,7 @@ fn friction_means_the_same_slope_for_every_solver_unless_it_is_that_of_contacts(
         assert!(warnings.is_empty(), "{warnings:?}");
         scene.materials.all[0].clone()
     };
-    let slope = |material: &barchan_world::Material| material.angle_of_repose.map(f64::tan);
+    let slope = |material: &barchan::world::Material| material.angle_of_repose.map(f64::tan);
     for solver in ["pbd", "sph", "dem"] {
         let given = sand(solver, "friction = { static = 0.5, kinetic = 0.4 }", "");
         assert!((slope(&given).unwrap() - 0.5).abs() < 1e-6, "{solver}");

@@ -1,4 +1,4 @@
-//! What a table of a scene may hold, as data: reading, checking and the JSON Schema all follow from it.
+//! Tables of a scene file as data: reading, checking, the JSON Schema and the tables of the manual follow from them.
 
 /// A table: its keys.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct Field {
     pub kind: Kind,
     /// What if it is missing.
     pub need: Need,
-    /// What it means, with its unit.
+    /// Meaning in one line, with the unit in brackets after what it measures: `longest step [s]`.
     pub help: &'static str,
 }
 
@@ -49,7 +49,7 @@ pub enum Kind {
     Range(f64, f64),
     /// `[x, y, z]` degrees, or `{ axis, angle }`.
     Turn,
-    /// A shape, see [`shapes`](crate::shapes).
+    /// A shape.
     Shape,
     /// A table.
     Table(&'static TableSpec),
@@ -61,6 +61,8 @@ pub enum Kind {
     Pair(&'static Kind),
     /// Tables by names of the user's choice.
     Named(&'static TableSpec),
+    /// The choice of a solver: its name, and a table of settings for each solver that there is.
+    Solver,
 }
 
 /// What if a key is missing.
@@ -88,9 +90,9 @@ pub const fn field(key: &'static str, kind: Kind, need: Need, help: &'static str
 }
 
 /// Largest component of a direction [-], and the least that its largest component may be.
-pub(crate) const DIRECTION: [f64; 2] = [1e-9, 1e9];
+pub const DIRECTION: [f64; 2] = [1e-9, 1e9];
 /// Largest angle of a turn [deg]: a million turns and more.
-pub(crate) const TURN: f64 = 1e9;
+pub const TURN: f64 = 1e9;
 
 impl TableSpec {
     /// The key called `key`.
@@ -99,9 +101,17 @@ impl TableSpec {
     }
 }
 
+impl Field {
+    /// Returns the unit, if the value has one: `-` for pure numbers.
+    pub fn unit(&self) -> Option<&'static str> {
+        let (_, rest) = self.help.split_once('[')?;
+        rest.split_once(']').map(|(unit, _)| unit)
+    }
+}
+
 impl Kind {
     /// The table that lies in a value of this kind: itself, an item of the list, or one of the named.
-    pub(crate) fn table(&self) -> Option<&'static TableSpec> {
+    pub fn table(&self) -> Option<&'static TableSpec> {
         match self {
             Self::Table(spec) | Self::NumberOr(_, spec) | Self::Named(spec) => Some(spec),
             Self::List(kind) | Self::Pair(kind) => kind.table(),

@@ -1,4 +1,4 @@
-use barchan_scene::{Document, Place, Severity, parse_scene};
+use barchan::scene::{Document, Place, Severity, parse_scene};
 
 /// A good scene of seven lines, to which a wrong part is added.
 pub const GOOD: &str = "\

@@ -1,7 +1,7 @@
 use std::f64::consts::PI;
 
-use barchan_scene::{Document, Scene, parse_scene};
-use barchan_world::{Bodies, BodyId, Boundary, JointKind, Mass, World};
+use barchan::scene::{Document, Scene, parse_scene};
+use barchan::world::{Bodies, BodyId, Boundary, JointKind, Mass, World};
 use glam::{DQuat, DVec3};
 use proptest::prelude::*;
 
@@ -131,7 +131,7 @@ fn the_frame_of_a_scripted_body_is_where_its_keys_say() {
 }
 
 /// Distance of the nearest vertex of a body's surface from `p` [m].
-fn nearest_vertex(body: &barchan_world::Body, p: DVec3) -> f64 {
+fn nearest_vertex(body: &barchan::world::Body, p: DVec3) -> f64 {
     let distances = body.surface.vertices.iter().map(|v| v.distance(p));
     distances.fold(f64::INFINITY, f64::min)
 }
@@ -180,11 +180,11 @@ fn the_grousers_of_a_wheel_have_their_corners() {
     let (r, half) = (0.5f64, 0.02f64);
     let under = half * (r * r - half * half).sqrt() + r * r * (half / r).asin();
     let volume = 0.4 * (PI * r * r + 12.0 * (2.0 * half * 0.6 - under));
-    let found = barchan_geometry::mesh::mass_properties(&a.surface).volume;
+    let found = barchan::geometry::mesh::mass_properties(&a.surface).volume;
     assert!((found / volume - 1.0).abs() < 1e-3, "{found} m³, not {volume} m³");
     assert!(a.surface.triangles.len() < 2_000, "{}", a.surface.triangles.len());
     assert!(
-        barchan_geometry::mesh::clean(&a.surface)
+        barchan::geometry::mesh::clean(&a.surface)
             .unwrap()
             .report
             .is_watertight()
@@ -202,7 +202,7 @@ fn the_surface_of_a_thin_shell_is_not_lost() {
         "{}",
         a.mass_properties.volume
     );
-    let surface = barchan_geometry::mesh::mass_properties(&a.surface).volume;
+    let surface = barchan::geometry::mesh::mass_properties(&a.surface).volume;
     assert!((surface / volume - 1.0).abs() < 0.1, "{surface} not {volume}");
 }
 
