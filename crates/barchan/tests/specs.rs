@@ -22,12 +22,10 @@ fn rule_fits(rule: &Idle, table: &TableSpec, settings: &TableSpec) -> bool {
     let has = |key: &str| table.field(key).is_some();
     has(rule.key)
         && match &rule.unless {
-            Unless::Word(other, words) => {
-                let words = words.iter().map(|&word| Setting::word(word));
-                settings
-                    .field(other)
-                    .is_some_and(|field| words.into_iter().all(|word| fits(&field.kind, &word)))
-            }
+            Unless::Word(other, words) => settings.field(other).is_some_and(|field| {
+                let mut words = words.iter().map(|&word| Setting::word(word));
+                words.all(|word| fits(&field.kind, &word))
+            }),
             Unless::Given(other) | Unless::Missing(other) => has(other),
             Unless::Holds { why, .. } => why.starts_with([' ', ':']),
         }
@@ -107,7 +105,7 @@ fn every_word_of_every_setting_reaches_its_solver() {
             for word in *words {
                 let document = Document::new("scene", SAND)
                     .with(format!("solver.kind={solver}"))
-                    .with(format!("solver.{solver}.{}={word}", field.key));
+                    .with(format!("solver.{solver}.{}={word:?}", field.key));
                 let (scene, _) = parse_scene(&document).unwrap_or_else(|problems| panic!("{problems}"));
                 barchan::check_settings(&scene).unwrap_or_else(|refusal| panic!("{} = {word}: {refusal}", field.key));
             }
