@@ -12,13 +12,13 @@ use crate::PbdSolver;
 use crate::cpu::CHUNK;
 use crate::cpu::bodies::{BodyStep, extent};
 use crate::cpu::images;
-use crate::cpu::memory::NEW;
-use crate::cpu::nearby::Nearby;
+use crate::cpu::contacts::memory::NEW;
+use crate::cpu::contacts::nearby::Nearby;
 use crate::cpu::rules::SLACK;
 use crate::cpu::surface::Surface;
 use crate::cpu::walls::Walls;
 use crate::laws::{depth, mass, repose};
-use crate::search::{longest_way, search_error};
+use crate::cpu::contacts::search::{longest_way, search_error};
 use crate::settings::natural_step;
 
 /// A frame that needs more steps than this [-] means nothing any more.

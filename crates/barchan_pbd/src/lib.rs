@@ -10,7 +10,6 @@ mod frame;
 mod laws;
 mod rest;
 mod rigid;
-mod search;
 mod settings;
 mod step;
 

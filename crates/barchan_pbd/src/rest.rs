@@ -5,10 +5,11 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use crate::PbdSolver;
-use crate::cpu::memory::NEW;
+use crate::cpu::contacts::memory::NEW;
 use crate::cpu::sleep::Balance;
 use crate::cpu::walls::walls_of;
-use crate::cpu::{CHUNK, halo, images};
+use crate::cpu::contacts::halo;
+use crate::cpu::{CHUNK, images};
 
 impl PbdSolver {
     /// Whether guides may sleep: their contacts must keep what they carry.

@@ -6,10 +6,10 @@ use rayon::prelude::*;
 
 use super::CHUNK;
 use super::bodies::{BodyStep, Load};
-use super::candidates::{Candidates, PairFriction};
+use super::contacts::candidates::{Candidates, PairFriction};
 use super::guides::Columns;
-use super::halo::Imports;
-use super::near::Near;
+use super::contacts::halo::Imports;
+use super::contacts::near::Near;
 use super::rows::{self, Pass, Placing, Rows};
 use super::rules::{Rules, SLACK};
 use super::surface::Surface;

@@ -15,9 +15,9 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use super::CHUNK;
-use super::candidates::Candidates;
+use super::contacts::candidates::Candidates;
 use super::guides::Columns;
-use super::near::Near;
+use super::contacts::near::Near;
 
 /// A guide is calm below this mean speed in a frame, of √(g d) [-].
 const CALM_SPEED: f32 = 1e-3;

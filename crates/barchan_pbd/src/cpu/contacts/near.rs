@@ -7,7 +7,7 @@ use super::CHUNK;
 use super::guides::Columns;
 use super::rules::SLACK;
 use super::scene::Scene;
-use crate::search::of_chunk;
+use super::search::of_chunk;
 
 /// A guide near a body.
 #[derive(Clone, Copy, Debug)]

@@ -6,9 +6,9 @@ use rayon::prelude::*;
 use crate::PbdSolver;
 use crate::cpu::CHUNK;
 use crate::cpu::bodies::BodyStep;
-use crate::cpu::candidates::{self, Geometry, Past};
+use crate::cpu::contacts::candidates::{self, Geometry, Past};
 use crate::cpu::guides::{Ahead, Extremes};
-use crate::cpu::memory::NEW;
+use crate::cpu::contacts::memory::NEW;
 use crate::cpu::rules::{Rules, SLACK};
 use crate::frame::Spare;
 
