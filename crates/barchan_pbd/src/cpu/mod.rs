@@ -8,6 +8,7 @@ pub(crate) mod row;
 pub(crate) mod rows;
 pub(crate) mod rules;
 pub(crate) mod scene;
+pub(crate) mod seen;
 pub(crate) mod simd;
 pub(crate) mod sleep;
 pub(crate) mod surface;
