@@ -161,7 +161,7 @@ fn pbd(scene: &Scene, world: &World) -> Result<Box<dyn Solver>, SolverError> {
     if settings.rigid == Rigid::ShapeMatching {
         bodies = bodies.shape_matched();
     }
-    let solver = PbdSolver::new(settings, Box::new(bodies)).map_err(|error| refused(error.to_string()))?;
+    let solver = PbdSolver::new(settings, bodies).map_err(|error| refused(error.to_string()))?;
     Ok(Box::new(solver))
 }
 

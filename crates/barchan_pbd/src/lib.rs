@@ -9,11 +9,9 @@ mod cpu;
 mod frame;
 mod laws;
 mod rest;
-mod rigid;
 mod settings;
 mod step;
 
 pub use laws::repose::STEEPEST;
-pub use rigid::{FreeBodies, RigidMotion};
 pub use settings::{FrictionMode, PbdSettings, Rigid, STEP, SettingsError, Splitting, natural_step};
 pub use step::PbdSolver;

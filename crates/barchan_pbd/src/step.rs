@@ -1,5 +1,6 @@
 //! A step, stage by stage, after Algorithm 1 of [Sommer22].
 
+use barchan_bodies::Dynamics;
 use barchan_world::{
     AdvanceError, AdvanceReport, Archive, ArchiveError, Friction, Guides, SETTLED_FRACTION, Solver, Stopwatch, World,
 };
@@ -14,7 +15,7 @@ use crate::cpu::sleep::Sleep;
 use crate::frame::{FrameFacts, LastFrame, Sorter};
 use crate::laws::depth;
 use crate::settings::SettingsError;
-use crate::{PbdSettings, Rigid, RigidMotion};
+use crate::{PbdSettings, Rigid};
 
 /// Volume that a piece of a body takes, of its radius cubed [-]: a sphere in a dense packing.
 const PIECE: f64 = 4.0 / 3.0 * std::f64::consts::PI / SETTLED_FRACTION;
@@ -22,7 +23,7 @@ const PIECE: f64 = 4.0 / 3.0 * std::f64::consts::PI / SETTLED_FRACTION;
 /// The solver.
 pub struct PbdSolver {
     pub(crate) settings: PbdSettings,
-    motion: Box<dyn RigidMotion>,
+    motion: Dynamics,
     pub(crate) columns: Columns,
     pub(crate) store: Store,
     pub(crate) sleep: Sleep,
@@ -51,7 +52,7 @@ pub(crate) struct Step {
 
 impl PbdSolver {
     /// A solver for any world, whose bodies `motion` moves.
-    pub fn new(settings: PbdSettings, motion: Box<dyn RigidMotion>) -> Result<Self, SettingsError> {
+    pub fn new(settings: PbdSettings, motion: Dynamics) -> Result<Self, SettingsError> {
         settings.check()?;
         Ok(Self {
             settings,
