@@ -233,7 +233,7 @@ fn refine_files(options: &RefineOptions, progress: &mut dyn FnMut(usize, usize))
         let time = number as f64 / options.frame_rate;
         move_bodies(&mut world, time);
         if number == 0 {
-            resolve_bodies(&mut world, &points, options.guide_radius);
+            resolve_bodies(&mut world, &points, options.guide_radius, &mut warnings);
         }
         let table = chain.go_on(&mut world, &points, time, file)?;
         if number == 0 {
@@ -342,6 +342,7 @@ impl Surroundings {
         let (scene, _) = parse_scene(&document).map_err(RefiningError::Text)?;
         let mut world = scene.build()?;
         (world.guides, world.next_id, world.ledger) = (Guides::default(), 0, Ledger::default());
+        warnings.append(&mut world.warnings);
         let name = match options.scene {
             Some(_) => scene.name.clone(),
             None => options
@@ -412,7 +413,7 @@ fn move_bodies(world: &mut World, time: f64) {
 }
 
 /// Gives bodies distance grids that are fine enough for the guides of `points`, as scenes do for their own.
-fn resolve_bodies(world: &mut World, points: &PointTable, default_radius: Option<f64>) {
+fn resolve_bodies(world: &mut World, points: &PointTable, default_radius: Option<f64>, warnings: &mut Vec<String>) {
     let radii = points.radii.iter().flatten().copied().chain(default_radius);
     let (smallest, largest) = radii.fold((f64::INFINITY, 0.0), |(low, high), r| (r.min(low), r.max(high)));
     if largest == 0.0 {
@@ -423,7 +424,13 @@ fn resolve_bodies(world: &mut World, points: &PointTable, default_radius: Option
             let grid = SdfGrid::build(&*body.shape, 0.5 * smallest, 2.0 * largest, GRID_MEMORY);
             body.boundary = match grid {
                 Ok(grid) => Boundary::Field(Arc::new(grid)),
-                Err(_) => Boundary::Exact(body.shape.clone()),
+                Err(reason) => {
+                    warnings.push(format!(
+                        "the body `{}`: {reason}; its solid is asked for distances instead, which takes longer",
+                        body.name
+                    ));
+                    Boundary::Exact(body.shape.clone())
+                }
             };
         }
     }

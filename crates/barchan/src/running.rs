@@ -151,6 +151,8 @@ pub struct RunReport {
     pub output: WriteReport,
     /// Length of all files in the cache's folder [bytes].
     pub bytes: u64,
+    /// Warnings of what was replaced when the world was built.
+    pub warnings: Vec<String>,
 }
 
 /// Simulates `scene` into a cache. `watch` is called before the first frame is simulated and after every frame, and may stop the
@@ -220,6 +222,7 @@ pub fn run_watched(
             path: options.dir.clone(),
             reason,
         })?,
+        warnings: simulation.world().warnings.clone(),
     })
 }
 

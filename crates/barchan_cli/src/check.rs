@@ -39,6 +39,7 @@ pub fn check(arguments: &CheckArguments) -> Result<(), Failure> {
         doubts(scene).iter().for_each(|item| found.print(item));
         match try_start(scene) {
             Ok((world, mut needs)) => {
+                world.warnings.iter().for_each(|text| found.warn(text));
                 needs.cache += mesh_bytes(&world);
                 print_needs(&needs, arguments.json);
             }
@@ -72,6 +73,23 @@ impl Found<'_> {
         self.row(is_error, place, &item.message, item.help.as_deref());
     }
 
+    /// Prints a warning of the build, which begins with its place.
+    fn warn(&mut self, text: &str) {
+        self.warnings += 1;
+        if self.is_json {
+            self.row(false, self.place_of(Some(text)), text, None);
+        } else {
+            tell!("warning: {text}\n");
+        }
+    }
+
+    /// Line and column that `text` begins with, as `FILE:LINE:COLUMN`.
+    fn place_of(&self, text: Option<&str>) -> Option<[usize; 2]> {
+        let numbers = text?.strip_prefix(self.document.name.as_str())?.strip_prefix(':')?;
+        let mut numbers = numbers.split(':').map(|number| number.parse().ok());
+        Some([numbers.next()??, numbers.next()??])
+    }
+
     /// Prints why a run would be refused, `place` being `FILE:LINE:COLUMN`.
     fn refuse(&mut self, place: Option<&str>, reason: &str) {
         self.errors += 1;
@@ -82,15 +100,7 @@ impl Found<'_> {
             }
             return;
         }
-        let numbers = place.and_then(|place| place.strip_prefix(self.document.name.as_str()));
-        let mut numbers = numbers
-            .into_iter()
-            .flat_map(|text| text.split(':').skip(1).map(str::parse));
-        let line_and_column = match (numbers.next(), numbers.next()) {
-            (Some(Ok(line)), Some(Ok(column))) => Some([line, column]),
-            _ => None,
-        };
-        self.row(true, line_and_column, reason, None);
+        self.row(true, self.place_of(place), reason, None);
     }
 
     fn row(&self, is_error: bool, place: Option<[usize; 2]>, message: &str, help: Option<&str>) {

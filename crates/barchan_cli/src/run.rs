@@ -101,6 +101,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     });
     drop(progress);
     let report = report.map_err(failure)?;
+    for warning in &report.warnings {
+        tell!("warning: {warning}");
+    }
     for kind in &arguments.export {
         let to = options.dir.join(kind);
         export(&options.dir, kind, &to, &mut |_, _| ()).map_err(export_failure)?;

@@ -42,7 +42,7 @@ fn main() {
         radius,
         0.1,
     );
-    let mut solver = solver(settings);
+    let mut solver = solver(&world, settings);
     let mut stages: Vec<(&str, f64)> = Vec::new();
     let (mut steps, mut deepest, mut best) = (0, 0.0f32, f64::INFINITY);
     let mut total = 0.0;

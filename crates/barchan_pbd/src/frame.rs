@@ -1,25 +1,18 @@
 //! What happens once a frame.
 
-use barchan_geometry::Aabb;
 use barchan_geometry::text::short;
 use barchan_neighbors::Curve;
-use barchan_world::{AdvanceError, AdvanceReport, Friction, Guides, Motion, World, Wrench, gather, geometric_mean};
+use barchan_world::{AdvanceError, AdvanceReport, Friction, Guides, Motion, World, gather, geometric_mean};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-use crate::FrictionMode;
-use crate::PbdSolver;
 use crate::cpu::CHUNK;
-use crate::cpu::bodies::{BodyStep, extent};
-use crate::cpu::images;
-use crate::cpu::memory::NEW;
-use crate::cpu::nearby::Nearby;
-use crate::cpu::rules::SLACK;
-use crate::cpu::surface::Surface;
+use crate::cpu::bodies::BodyStep;
+use crate::cpu::contacts::longest_way;
 use crate::cpu::walls::Walls;
 use crate::laws::{depth, mass, repose};
-use crate::search::{longest_way, search_error};
 use crate::settings::natural_step;
+use crate::{FrictionMode, PbdSolver};
 
 /// A frame that needs more steps than this [-] means nothing any more.
 const MOST_STEPS: f64 = 10_000.0;
@@ -46,23 +39,51 @@ const SETTLING_PASSES: u32 = 2;
 /// 17,500 guides that never sleep keep all but 11 and 3 of them within a tenth of a radius for 30 s.
 const STILL: f64 = 0.02;
 
-/// Memory to sort with, and a table from ids to places.
+/// Memory to sort guides with.
 #[derive(Debug, Default)]
-pub(crate) struct Spare {
+pub(crate) struct Sorter {
     u8: Vec<u8>,
-    pub(crate) u32: Vec<u32>,
+    u32: Vec<u32>,
     f32: Vec<f32>,
     vec3: Vec<Vec3>,
     curve: Curve,
-    pub(crate) pairs: Vec<[u32; 2]>,
-    /// Number that each guide of what is remembered has now.
-    pub(crate) new: Vec<u32>,
-    place_of: Vec<u32>,
-    periodic: Option<(barchan_world::Periodic, DVec3)>,
+}
+
+/// Facts that hold for a frame.
+#[derive(Debug)]
+pub(crate) struct FrameFacts {
+    /// Largest radius of a guide [m].
+    pub largest: f32,
+    /// √(d/g) of the guides [s].
+    pub fall_time: f64,
+    /// Set if hardly any guide moves.
+    is_at_rest: bool,
+    is_settling: bool,
     /// Gravity of the last frame [m/s²].
-    pub(crate) gravity: Option<DVec3>,
-    pub(crate) is_present: Vec<bool>,
-    wrenches: Vec<Wrench>,
+    pub gravity: Option<DVec3>,
+}
+
+impl Default for FrameFacts {
+    fn default() -> Self {
+        Self {
+            largest: 0.0,
+            fall_time: f64::INFINITY,
+            is_at_rest: false,
+            is_settling: false,
+            gravity: None,
+        }
+    }
+}
+
+/// State at the end of the last frame.
+#[derive(Debug, Default)]
+pub(crate) struct LastFrame {
+    /// Time step [s].
+    pub step: f64,
+    /// Layers of guides that the most loaded ones carried [-].
+    pub layers: f32,
+    /// Deepest overlap, of a radius [-].
+    pub overlap: f32,
 }
 
 impl PbdSolver {
@@ -79,12 +100,13 @@ impl PbdSolver {
         }
         let asked = (duration / self.step_length() * (1.0 - 1e-9)).ceil().max(1.0);
         let smallest = world.guides.radius.iter().copied().fold(f32::INFINITY, f32::min);
-        let speed_of = |k: usize| body_speed(world, k, duration, self.extents[k], asked);
+        let speed_of = |k: usize| body_speed(world, k, duration, self.bodies.extents[k], asked);
         let body = (0..world.bodies.len()).map(speed_of).fold(0.0, f64::max);
         // A guide and a body that meet head on come no nearer than twice that: less than a diameter, so that a guide's centre stays
         // on its side of the middle of a wall as thick as its radius.
         let speed = body.max(f64::from(fastest) + world.gravity.length() * duration / asked);
-        let allowed = (f64::from(self.settings.cfl) * 2.0 * f64::from(smallest)).min(longest_way(world, self.largest));
+        let allowed =
+            (f64::from(self.settings.cfl) * 2.0 * f64::from(smallest)).min(longest_way(world, self.frame.largest));
         let needed = (speed * duration / allowed).ceil();
         if asked > MOST_ASKED {
             return Err(AdvanceError::Scene {
@@ -115,13 +137,13 @@ impl PbdSolver {
 
     /// A guide that a step of `step` [s] would move no farther than this [m] stays.
     pub(crate) fn still_way(&self, world: &World, step: f64) -> f32 {
-        let share = if self.is_at_rest { STILL } else { 0.0 };
+        let share = if self.frame.is_at_rest { STILL } else { 0.0 };
         (share * world.gravity.length() * step * step) as f32
     }
 
     /// Factor on the passes over contacts in this frame [-]: more where there is little else to do, so that what came to rest stays.
     pub(crate) fn diligence(&self) -> u32 {
-        match (self.is_at_rest, self.is_settling) {
+        match (self.frame.is_at_rest, self.frame.is_settling) {
             (true, _) => REST_PASSES,
             (false, true) => SETTLING_PASSES,
             (false, false) => 1,
@@ -130,84 +152,49 @@ impl PbdSolver {
 
     /// Longest time step [s]: as asked for but not too long for the guides' size, or by it and by what they carry.
     fn step_length(&self) -> f64 {
-        let natural = natural_step(self.fall_time) * f64::from(depth::shortening(self.layers));
-        let longest = repose::LONGEST * self.fall_time;
+        let natural = natural_step(self.frame.fall_time) * f64::from(depth::shortening(self.last.layers));
+        let longest = repose::LONGEST * self.frame.fall_time;
         let own = self.settings.step.unwrap_or(natural);
         if longest.is_normal() { own.min(longest) } else { own }
     }
 
-    /// Sorts guides, and prepares what stays the same over a frame.
+    /// Sorts guides unless candidates can be kept, and prepares what stays the same over a frame.
     pub(crate) fn begin_frame(&mut self, world: &mut World, duration: f64) -> Result<(), AdvanceError> {
         self.clock.enter("sort");
-        self.largest = world.guides.radius.iter().copied().fold(0.0, f32::max);
-        self.fall_time = fall_time(world);
-        let is_new_domain = self.make_grid(world)?;
         world.wrap_guides();
         world.wrap_bodies();
-        let n = world.guides.len();
-        let surfaces_changed = self.make_surfaces(world);
-        let keeps_lists = !is_new_domain && self.keeps_lists(world, duration);
-        self.has_lists = keeps_lists;
-        if keeps_lists {
-            self.old.clear();
-            self.old.extend(0..n as u32);
-        } else {
-            self.sort(world)?;
-            self.columns.reset(n);
+        self.frame.largest = world.guides.radius.iter().copied().fold(0.0, f32::max);
+        self.frame.fall_time = fall_time(world);
+        let has_new_bodies = self.bodies.begin_frame(world, self.frame.largest);
+        let keeps = self.store.keeps(world, duration);
+        if !keeps {
+            self.sort(world);
         }
+        self.store
+            .begin_frame(world, self.frame.largest, keeps, has_new_bodies)?;
+        self.columns.resize(world.guides.len());
         self.weigh_masses(world);
-        self.sleep.sort(&self.old);
-        let is_open = world.periodic.iter().all(Option::is_none);
-        self.columns.sort(&self.old, is_open && !surfaces_changed);
-        if keeps_lists {
-            self.columns.take_up(&mut world.guides);
-            if self.is_bare {
-                self.complete_lists(world);
-            }
-        }
-        self.is_bare = false;
-        if surfaces_changed || !world.bodies.iter().map(|body| body.pose).eq(self.poses.iter().copied()) {
-            self.body_travel = f32::INFINITY;
-        }
-        self.watch_bodies(world, duration);
-        let was = self.spare.gravity.replace(world.gravity);
+        let was = self.frame.gravity.replace(world.gravity);
         let is_tilted = was.is_some_and(|g| g != world.gravity);
+        self.sleep.sort(self.store.old());
+        self.sleep.watch_bodies(world, duration);
         if !self.sleeps() || is_tilted {
             self.sleep.wake_all();
         }
-        self.hold_fixed(world);
-        self.is_first_step = true;
-        self.is_settling = world.time < 0.0;
-        self.near.resize_with(n.div_ceil(CHUNK), Vec::new);
-        let is_left_alone = !is_tilted && !self.sleep.moving.iter().any(|&moves| moves);
-        self.is_at_rest = self.settings.remembers() && is_left_alone && is_at_rest(world, self.fall_time);
-        self.spare.wrenches.clear();
-        self.spare.wrenches.resize(world.bodies.len(), Wrench::default());
+        self.sleep.hold_fixed(world);
+        let is_left_alone = !is_tilted && !self.sleep.has_moving();
+        self.frame.is_at_rest = self.settings.remembers() && is_left_alone && is_at_rest(world, self.frame.fall_time);
+        self.frame.is_settling = world.time < 0.0;
         Ok(())
     }
 
-    /// Makes the grid of the world's domain. Gives whether that is another than before.
-    fn make_grid(&mut self, world: &World) -> Result<bool, AdvanceError> {
-        let wanted = (world.periodic, world.origin);
-        if self.spare.periodic == Some(wanted) {
-            return Ok(false);
-        }
-        let local = |axis: usize| {
-            let range = world.periodic[axis]?;
-            let at = |x: f64| (x - world.origin[axis]) as f32;
-            Some(at(range[0])..at(range[1]))
-        };
-        self.nearby = Nearby::new([local(0), local(1), local(2)]).map_err(search_error)?;
-        Ok(self.spare.periodic.replace(wanted).is_some())
-    }
-
-    /// Puts guides in the order of a curve through space, and finds their numbers in what is remembered.
-    fn sort(&mut self, world: &mut World) -> Result<(), AdvanceError> {
-        let spare = &mut self.spare;
+    /// Puts guides in the order of a curve through space.
+    fn sort(&mut self, world: &mut World) {
+        let sorter = &mut self.sorter;
         let places = world.guides.position.par_iter().map(|p| p.as_dvec3());
-        let order = spare
+        let order = sorter
             .curve
-            .sort(places, f64::from(2.0 * self.largest).max(f64::MIN_POSITIVE));
+            .sort(places, f64::from(2.0 * self.frame.largest).max(f64::MIN_POSITIVE));
         let Guides {
             id,
             position,
@@ -217,31 +204,14 @@ impl PbdSolver {
             mass,
             material,
         } = &mut world.guides;
-        gather(id, order, &mut spare.u32);
+        gather(id, order, &mut sorter.u32);
         for column in [position, offset, velocity] {
-            gather(column, order, &mut spare.vec3);
+            gather(column, order, &mut sorter.vec3);
         }
         for column in [radius, mass] {
-            gather(column, order, &mut spare.f32);
+            gather(column, order, &mut sorter.f32);
         }
-        gather(material, order, &mut spare.u8);
-
-        let ids = id
-            .iter()
-            .chain(&self.ids)
-            .copied()
-            .max()
-            .map_or(0, |most| most as usize + 1);
-        spare.place_of.clear();
-        spare.place_of.resize(ids, NEW);
-        for (place, &id) in (0..).zip(&self.ids) {
-            spare.place_of[id as usize] = place;
-        }
-        self.old.clear();
-        self.old.extend(id.iter().map(|&id| spare.place_of[id as usize]));
-        self.ids.clear();
-        self.ids.extend_from_slice(id);
-        Ok(())
+        gather(material, order, &mut sorter.u8);
     }
 
     fn weigh_masses(&mut self, world: &World) {
@@ -259,41 +229,6 @@ impl PbdSolver {
         }
     }
 
-    /// Makes bodies ready to be asked. Gives whether they are others than before.
-    fn make_surfaces(&mut self, world: &World) -> bool {
-        let fits = self.surfaces.len() == images::count(world)
-            && self
-                .surfaces
-                .iter()
-                .zip(&world.bodies)
-                .all(|(s, body)| s.is_of(body, f64::from(self.largest)));
-        if !fits {
-            let largest = f64::from(self.largest);
-            self.surfaces = world
-                .bodies
-                .iter()
-                .map(|body| Surface::new(body, largest, 2.0 * f64::from(SLACK)))
-                .collect();
-            let images = images::numbers(world).skip(world.bodies.len());
-            let images: Vec<Surface> = images.map(|k| self.surfaces[k].clone()).collect();
-            self.surfaces.extend(images);
-        }
-        let guides = guide_bounds(world);
-        self.extents.clear();
-        self.extents.extend(
-            self.surfaces
-                .iter()
-                .zip(&world.bodies)
-                .map(|(s, body)| extent(s, body, guides)),
-        );
-        self.body_friction.clear();
-        for k in images::numbers(world) {
-            self.body_friction
-                .extend(world.materials.frictions_on(k, &world.bodies[k]));
-        }
-        !fits
-    }
-
     /// Friction of each two materials for steps of `step` [s]: by the angle of repose where one was asked for.
     pub(crate) fn rub(&mut self, world: &World, step: f64) {
         let materials = &world.materials;
@@ -303,9 +238,9 @@ impl PbdSolver {
                 // Steps that are shorter for the load make up for it, and hold no better.
                 let unshortened = match self.settings.step {
                     Some(_) => step,
-                    None => step / f64::from(depth::shortening(self.layers)),
+                    None => step / f64::from(depth::shortening(self.last.layers)),
                 };
-                repose::hold(passes, (unshortened / self.fall_time) as f32, self.layers)
+                repose::hold(passes, (unshortened / self.frame.fall_time) as f32, self.last.layers)
             }
             FrictionMode::Sommer | FrictionMode::Macklin => 1.0,
         };
@@ -332,8 +267,8 @@ impl PbdSolver {
             }
         };
         let numbers = 0..materials.all.len() as u8;
-        self.pair_friction.clear();
-        self.pair_friction.extend(
+        self.friction.clear();
+        self.friction.extend(
             numbers
                 .clone()
                 .flat_map(|a| numbers.clone().map(move |b| (a, b)))
@@ -341,18 +276,7 @@ impl PbdSolver {
         );
     }
 
-    /// Bodies go where they are told, or where guides and gravity push them.
-    pub(crate) fn move_bodies(&mut self, world: &mut World, step: f64) -> Result<(), AdvanceError> {
-        self.impulses.clear();
-        let own = self.loads.iter().take(world.bodies.len());
-        self.impulses.extend(own.map(|load| load.sum * (-1.0 / step)));
-        for (sum, impulse) in self.spare.wrenches.iter_mut().zip(&self.impulses) {
-            *sum += *impulse;
-        }
-        self.motion.step(world, &self.impulses, step)
-    }
-
-    /// Leaves the world as it is at the end of the frame, and says how it went.
+    /// Leaves the world as it is at the end of the frame, and reports how it went.
     pub(crate) fn end_frame(
         &mut self,
         world: &mut World,
@@ -360,38 +284,28 @@ impl PbdSolver {
         steps: u32,
     ) -> Result<AdvanceReport, AdvanceError> {
         self.clock.enter("report");
-        let deeper = |a: (f32, u32), b: (f32, u32)| match b.0 > a.0 || b.0 == a.0 && b.1 < a.1 {
-            true => b,
-            false => a,
-        };
-        let chunks = self.candidates.par_iter().enumerate();
-        let pairs = chunks
-            .map(|(c, chunk)| chunk.deepest(c * CHUNK, &self.columns.at))
-            .reduce(|| (0.0, 0), deeper);
-        let walls = self.contacts.walls.iter().flat_map(|c| &c.all);
-        let walls = walls.map(|w| (-w.start / world.guides.radius[w.guide as usize], w.guide));
-        let (overlap, guide) = walls.fold(pairs, deeper);
+        let Guides {
+            id, radius, velocity, ..
+        } = &world.guides;
+        let (overlap, guide) = self.store.deepest(radius);
         if overlap > CRUSHED {
             return Err(AdvanceError::Unstable {
                 time: world.time,
-                guide: world.guides.id[guide as usize],
+                guide: id[guide as usize],
                 what: format!("overlaps another or a body by {overlap:.2} of its radius"),
                 advice: "raise `iterations`, shorten `step`, and let no body press guides against another, no fill start inside a body"
                     .to_owned(),
             });
         }
-        self.columns.leave(&mut world.guides);
-        self.poses.clear();
-        self.poses.extend(world.bodies.iter().map(|body| body.pose));
-        self.sleep.count(&self.columns, &world.guides, duration, self.fall_time);
-        self.last_overlap = overlap;
-        self.layers = depth::steady(self.layers, self.layers_carried(world));
-        if world.guides.velocity.iter().any(|v| !v.is_finite()) {
+        self.store.end_frame(world);
+        let ways = self.store.displacement();
+        self.sleep.count(ways, radius, duration, self.frame.fall_time);
+        self.last.overlap = overlap;
+        self.last.layers = depth::steady(self.last.layers, self.layers_carried(world));
+        if velocity.iter().any(|v| !v.is_finite()) {
             return Err(self.not_finite(world));
         }
-        for (body, sum) in world.bodies.iter_mut().zip(&self.spare.wrenches) {
-            body.wrench = *sum * (1.0 / duration);
-        }
+        self.bodies.end_frame(world, duration);
         Ok(AdvanceReport {
             steps,
             max_overlap: overlap,
@@ -402,23 +316,22 @@ impl PbdSolver {
 
     /// Returns the layers of guides, or dynamic bodies as heavy as so many, that lie on the guides of a chunk, in the chunk that carries most [-].
     fn layers_carried(&self, world: &World) -> f32 {
-        let weight = (self.last_step.powi(2) * world.gravity.length()) as f32;
+        let weight = (self.last.step.powi(2) * world.gravity.length()) as f32;
         let mass = &world.guides.mass;
         let share = |impulse: f32, mass: f32| if mass > 0.0 { impulse / (weight * mass) } else { 0.0 };
         let pressed = |walls: &Walls| {
             let of_bodies = walls
                 .all
                 .iter()
-                .filter(|wall| self.bodies[wall.body as usize].is_dynamic);
+                .filter(|wall| self.bodies.steps[wall.body as usize].is_dynamic);
             let sums = of_bodies.fold((0.0, 0.0), |(impulse, sum), wall| {
                 (impulse + wall.impulse.length(), sum + mass[wall.guide as usize])
             });
             share(sums.0, sums.1).min(MOST_PRESSED)
         };
-        let chunks = self.candidates.iter().zip(&self.contacts.walls).zip(mass.chunks(CHUNK));
-        let layers = chunks.map(|((chunk, walls), mass)| {
-            depth::layers(share(chunk.impulses(), mass.iter().sum())).max(pressed(walls))
-        });
+        let chunks = self.store.chunks().zip(mass.chunks(CHUNK));
+        let layers = chunks
+            .map(|((impulses, walls), mass)| depth::layers(share(impulses, mass.iter().sum())).max(pressed(walls)));
         layers.fold(0.0, f32::max)
     }
 
@@ -472,15 +385,4 @@ fn is_at_rest(world: &World, fall_time: f64) -> bool {
     let velocity = &world.guides.velocity;
     let is_fast = |v: &&Vec3| v.length_squared() > slow * slow;
     (velocity.iter().filter(is_fast).count() as f32) < REST_SHARE * velocity.len() as f32
-}
-
-/// Around all guides [m].
-fn guide_bounds(world: &World) -> Aabb {
-    let Guides { position, .. } = &world.guides;
-    let around = |a: [Vec3; 2], b: [Vec3; 2]| [a[0].min(b[0]), a[1].max(b[1])];
-    let chunks = position.par_chunks(CHUNK);
-    let [low, high] = chunks
-        .map(|chunk| chunk.iter().fold([Vec3::MAX, Vec3::MIN], |all, &p| around(all, [p; 2])))
-        .reduce(|| [Vec3::MAX, Vec3::MIN], around);
-    Aabb::new(world.origin + low.as_dvec3(), world.origin + high.as_dvec3())
 }

@@ -9,14 +9,11 @@ mod cpu;
 mod frame;
 mod laws;
 mod rest;
-mod rigid;
-mod search;
 mod settings;
 mod spec;
 mod step;
 
 pub use laws::repose::STEEPEST;
-pub use rigid::{FreeBodies, RigidMotion};
 pub use settings::{FrictionMode, PbdSettings, Rigid, STEP, SettingsError, Splitting, natural_step};
 pub use spec::SPEC;
 pub use step::PbdSolver;

@@ -96,7 +96,7 @@ fn build(input: &Input, world: &World) -> Result<Box<dyn Solver>, Refusal> {
     if settings.rigid == Rigid::ShapeMatching {
         bodies = bodies.shape_matched();
     }
-    Ok(Box::new(PbdSolver::new(settings, Box::new(bodies))?))
+    Ok(Box::new(PbdSolver::new(settings, bodies)?))
 }
 
 impl PbdSettings {

@@ -1,30 +1,21 @@
 //! A step, stage by stage, after Algorithm 1 of [Sommer22].
 
+use barchan_bodies::Dynamics;
 use barchan_world::{
-    AdvanceError, AdvanceReport, Archive, ArchiveError, Friction, Guides, Pose, SETTLED_FRACTION, Solver, Stopwatch,
-    World, Wrench,
+    AdvanceError, AdvanceReport, Archive, ArchiveError, Friction, Guides, SETTLED_FRACTION, Solver, Stopwatch, World,
 };
 use glam::{Vec3, Vec4};
-use rayon::prelude::*;
 
-use crate::cpu::bodies::{BodyStep, Load};
-use crate::cpu::candidates::{Candidates, PairFriction};
-use crate::cpu::guides::{self, Columns, Extremes};
-use crate::cpu::halo::Imports;
-use crate::cpu::images;
-use crate::cpu::near::Near;
-use crate::cpu::nearby::Nearby;
-use crate::cpu::rows;
+use crate::cpu::contacts::Store;
+use crate::cpu::guides::{self, Columns};
 use crate::cpu::rules::Rules;
-use crate::cpu::scene::{Before, Chunks, Contacts, Scene};
+use crate::cpu::scene::Scene;
+use crate::cpu::seen::SeenBodies;
 use crate::cpu::sleep::Sleep;
-use crate::cpu::surface::Surface;
-use crate::cpu::walls::Walls;
-use crate::cpu::{CHUNK, memory};
-use crate::frame::Spare;
-use crate::laws::{depth, mass};
+use crate::frame::{FrameFacts, LastFrame, Sorter};
+use crate::laws::depth;
 use crate::settings::SettingsError;
-use crate::{PbdSettings, Rigid, RigidMotion};
+use crate::{PbdSettings, Rigid};
 
 /// Volume that a piece of a body takes, of its radius cubed [-]: a sphere in a dense packing.
 const PIECE: f64 = 4.0 / 3.0 * std::f64::consts::PI / SETTLED_FRACTION;
@@ -32,113 +23,75 @@ const PIECE: f64 = 4.0 / 3.0 * std::f64::consts::PI / SETTLED_FRACTION;
 /// The solver.
 pub struct PbdSolver {
     pub(crate) settings: PbdSettings,
-    pub(crate) motion: Box<dyn RigidMotion>,
+    motion: Dynamics,
     pub(crate) columns: Columns,
-    pub(crate) nearby: Nearby,
-    /// Guides and bodies that may touch before the next search.
-    pub(crate) candidates: Vec<Candidates>,
-    pub(crate) imports: Imports,
-    pub(crate) near: Vec<Vec<Near>>,
-    pub(crate) contacts: Contacts,
-    /// The candidates of the last search, and the walls of the last step, to remember from.
-    pub(crate) old_candidates: Vec<Candidates>,
-    pub(crate) old_walls: Vec<Walls>,
-    /// Number that each guide has in what is remembered, and the ids of the guides there.
-    pub(crate) old: Vec<u32>,
-    pub(crate) ids: Vec<u32>,
+    pub(crate) store: Store,
     pub(crate) sleep: Sleep,
-    pub(crate) surfaces: Vec<Surface>,
-    pub(crate) bodies: Vec<BodyStep>,
-    pub(crate) loads: Vec<Load>,
-    pub(crate) impulses: Vec<Wrench>,
-    pub(crate) pair_friction: Vec<Friction>,
-    pub(crate) body_friction: Vec<Friction>,
-    /// Reach of each body from its centre [m].
-    pub(crate) extents: Vec<f64>,
-    /// How far each body goes in this step [m], the farthest since the last search [m], and how far they may then.
-    pub(crate) travels: Vec<f32>,
-    pub(crate) body_travel: f32,
-    pub(crate) body_margin: f32,
-    pub(crate) largest: f32,
-    /// The last time step [s], and √(d/g) of the guides [s].
-    pub(crate) last_step: f64,
-    pub(crate) fall_time: f64,
-    /// Whether the frame's first step is yet to come.
-    pub(crate) is_first_step: bool,
-    /// Whether candidates are those of the guides as they are sorted now, and whether they are yet without geometry.
-    pub(crate) has_lists: bool,
-    pub(crate) is_bare: bool,
-    /// Where bodies were at the end of the last frame.
-    pub(crate) poses: Vec<Pose>,
-    /// Whether hardly any guide moves in this frame.
-    pub(crate) is_at_rest: bool,
-    pub(crate) is_settling: bool,
-    /// Layers of guides that the most loaded ones carried at the end of the last frame [-].
-    pub(crate) layers: f32,
-    /// Deepest overlap at the end of the last frame, of a radius [-].
-    pub(crate) last_overlap: f32,
+    pub(crate) bodies: SeenBodies,
+    /// Friction of each two materials, a row per material.
+    pub(crate) friction: Vec<Friction>,
+    pub(crate) frame: FrameFacts,
+    pub(crate) last: LastFrame,
+    pub(crate) sorter: Sorter,
     pub(crate) clock: Stopwatch,
-    pub(crate) spare: Spare,
+}
+
+/// One step of a frame.
+#[derive(Clone, Copy)]
+pub(crate) struct Step {
+    /// Its length [s].
+    pub length: f64,
+    rules: Rules,
+    /// Steps before and after it in the frame [-].
+    before: u32,
+    left: u32,
+    /// Passes over contacts, and of the stabilization [-].
+    passes: u32,
+    stabilization: u32,
 }
 
 impl PbdSolver {
     /// A solver for any world, whose bodies `motion` moves.
-    pub fn new(settings: PbdSettings, motion: Box<dyn RigidMotion>) -> Result<Self, SettingsError> {
+    pub fn new(settings: PbdSettings, motion: Dynamics) -> Result<Self, SettingsError> {
         settings.check()?;
         Ok(Self {
             settings,
             motion,
             columns: Columns::default(),
-            nearby: Nearby::default(),
-            candidates: Vec::new(),
-            imports: Imports::default(),
-            near: Vec::new(),
-            contacts: Contacts::default(),
-            old_candidates: Vec::new(),
-            old_walls: Vec::new(),
-            old: Vec::new(),
-            ids: Vec::new(),
+            store: Store::default(),
             sleep: Sleep::default(),
-            surfaces: Vec::new(),
-            bodies: Vec::new(),
-            loads: Vec::new(),
-            impulses: Vec::new(),
-            pair_friction: Vec::new(),
-            body_friction: Vec::new(),
-            extents: Vec::new(),
-            travels: Vec::new(),
-            body_travel: f32::INFINITY,
-            body_margin: 0.0,
-            largest: 0.0,
-            last_step: 0.0,
-            fall_time: f64::INFINITY,
-            is_first_step: true,
-            has_lists: false,
-            is_bare: false,
-            poses: Vec::new(),
-            is_at_rest: false,
-            is_settling: false,
-            layers: 0.0,
-            last_overlap: 0.0,
+            bodies: SeenBodies::default(),
+            friction: Vec::new(),
+            frame: FrameFacts::default(),
+            last: LastFrame::default(),
+            sorter: Sorter::default(),
             clock: Stopwatch::default(),
-            spare: Spare::default(),
         })
     }
 
-    /// How far each guide went in the last frame [m], in the world's order.
+    /// Displacement of each guide over the last frame [m], in the world's order.
     pub fn frame_displacement(&self) -> &[Vec3] {
-        &self.columns.total
+        self.store.displacement()
     }
 
-    /// All steps of a frame of `duration` [s]. Gives their number.
+    /// All steps of a frame of `duration` [s]. Returns their number.
     fn steps(&mut self, world: &mut World, duration: f64) -> Result<u32, AdvanceError> {
         let (start, steps) = (world.time, self.plan(world, duration)?);
-        let step = duration / f64::from(steps);
-        self.rub(world, step);
-        self.scale_impulses(step);
+        let length = duration / f64::from(steps);
+        self.rub(world, length);
+        self.scale_impulses(length);
+        let recovery = depth::recovery((length / self.frame.fall_time) as f32, self.last.layers);
         for k in 0..steps {
             world.time = start + duration * f64::from(k) / f64::from(steps);
-            self.step(world, step, steps - 1 - k)?;
+            let step = Step {
+                length,
+                rules: Rules::new(&self.settings, recovery),
+                before: k,
+                left: steps - 1 - k,
+                passes: self.settings.iterations.saturating_mul(self.diligence()),
+                stabilization: self.settings.stabilisation.saturating_mul(self.diligence()),
+            };
+            self.step(world, step)?;
         }
         world.time = start + duration;
         Ok(steps)
@@ -146,172 +99,153 @@ impl PbdSolver {
 
     /// Converts remembered impulses to steps of `step` [s]: in terms of positions, they go with its square.
     fn scale_impulses(&mut self, step: f64) {
-        if self.last_step > 0.0 && self.last_step != step && self.settings.remembers() {
-            let factor = (step / self.last_step).powi(2) as f32;
-            self.candidates
-                .par_iter_mut()
-                .for_each(|chunk| chunk.scale_impulses(factor));
-            let walls = self.contacts.walls.iter_mut().flat_map(|walls| &mut walls.all);
-            walls.for_each(|wall| wall.impulse *= factor);
+        if self.last.step > 0.0 && self.last.step != step && self.settings.remembers() {
+            self.store.scale_impulses((step / self.last.step).powi(2) as f32);
         }
-        self.last_step = step;
+        self.last.step = step;
     }
 
-    /// One step of `step` [s], after which the frame has `left` more.
-    fn step(&mut self, world: &mut World, step: f64, left: u32) -> Result<(), AdvanceError> {
-        let rules = Rules::new(
-            &self.settings,
-            depth::recovery((step / self.fall_time) as f32, self.layers),
-        );
-        self.clock.enter("predict");
-        let found = self.predict(world, step)?;
-        self.clock.enter("search");
-        self.search_if_needed(world, found, step, left)?;
-        self.clock.enter("contacts");
-        self.contact(world, rules);
-        self.clock.enter("stabilise");
-        self.stabilise(world, rules);
-        self.clock.enter("solve");
-        let passes = self.settings.iterations.saturating_mul(self.diligence());
-        for pass in 1..=passes {
-            self.solve(world, rules, pass == passes);
+    /// One step: the stages of Algorithm 1 of [Sommer22], with sleep, mass splitting and a warm start besides.
+    fn step(&mut self, world: &mut World, step: Step) -> Result<(), AdvanceError> {
+        self.place_bodies(world, step);
+        self.predict(world, step)?;
+        let searched = self.search(world, step)?;
+        if step.before == 0 {
+            self.fall_asleep(world, step, searched);
         }
-        self.clock.enter("finish");
-        self.finish(world, step);
-        self.clock.enter("bodies");
+        self.find_contacts(world, step);
+        self.weigh(world, step);
+        for pass in 0..step.stabilization.max(1) {
+            self.stabilize(world, step, pass);
+        }
+        self.shift_gaps(world, step);
+        for pass in 1..=step.passes {
+            self.solve(world, step, pass == step.passes);
+        }
+        self.find_velocities(world, step);
+        self.move_guides(world);
+        self.remember();
         self.move_bodies(world, step)
     }
 
-    /// Velocities and free ways of guides, poses of bodies at the end of the step.
-    fn predict(&mut self, world: &mut World, step: f64) -> Result<Extremes, AdvanceError> {
-        let pieces = (self.settings.rigid == Rigid::ShapeMatching).then(|| f64::from(self.largest).powi(3) * PIECE);
-        images::place(&mut self.bodies, world, step, pieces);
-        let found = guides::predict(
+    /// Places bodies at the start and the end of the step [m]: scripted ones as prescribed, dynamic ones as without guides.
+    fn place_bodies(&mut self, world: &World, step: Step) {
+        self.clock.enter("predict");
+        let in_pieces = self.settings.rigid == Rigid::ShapeMatching;
+        let pieces = in_pieces.then(|| f64::from(self.frame.largest).powi(3) * PIECE);
+        self.bodies.place(world, step.length, pieces);
+    }
+
+    /// Predicts velocities v + Δt g [m/s] and displacements Δt v [m] of guides that are awake.
+    fn predict(&mut self, world: &mut World, step: Step) -> Result<(), AdvanceError> {
+        let is_finite = guides::predict(
             &mut world.guides.velocity,
             &mut self.columns,
             &self.sleep.asleep,
             world.gravity.as_vec3(),
-            step as f32,
+            step.length as f32,
         );
-        match found.is_finite {
-            true => Ok(found),
+        match is_finite {
+            true => Ok(()),
             false => Err(self.not_finite(world)),
         }
     }
 
-    /// Finds contacts, weighs guides by their number, and starts from the impulses of the last step.
-    fn contact(&mut self, world: &World, rules: Rules) {
-        std::mem::swap(&mut self.contacts.walls, &mut self.old_walls);
-        self.contacts.resize(world.guides.len().div_ceil(CHUNK));
-        let (scene, parts) = self.split(world, rules);
-        scene.contact(parts.columns, parts.contacts, parts.chunks, parts.near, parts.before);
-        if self.bodies.iter().any(|b| b.is_dynamic) {
-            self.sum_loads();
-        }
-        for (number, old) in (0..).zip(&mut self.old) {
-            *old = number;
+    /// Finds neighbors of predicted positions, guides and bodies, where those of the last search do not hold. Returns whether all guides were
+    /// searched for.
+    fn search(&mut self, world: &World, step: Step) -> Result<bool, AdvanceError> {
+        let (scene, columns, store, clock) = self.split(world, step);
+        store.update(&scene, &columns.free, step.left, clock)
+    }
+
+    /// Finds the contacts of the step, planes with a gap [m] at its start and at its end.
+    fn find_contacts(&mut self, world: &World, step: Step) {
+        self.clock.enter("contacts");
+        let (scene, columns, store, _) = self.split(world, step);
+        store.contacts(&scene, &columns.free);
+    }
+
+    /// Shares the inverse mass of each guide [1/kg] among its contacts ([Sommer22] section 3.3, or split by mass), and starts from the
+    /// impulses of the last step [kg m].
+    fn weigh(&mut self, world: &World, step: Step) {
+        let (scene, columns, store, _) = self.split(world, step);
+        scene.weigh(columns, store);
+        if self.bodies.has_dynamic() {
+            self.push_bodies();
         }
     }
 
-    /// Gives contacts their stiffness, and moves guides out of inherited overlaps without giving them speed.
-    fn stabilise(&mut self, world: &World, rules: Rules) {
-        let passes = self.settings.stabilisation.saturating_mul(self.diligence());
-        for pass in 0..passes.max(1) {
-            let (scene, parts) = self.split(world, rules);
-            scene.push(parts.columns, parts.contacts, parts.chunks, pass == 0);
-        }
-        if passes == 0 {
+    /// One pass of the stabilization: moves guides out of inherited overlaps [m], [Sommer22] eq. (2) at the start of the step, without giving
+    /// them speed. The first pass gives contacts their stiffness [kg].
+    fn stabilize(&mut self, world: &World, step: Step, pass: u32) {
+        self.clock.enter("stabilise");
+        let (scene, columns, store, _) = self.split(world, step);
+        scene.push(columns, store, pass == 0);
+    }
+
+    /// Corrects gaps [m] by what the stabilization moved guides, where impulses undo inherited overlaps too.
+    fn shift_gaps(&mut self, world: &World, step: Step) {
+        if step.stabilization == 0 {
             self.columns.pushed.fill(Vec4::ZERO);
-        } else if rules.left == 0.0 {
-            let (scene, parts) = self.split(world, rules);
-            scene.shift_gaps(parts.columns, parts.contacts, parts.chunks);
+        } else if step.rules.left == 0.0 {
+            let (scene, columns, store, _) = self.split(world, step);
+            scene.shift_gaps(columns, store);
         }
     }
 
-    /// One pass over all contacts, which moves guides and bodies.
-    fn solve(&mut self, world: &World, rules: Rules, is_last: bool) {
-        let loads = is_last || self.bodies.iter().any(|b| b.is_dynamic);
-        let (scene, parts) = self.split(world, rules);
-        scene.solve(parts.columns, parts.contacts, parts.chunks, loads);
+    /// One pass over all contacts: impulses [kg m] of contact, [Sommer22] eq. (2), and friction, eq. (4) or Coulomb's law, all at once.
+    fn solve(&mut self, world: &World, step: Step, is_last: bool) {
+        self.clock.enter("solve");
+        let loads = is_last || self.bodies.has_dynamic();
+        let (scene, columns, store, _) = self.split(world, step);
+        scene.solve(columns, store, loads);
         if loads {
-            self.sum_loads();
+            self.push_bodies();
         }
     }
 
-    /// Sums the loads of all chunks, in their order, and moves the dynamic bodies by them.
-    fn sum_loads(&mut self) {
-        self.loads.clear();
-        self.loads.resize(self.bodies.len(), Load::default());
-        for chunk in &self.contacts.loads {
-            for (sum, load) in self.loads.iter_mut().zip(chunk) {
-                sum.add(load);
-            }
-        }
-        let own = self.extents.len();
-        images::gather(&mut self.loads, &self.bodies, own);
-        for (body, load) in self.bodies[..own].iter_mut().zip(&self.loads) {
-            body.share(mass::shared_by(load.contacts as f32, self.settings.calm_relaxation()));
-            body.give(load);
-        }
-        images::follow(&mut self.bodies, own);
+    /// Moves dynamic bodies by the impulses of guides on them.
+    fn push_bodies(&mut self) {
+        self.bodies.give(self.store.loads(), self.settings.calm_relaxation());
     }
 
-    /// Moves guides, and leaves impulses for the next step.
-    fn finish(&mut self, world: &mut World, step: f64) {
-        let ways = [self.settings.velocity_clamp, self.still_way(world, step)];
+    /// Turns displacements [m] into velocities Δx/Δt [m/s]. Those of the stabilization give no velocity; guides at rest that hardly move stay,
+    /// after [Macklin14].
+    fn find_velocities(&mut self, world: &mut World, step: Step) {
+        self.clock.enter("finish");
+        let ways = [self.settings.velocity_clamp, self.still_way(world, step.length)];
         let Guides { velocity, radius, .. } = &mut world.guides;
-        guides::finish(velocity, radius, &mut self.columns, ways, step as f32);
+        guides::finish(velocity, radius, &mut self.columns, ways, step.length as f32);
+    }
+
+    /// Moves guides by their displacements [m].
+    fn move_guides(&mut self, world: &mut World) {
+        self.store.advance(&mut world.guides, &self.columns.moved);
+    }
+
+    /// Leaves impulses [kg m] for the warm start of the next step.
+    fn remember(&mut self) {
         if self.settings.remembers() {
-            let chunks = self.candidates.par_iter_mut().zip(self.contacts.rows.par_iter());
-            chunks.for_each(|(candidates, rows)| rows::keep(rows, candidates));
+            self.store.remember();
         }
     }
 
-    /// What passes over guides see, and what they change.
-    pub(crate) fn split<'a>(&'a mut self, world: &'a World, rules: Rules) -> (Scene<'a>, Parts<'a>) {
-        let materials = world.materials.all.len();
-        let scene = Scene {
-            guides: &world.guides,
-            origin: world.origin,
-            bodies: &self.bodies,
-            travels: &self.travels,
-            surfaces: &self.surfaces,
-            friction: &self.body_friction,
-            pair_friction: PairFriction {
-                of: &world.guides.material,
-                table: &self.pair_friction,
-                materials,
-            },
-            materials,
-            splitting: self.settings.splitting,
-            keeps_momentum: self.settings.keeps_momentum(),
-            rules,
-            asleep: &self.sleep.asleep,
-        };
-        let parts = Parts {
-            columns: &mut self.columns,
-            contacts: &mut self.contacts,
-            chunks: Chunks {
-                candidates: &self.candidates,
-                imports: &self.imports,
-            },
-            near: &mut self.near,
-            before: Before {
-                walls: &self.old_walls,
-                old: &self.old,
-            },
-        };
-        (scene, parts)
+    /// Moves bodies: as prescribed, or by gravity and the impulses of guides [N s].
+    fn move_bodies(&mut self, world: &mut World, step: Step) -> Result<(), AdvanceError> {
+        self.clock.enter("bodies");
+        self.motion.step(world, self.bodies.impulses(step.length), step.length)
     }
-}
 
-/// What passes over guides change or read.
-pub(crate) struct Parts<'a> {
-    pub columns: &'a mut Columns,
-    contacts: &'a mut Contacts,
-    chunks: Chunks<'a>,
-    pub near: &'a mut [Vec<Near>],
-    before: Before<'a>,
+    /// Splits the solver into what passes over guides see, and what they change.
+    fn split<'a>(
+        &'a mut self,
+        world: &'a World,
+        step: Step,
+    ) -> (Scene<'a>, &'a mut Columns, &'a mut Store, &'a mut Stopwatch) {
+        let asleep = &self.sleep.asleep;
+        let scene = Scene::new(world, &self.settings, step.rules, &self.bodies, &self.friction, asleep);
+        (scene, &mut self.columns, &mut self.store, &mut self.clock)
+    }
 }
 
 impl Solver for PbdSolver {
@@ -324,42 +258,30 @@ impl Solver for PbdSolver {
             return Ok(report);
         }
         self.begin_frame(world, duration)?;
-        match self.steps(world, duration) {
-            Ok(steps) => self.end_frame(world, duration, steps),
-            Err(error) => {
-                self.columns.leave(&mut world.guides);
-                Err(error)
-            }
-        }
+        let steps = self.steps(world, duration)?;
+        self.end_frame(world, duration, steps)
     }
 
     fn save(&self, archive: &mut Archive) {
-        archive.put("pbd.ids", &self.ids);
-        archive.put("pbd.last_step", &[self.last_step]);
-        archive.put("pbd.last_overlap", &[self.last_overlap]);
-        archive.put("pbd.layers", &[self.layers]);
+        archive.put("pbd.last_step", &[self.last.step]);
+        archive.put("pbd.last_overlap", &[self.last.overlap]);
+        archive.put("pbd.layers", &[self.last.layers]);
         self.sleep.save(archive);
-        memory::save_pairs(&self.candidates, archive);
-        memory::save_ways(&self.columns, archive);
-        memory::save_walls(&self.contacts.walls, archive);
+        self.store.save(archive);
         self.motion.save(archive);
     }
 
     fn load(&mut self, world: &World, archive: &Archive) -> Result<(), ArchiveError> {
-        let ids: Vec<u32> = archive.get_ids("pbd.ids", world.next_id)?;
         let is_fit = |number: f64| (0.0..1e9).contains(&number);
-        let last_step = archive.get_one_fit("pbd.last_step", |step| is_fit(*step))?;
-        self.last_overlap = archive.get_one_fit("pbd.last_overlap", |overlap: &f32| overlap.is_finite())?;
-        self.layers = archive.get_one_fit("pbd.layers", |layers: &f32| is_fit(f64::from(*layers)))?;
-        let sleep = Sleep::load(ids.len(), archive)?;
-        let candidates = memory::load_pairs(ids.len(), archive)?;
-        let bodies = world.bodies.len() * world.places_of_bodies();
-        let walls = memory::load_walls(ids.len(), bodies, archive)?;
-        memory::load_ways(ids.len(), &mut self.columns, archive)?;
+        let store = Store::load(world, archive)?;
+        let sleep = Sleep::load(store.len(), archive)?;
+        let last = LastFrame {
+            step: archive.get_one_fit("pbd.last_step", |step| is_fit(*step))?,
+            layers: archive.get_one_fit("pbd.layers", |layers: &f32| is_fit(f64::from(*layers)))?,
+            overlap: archive.get_one_fit("pbd.last_overlap", |overlap: &f32| overlap.is_finite())?,
+        };
         self.motion.load(world, archive)?;
-        self.is_bare = true;
-        (self.ids, self.last_step, self.sleep) = (ids, last_step, sleep);
-        (self.candidates, self.contacts.walls) = (candidates, walls);
+        (self.store, self.sleep, self.last) = (store, sleep, last);
         Ok(())
     }
 }

@@ -22,7 +22,7 @@ fn a_warm_frame_allocates_its_report_and_its_steps_nothing() {
         0.025,
         0.15,
     );
-    let mut solver = solver(PbdSettings::default());
+    let mut solver = solver(&world, PbdSettings::default());
     pool.install(|| {
         // Warm, and not yet asleep.
         run(&mut solver, &mut world, 100);

@@ -11,7 +11,7 @@ use support::*;
 fn a_free_guide_falls_as_symplectic_steps_do() {
     let mut world = world(down(), friction(0.3));
     world.add_guide(DVec3::new(0.1, 0.2, 10.0), DVec3::X, 0.02, 0.05, 0);
-    let mut solver = solver(PbdSettings::default());
+    let mut solver = solver(&world, PbdSettings::default());
     run(&mut solver, &mut world, 30);
     let place = world.place(0);
     // z(t) = z0 - g t (t + dt) / 2 with steps dt; the frame's 8 steps are no more by the CFL condition of 4.9 m/s.
@@ -28,7 +28,7 @@ fn two_guides_meet_head_on_and_keep_their_momentum() {
     world.add_guide(DVec3::new(-0.05, 0.0, 0.0), DVec3::X, 0.02, 0.05, 0);
     world.add_guide(DVec3::new(0.05, 0.0, 0.0), DVec3::X * -0.5, 0.03, 0.15, 0);
     let before = momentum(&world);
-    let mut solver = solver(PbdSettings::default());
+    let mut solver = solver(&world, PbdSettings::default());
     run(&mut solver, &mut world, 30);
     assert!(
         (momentum(&world) - before).length() < 1e-8,
@@ -64,7 +64,7 @@ fn drift(settings: PbdSettings) -> (f64, f64) {
         .map(|(v, m)| f64::from(v.length() * m))
         .sum();
     let (p, l) = (momentum(&world), angular_momentum(&world));
-    let mut solver = solver(settings);
+    let mut solver = solver(&world, settings);
     run(&mut solver, &mut world, 10);
     (
         (momentum(&world) - p).length() / scale,
@@ -106,7 +106,7 @@ fn slide(degrees: f64, frames: u32) -> f64 {
     plane.friction = world.materials.all[0].friction;
     world.bodies.push(plane);
     world.add_guide(normal * 0.02, DVec3::ZERO, 0.02, 0.05, 0);
-    let mut solver = solver(PbdSettings::default());
+    let mut solver = solver(&world, PbdSettings::default());
     run(&mut solver, &mut world, frames);
     let downhill = DVec3::new(angle.cos(), 0.0, -angle.sin());
     assert!((world.place(0).dot(normal) - 0.02).abs() < 1e-4, "{}", world.place(0));
@@ -139,10 +139,13 @@ fn a_column_of_twenty_stays() {
         );
     }
     // Asleep it would stay, come what may.
-    let mut solver = solver(PbdSettings {
-        sleeping: false,
-        ..PbdSettings::default()
-    });
+    let mut solver = solver(
+        &world,
+        PbdSettings {
+            sleeping: false,
+            ..PbdSettings::default()
+        },
+    );
     run(&mut solver, &mut world, 240);
     let before = places(&world);
     run(&mut solver, &mut world, 60);
@@ -169,7 +172,7 @@ fn speed_on_a_slope(settings: PbdSettings) -> f32 {
     world.periodic = [Some([0.0, 0.48]), Some([0.0, 0.48]), None];
     world.bodies.push(floor(0.35));
     fill(&mut world, DVec3::ZERO, DVec3::new(0.48, 0.48, 0.2), 0.02, 0.0);
-    let mut solver = solver(settings);
+    let mut solver = solver(&world, settings);
     run(&mut solver, &mut world, 60);
     let report = solver.advance(&mut world, FRAME).unwrap();
     assert!(report.max_overlap < 0.5, "{report:?}");
@@ -210,11 +213,14 @@ fn masses_that_fall_with_height_stiffen_a_column() {
                 0,
             );
         }
-        let mut solver = solver(PbdSettings {
-            splitting: Splitting::Mass,
-            mass_scaling,
-            ..PbdSettings::paper()
-        });
+        let mut solver = solver(
+            &world,
+            PbdSettings {
+                splitting: Splitting::Mass,
+                mass_scaling,
+                ..PbdSettings::paper()
+            },
+        );
         run(&mut solver, &mut world, 60);
         places(&world)[19].z
     };

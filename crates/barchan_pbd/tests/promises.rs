@@ -35,7 +35,7 @@ fn one_two_and_three_threads_give_the_same_bits() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let mut world = heap();
-            let mut solver = solver(PbdSettings::default());
+            let mut solver = solver(&world, PbdSettings::default());
             run(&mut solver, &mut world, 25);
             bits(&world)
         })
@@ -48,7 +48,7 @@ fn one_two_and_three_threads_give_the_same_bits() {
 #[test]
 fn a_resumed_run_gives_the_same_bits() {
     let mut straight = heap();
-    let mut first = solver(PbdSettings::default());
+    let mut first = solver(&straight, PbdSettings::default());
     run(&mut first, &mut straight, 13);
     let mut archive = Archive::default();
     straight.save(&mut archive);
@@ -56,7 +56,7 @@ fn a_resumed_run_gives_the_same_bits() {
 
     let mut resumed = heap();
     resumed.load(&archive).unwrap();
-    let mut second = solver(PbdSettings::default());
+    let mut second = solver(&resumed, PbdSettings::default());
     second.load(&resumed, &archive).unwrap();
     // Guides come and go between frames, in both runs.
     for (world, solver) in [(&mut straight, &mut first), (&mut resumed, &mut second)] {
@@ -72,7 +72,7 @@ fn a_resumed_run_gives_the_same_bits() {
 fn settled(mut world: World) -> (f64, f64) {
     let up = -world.gravity.normalize();
     let origin = world.bodies[0].pose.position;
-    let mut solver = solver(PbdSettings::default());
+    let mut solver = solver(&world, PbdSettings::default());
     run(&mut solver, &mut world, 180);
     let guides = &world.guides;
     let mass: f64 = guides.mass.iter().map(|m| f64::from(*m)).sum();
@@ -129,7 +129,7 @@ fn slow_motion_far_from_the_origin_is_not_lost() {
     let way = |x: f64| {
         let mut world = world(DVec3::ZERO, friction(0.3));
         world.add_guide(DVec3::new(x, 0.0, 0.0), DVec3::X * 1e-4, 0.02, 0.05, 0);
-        let mut solver = solver(PbdSettings::default());
+        let mut solver = solver(&world, PbdSettings::default());
         run(&mut solver, &mut world, 60);
         world.place(0).x - x
     };
@@ -140,7 +140,7 @@ fn slow_motion_far_from_the_origin_is_not_lost() {
 #[test]
 fn the_displacement_over_a_frame_is_where_guides_are_less_where_they_were() {
     let mut world = heap();
-    let mut solver = solver(PbdSettings::default());
+    let mut solver = solver(&world, PbdSettings::default());
     run(&mut solver, &mut world, 5);
     let before = places(&world);
     run(&mut solver, &mut world, 1);
@@ -162,7 +162,7 @@ fn a_flow_through_a_periodic_box_keeps_guides_apart_and_inside() {
         0.02,
         0.05,
     );
-    let mut solver = solver(PbdSettings::default());
+    let mut solver = solver(&world, PbdSettings::default());
     run(&mut solver, &mut world, 60);
     let report = solver.advance(&mut world, FRAME).unwrap();
     assert!(report.max_overlap < 0.1, "{report:?}");

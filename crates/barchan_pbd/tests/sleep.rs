@@ -21,11 +21,14 @@ fn settled() -> World {
     world
 }
 
-fn asleep(sleeping: bool) -> PbdSolver {
-    solver(PbdSettings {
-        sleeping,
-        ..PbdSettings::default()
-    })
+fn asleep(world: &World, sleeping: bool) -> PbdSolver {
+    solver(
+        world,
+        PbdSettings {
+            sleeping,
+            ..PbdSettings::default()
+        },
+    )
 }
 
 /// Steps until a frame takes none, for at most `frames`.
@@ -36,7 +39,7 @@ fn fall_asleep(solver: &mut PbdSolver, world: &mut World, frames: u32) -> bool {
 #[test]
 fn sand_at_rest_falls_asleep_and_its_floor_goes_on_to_carry_it() {
     let mut world = settled();
-    let mut solver = asleep(true);
+    let mut solver = asleep(&world, true);
     assert!(fall_asleep(&mut solver, &mut world, 900));
     let before = places(&world);
     run(&mut solver, &mut world, 60);
@@ -49,13 +52,13 @@ fn sand_at_rest_falls_asleep_and_its_floor_goes_on_to_carry_it() {
 #[test]
 fn without_sleeping_every_frame_takes_steps() {
     let mut world = settled();
-    assert!(!fall_asleep(&mut asleep(false), &mut world, 600));
+    assert!(!fall_asleep(&mut asleep(&world, false), &mut world, 600));
 }
 
 #[test]
 fn sand_that_never_sleeps_stays_where_it_came_to_rest() {
     let mut world = settled();
-    let mut solver = asleep(false);
+    let mut solver = asleep(&world, false);
     run(&mut solver, &mut world, 600);
     let before = places(&world);
     run(&mut solver, &mut world, 60);
@@ -66,7 +69,7 @@ fn sand_that_never_sleeps_stays_where_it_came_to_rest() {
 #[test]
 fn a_guide_that_falls_on_sleeping_sand_wakes_it() {
     let mut world = settled();
-    let mut solver = asleep(true);
+    let mut solver = asleep(&world, true);
     assert!(fall_asleep(&mut solver, &mut world, 900));
     let before = places(&world);
     world.add_guide(DVec3::new(0.0, 0.0, 0.6), DVec3::new(0.0, 0.0, -3.0), 0.03, 0.5, 0);
@@ -83,7 +86,7 @@ fn a_guide_that_falls_on_sleeping_sand_wakes_it() {
 #[test]
 fn sand_whose_support_is_taken_away_wakes() {
     let mut world = settled();
-    let mut solver = asleep(true);
+    let mut solver = asleep(&world, true);
     assert!(fall_asleep(&mut solver, &mut world, 900));
     let keep: Vec<bool> = (0..world.guides.len()).map(|i| world.place(i).z > 0.08).collect();
     let top = places(&world).iter().map(|p| p.z).fold(0.0, f64::max);
@@ -96,7 +99,7 @@ fn sand_whose_support_is_taken_away_wakes() {
 #[test]
 fn sand_is_drained_from_above_to_the_last_guide() {
     let mut world = settled();
-    let mut solver = asleep(true);
+    let mut solver = asleep(&world, true);
     assert!(fall_asleep(&mut solver, &mut world, 900));
     assert!(world.guides.len() > 300, "{}", world.guides.len());
     for k in (0..=15).rev() {
@@ -120,12 +123,12 @@ fn sand_sleeps_and_wakes_to_the_same_bits_for_any_number_of_threads_and_after_a_
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let mut world = settled();
-            let mut solver = asleep(true);
+            let mut solver = asleep(&world, true);
             assert!(fall_asleep(&mut solver, &mut world, 900));
             if resume {
                 let mut archive = Archive::default();
                 solver.save(&mut archive);
-                solver = asleep(true);
+                solver = asleep(&world, true);
                 solver.load(&world, &archive).unwrap();
             }
             run(&mut solver, &mut world, 5);
@@ -151,7 +154,7 @@ fn sand_under_a_body_that_may_move_stays_awake() {
     let mut plate = body("plate", std::sync::Arc::new(plate), Motion::Dynamic, 0.3);
     plate.pose.position.z = 0.4;
     world.bodies.push(plate);
-    let mut solver = asleep(true);
+    let mut solver = asleep(&world, true);
     run(&mut solver, &mut world, 600);
     let report = solver.advance(&mut world, FRAME).unwrap();
     assert!(report.steps > 0);

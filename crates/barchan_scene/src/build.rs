@@ -14,6 +14,7 @@ use barchan_geometry::sample::surface::SurfaceError;
 use barchan_geometry::sample::{
     Packing, Particles, Radii, SampleError, VolumeSettings, estimate_volume, fill_clumps, reached, sample_periodic,
 };
+use barchan_geometry::sdf_grid::SdfGridError;
 use barchan_geometry::shapes::{Cuboid, Intersect, Transformed};
 use barchan_geometry::text::short;
 use barchan_geometry::{Aabb, Shape};
@@ -63,6 +64,16 @@ pub enum SceneError {
         body: String,
         /// What is wrong.
         source: SurfaceError,
+    },
+    /// A body has no distance field.
+    #[error("{place}: body `{body}`: {source}")]
+    Field {
+        /// Where the scene says so.
+        place: String,
+        /// The body.
+        body: String,
+        /// What is wrong.
+        source: SdfGridError,
     },
     /// Guides too light or too heavy for an exact ledger.
     #[error(
@@ -121,6 +132,7 @@ impl SceneError {
             | Self::Volume { place, .. }
             | Self::Surface { place, .. }
             | Self::Cover { place, .. }
+            | Self::Field { place, .. }
             | Self::Weight { place, .. }
             | Self::TooMany { place, .. } => place,
         }

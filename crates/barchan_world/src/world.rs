@@ -62,6 +62,8 @@ pub struct World {
     pub seed: u64,
     /// Random numbers used so far.
     pub draws: u64,
+    /// Warnings of what was replaced when it was built; no part of the state.
+    pub warnings: Vec<String>,
 }
 
 impl World {
@@ -84,6 +86,7 @@ impl World {
             fixed_fills: Vec::new(),
             seed,
             draws: 0,
+            warnings: Vec::new(),
         }
     }
 

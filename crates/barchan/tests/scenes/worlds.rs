@@ -215,9 +215,20 @@ fn a_ground_without_an_end_is_asked_itself_and_drawn_where_the_scene_is() {
     };
     assert_eq!(shape.distance(DVec3::new(1e6, 0.0, 3.0)), 7.0);
     assert_eq!(ground.mass(), 0.0);
+    assert!(world.warnings.is_empty(), "{:?}", world.warnings);
     let bounds = ground.surface.bounds();
     assert!((bounds.max.z + 4.0).abs() < 1e-6 && bounds.min.z < -4.5);
     assert!(bounds.min.x < -1.0 && bounds.max.x > 1.0 && bounds.size().max_element() < 100.0);
+}
+
+#[test]
+fn a_body_whose_field_would_not_fit_is_asked_itself_with_a_warning() {
+    let world = world(&body("shape = { box = { size = [3e4, 3e4, 3e4] }, at = [0, 0, -2e4] }"));
+    assert!(matches!(world.bodies[0].boundary, Boundary::Exact(_)));
+    let [warning] = &world.warnings[..] else {
+        panic!("{:?}", world.warnings)
+    };
+    assert!(warning.contains("body `a`: a distance grid with voxels of"), "{warning}");
 }
 
 #[test]

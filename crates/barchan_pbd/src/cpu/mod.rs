@@ -1,18 +1,14 @@
 //! Loops over columns: contiguous chunks of guides for the threads, every sum in a fixed order.
 
-pub(crate) mod blocks;
 pub(crate) mod bodies;
-pub(crate) mod candidates;
+pub(crate) mod contacts;
 pub(crate) mod guides;
-pub(crate) mod halo;
 pub(crate) mod images;
-pub(crate) mod memory;
-pub(crate) mod near;
-pub(crate) mod nearby;
 pub(crate) mod row;
 pub(crate) mod rows;
 pub(crate) mod rules;
 pub(crate) mod scene;
+pub(crate) mod seen;
 pub(crate) mod simd;
 pub(crate) mod sleep;
 pub(crate) mod surface;

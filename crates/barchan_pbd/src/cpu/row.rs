@@ -3,7 +3,7 @@
 
 use glam::Vec4;
 
-use super::candidates::Candidates;
+use super::contacts::candidates::Candidates;
 use super::rows::Ways;
 use super::rules::Rules;
 use super::simd::{LANES, Lane, Vectors, block, block_mut};

@@ -4,8 +4,8 @@
 
 use glam::Vec4;
 
-use super::candidates::{Candidates, PairFriction};
-use super::halo::Halo;
+use super::contacts::candidates::{Candidates, PairFriction};
+use super::contacts::halo::Halo;
 use super::row::{Extra, Row};
 use super::rules::{Rules, SLACK};
 use super::simd::{LANES, Lane, NARROWEST, Vectors, block, block_mut, vectorised};

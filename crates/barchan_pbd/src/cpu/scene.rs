@@ -1,21 +1,23 @@
 //! Passes over chunks of guides: contacts with guides and bodies are placed, weighed and solved, and the sums move the guides.
 
-use barchan_world::{Friction, Guides};
+use barchan_world::{Friction, Guides, World};
 use glam::{DVec3, Vec3, Vec4};
 use rayon::prelude::*;
 
 use super::CHUNK;
-use super::bodies::{BodyStep, Load};
-use super::candidates::{Candidates, PairFriction};
+use super::bodies::Load;
+use super::contacts::Store;
+use super::contacts::candidates::PairFriction;
+use super::contacts::margins::Margins;
+use super::contacts::memory::Memory;
+use super::contacts::near::Near;
 use super::guides::Columns;
-use super::halo::Imports;
-use super::near::Near;
-use super::rows::{self, Pass, Placing, Rows};
+use super::rows::{self, Pass, Rows};
 use super::rules::{Rules, SLACK};
-use super::surface::Surface;
+use super::seen::SeenBodies;
 use super::walls::{Due, Toucher, Wall, Walls, walls_of};
-use crate::Splitting;
 use crate::laws::mass::Weight;
+use crate::{PbdSettings, Splitting};
 
 /// The contacts of all guides in a step, chunk by chunk.
 #[derive(Debug, Default)]
@@ -39,52 +41,56 @@ impl Contacts {
     }
 }
 
-/// What a pass sees of the rest.
+/// The rest of the world as a pass sees it.
 pub(crate) struct Scene<'a> {
-    pub guides: &'a Guides,
-    pub origin: DVec3,
-    pub bodies: &'a [BodyStep],
-    /// How far each body goes in this step at most [m].
-    pub travels: &'a [f32],
-    pub surfaces: &'a [Surface],
-    /// Friction of each material on each body, a row a body.
-    pub friction: &'a [Friction],
+    pub world: &'a World,
+    pub bodies: &'a SeenBodies,
     pub pair_friction: PairFriction<'a>,
-    pub materials: usize,
-    pub splitting: Splitting,
-    pub keeps_momentum: bool,
+    splitting: Splitting,
+    keeps_momentum: bool,
     pub rules: Rules,
-    /// Who sleeps.
+    /// Guides that sleep.
     pub asleep: &'a [bool],
 }
 
-/// The candidates of all chunks, and who has sums for whom.
+/// Guides before a step: where they are since the search, how far they go in this step if nothing is in the way, and how far they went in
+/// the last [m].
 #[derive(Clone, Copy)]
-pub(crate) struct Chunks<'a> {
-    pub candidates: &'a [Candidates],
-    pub imports: &'a Imports,
+pub(crate) struct Going<'a> {
+    pub margins: &'a Margins,
+    pub free: &'a [Vec4],
+    pub gone: &'a [f32],
 }
 
-/// Where guides are since the search, how far they go in this step if nothing is in the way, and how far they went in the last [m].
-#[derive(Clone, Copy)]
-struct Going<'a> {
-    at: &'a [Vec4],
-    free: &'a [Vec4],
-    gone: &'a [f32],
-}
+impl<'a> Scene<'a> {
+    /// Returns what passes with these `rules` see of `world`, with the friction of each two materials.
+    pub(crate) fn new(
+        world: &'a World,
+        settings: &PbdSettings,
+        rules: Rules,
+        bodies: &'a SeenBodies,
+        friction: &'a [Friction],
+        asleep: &'a [bool],
+    ) -> Self {
+        Self {
+            world,
+            bodies,
+            pair_friction: PairFriction {
+                of: &world.guides.material,
+                table: friction,
+                materials: world.materials.all.len(),
+            },
+            splitting: settings.splitting,
+            keeps_momentum: settings.keeps_momentum(),
+            rules,
+            asleep,
+        }
+    }
 
-/// What was before: the walls of the last step, those of guide `i` under number `old[i]`.
-#[derive(Clone, Copy)]
-pub(crate) struct Before<'a> {
-    pub walls: &'a [Walls],
-    pub old: &'a [u32],
-}
-
-impl Scene<'_> {
-    /// Where guide `i` is, `at` [m] from where it was at the search.
-    pub(crate) fn place(&self, i: usize, at: Vec4) -> DVec3 {
-        let Guides { position, offset, .. } = self.guides;
-        self.origin + position[i].as_dvec3() + offset[i].as_dvec3() + at.truncate().as_dvec3()
+    /// Position of guide `i` [m] when its displacement since the search is `at` [m].
+    pub(crate) fn place(&self, margins: &Margins, i: usize, at: Vec4) -> DVec3 {
+        let [position, offset] = margins.base[i];
+        self.world.origin + position.as_dvec3() + offset.as_dvec3() + at.truncate().as_dvec3()
     }
 
     /// Momentum that guide `i` really gets, of an impulse [-]: 1 unless masses are scaled or corrections averaged. A
@@ -93,50 +99,22 @@ impl Scene<'_> {
         if self.keeps_momentum || self.asleep[i] {
             1.0
         } else {
-            weight.response * self.guides.mass[i]
+            weight.response * self.world.guides.mass[i]
         }
     }
 
-    /// Finds all contacts and makes them planes, weighs guides by their number, and starts from the remembered impulses.
-    pub(crate) fn contact(
-        &self,
-        columns: &mut Columns,
-        contacts: &mut Contacts,
-        chunks: Chunks<'_>,
-        near: &mut [Vec<Near>],
-        before: Before<'_>,
-    ) {
+    /// Weighs guides by the number of their contacts, and starts from the impulses that contacts remember.
+    pub(crate) fn weigh(&self, columns: &mut Columns, store: &mut Store) {
         let Columns {
-            at,
             free,
             moved,
             inverse_mass,
             weight,
             share,
-            gone,
             ..
         } = columns;
-        let asleep = self.asleep;
-        let (at, free, inverse_mass, gone) = (&at[..], &free[..], &inverse_mass[..], &gone[..]);
-        let placing = Placing {
-            at,
-            free,
-            asleep,
-            friction: self.pair_friction,
-            rules: self.rules,
-        };
-        let used = self.guides.len().div_ceil(CHUNK);
-        let found = contacts.rows[..used].par_iter_mut().zip(contacts.walls.par_iter_mut());
-        let candidates = chunks.candidates.par_iter().zip(near.par_iter_mut());
-        found
-            .zip(candidates)
-            .enumerate()
-            // One by one: chunks at bodies take far longer than others.
-            .with_max_len(1)
-            .for_each(|(c, ((rows, walls), (candidates, near)))| {
-                rows::place(rows, c, candidates, placing);
-                self.touch_all(c, Going { at, free, gone }, near, before, walls);
-            });
+        let (asleep, free, inverse_mass) = (self.asleep, &free[..], &inverse_mass[..]);
+        let (imports, contacts) = (&store.imports, &mut store.contacts);
         let (rows, walls) = (&contacts.rows, &contacts.walls);
         let weights = weight.par_chunks_mut(CHUNK).zip(share.par_chunks_mut(CHUNK));
         let columns = moved.par_chunks_mut(CHUNK).zip(weights);
@@ -144,7 +122,7 @@ impl Scene<'_> {
             .zip(contacts.loads.par_iter_mut())
             .enumerate()
             .for_each(|(c, ((moved, (weight, share)), loads))| {
-                chunks.imports.total(c, rows, moved);
+                imports.total(c, rows, moved);
                 for (k, moved) in moved.iter_mut().enumerate() {
                     let i = c * CHUNK + k;
                     if asleep[i] {
@@ -164,7 +142,14 @@ impl Scene<'_> {
     }
 
     /// Finds the contacts of chunk `c` with bodies.
-    fn touch_all(&self, c: usize, going: Going<'_>, near: &mut Vec<Near>, before: Before<'_>, walls: &mut Walls) {
+    pub(crate) fn touch_all(
+        &self,
+        c: usize,
+        going: Going<'_>,
+        near: &mut Vec<Near>,
+        before: &Memory,
+        walls: &mut Walls,
+    ) {
         walls.clear();
         let mut due = std::mem::take(&mut walls.due);
         // As many as there can be before the next search, so that no step has to make room.
@@ -172,16 +157,16 @@ impl Scene<'_> {
         due.reserve(near.capacity());
         self.find_due(going, near, &mut due);
         let mut left = due.iter().peekable();
-        for i in c * CHUNK..self.guides.len().min((c + 1) * CHUNK) {
+        for i in c * CHUNK..self.world.guides.len().min((c + 1) * CHUNK) {
             if self.asleep[i] {
-                let before = walls_of(before.walls, before.old[i]).iter();
+                let before = walls_of(&before.walls, before.old[i]).iter();
                 walls.all.extend(before.map(|wall| wall.asleep(i as u32)));
                 walls.first.push(walls.all.len() as u32);
                 continue;
             }
             while let Some(due) = left.next_if(|due| near[due.near as usize].guide as usize == i) {
                 let walls_before = if self.rules.remembers {
-                    walls_of(before.walls, before.old[i])
+                    walls_of(&before.walls, before.old[i])
                 } else {
                     &[]
                 };
@@ -201,15 +186,15 @@ impl Scene<'_> {
             if self.asleep[i] {
                 continue;
             }
-            near.clear -= going.gone[i] + self.travels[b];
-            let felt = (1.0 + 2.0 * SLACK) * self.guides.radius[i] + going.free[i].length();
+            near.clear -= going.gone[i] + self.bodies.travels[b];
+            let felt = (1.0 + 2.0 * SLACK) * self.world.guides.radius[i] + going.free[i].length();
             if near.clear > felt {
                 continue;
             }
-            let place = self.place(i, going.at[i]);
-            let from = self.bodies[b].local_from(place);
-            let to = self.bodies[b].local_to(place + going.free[i].truncate().as_dvec3());
-            self.surfaces[b].prefetch(to);
+            let place = self.place(going.margins, i, going.margins.at[i]);
+            let from = self.bodies.steps[b].local_from(place);
+            let to = self.bodies.steps[b].local_to(place + going.free[i].truncate().as_dvec3());
+            self.bodies.surfaces[b].prefetch(to);
             due.push(Due { near: number, from, to });
         }
     }
@@ -218,27 +203,28 @@ impl Scene<'_> {
     /// the start of the step [m].
     fn touch(&self, i: usize, b: usize, due: &Due, going: Going<'_>, before: &[Wall], walls: &mut Vec<Wall>) -> f32 {
         let free = going.free[i];
-        let body = &self.bodies[b];
-        let radius = self.guides.radius[i];
+        let body = &self.bodies.steps[b];
+        let Guides { radius, material, .. } = &self.world.guides;
+        let radius = radius[i];
         let toucher = Toucher {
             guide: i as u32,
             radius,
             free: free.truncate(),
-            friction: self.friction[b * self.materials + usize::from(self.guides.material[i])],
+            friction: self.bodies.friction[b * self.pair_friction.materials + usize::from(material[i])],
         };
         let slack = f64::from(2.0 * SLACK * radius);
-        let then = self.surfaces[b].touches(due.from, due.to, f64::from(radius), slack, |touch| {
+        let then = self.bodies.surfaces[b].touches(due.from, due.to, f64::from(radius), slack, |touch| {
             let mut wall = Wall::new(&touch, &toucher, b as u32, body, self.rules);
             wall.remember(before);
             self.add(wall, walls);
         });
         // That is where the guide and the body would be at the end of the step, without each other.
-        then as f32 - free.length() - self.travels[b]
+        then as f32 - free.length() - self.bodies.travels[b]
     }
 
     /// Adds a wall of a guide, unless another place of the same body shows the same face: of two the nearer one counts.
     fn add(&self, wall: Wall, walls: &mut Vec<Wall>) {
-        let of = |wall: &Wall| self.bodies[wall.body as usize].of;
+        let of = |wall: &Wall| self.bodies.steps[wall.body as usize].of;
         let last = walls.iter_mut().rev().take_while(|w| w.guide == wall.guide);
         let twin = match of(&wall) == wall.body {
             true => None,
@@ -251,17 +237,15 @@ impl Scene<'_> {
     }
 
     /// A pass over the contacts between guides, whose sums are left in `rows`.
-    fn run(&self, rows: &mut [Rows], chunks: Chunks<'_>, pass: Pass<'_>) {
-        let used = self.guides.len().div_ceil(CHUNK);
-        let rows = rows[..used]
-            .par_iter_mut()
-            .zip(chunks.candidates.par_iter())
-            .enumerate();
+    fn run(&self, store: &mut Store, pass: Pass<'_>) {
+        let used = self.world.guides.len().div_ceil(CHUNK);
+        let rows = store.contacts.rows[..used].par_iter_mut();
+        let rows = rows.zip(store.candidates.par_iter()).enumerate();
         rows.for_each(|(c, (rows, candidates))| rows::run(rows, c, &candidates.halo, pass));
     }
 
     /// Gives contacts their stiffness, then one pass of the stabilisation: the sum of what pushes each guide.
-    pub(crate) fn push(&self, columns: &mut Columns, contacts: &mut Contacts, chunks: Chunks<'_>, is_first: bool) {
+    pub(crate) fn push(&self, columns: &mut Columns, store: &mut Store, is_first: bool) {
         let Columns {
             pushed,
             next,
@@ -274,11 +258,12 @@ impl Scene<'_> {
             true => Pass::Stiffen(share),
             false => Pass::Push(before),
         };
-        self.run(&mut contacts.rows, chunks, pass);
+        self.run(store, pass);
+        let (imports, contacts) = (&store.imports, &mut store.contacts);
         let rows = &contacts.rows;
         let walls = next.par_chunks_mut(CHUNK).zip(contacts.walls.par_iter_mut());
         walls.enumerate().for_each(|(c, (next, walls))| {
-            chunks.imports.total(c, rows, next);
+            imports.total(c, rows, next);
             // Wall after wall, then all guides: whether a guide has walls is a branch that nobody can foresee.
             for wall in &mut walls.all {
                 let i = wall.guide as usize;
@@ -298,16 +283,16 @@ impl Scene<'_> {
     }
 
     /// Lets the gaps know how the stabilisation moved guides.
-    pub(crate) fn shift_gaps(&self, columns: &Columns, contacts: &mut Contacts, chunks: Chunks<'_>) {
+    pub(crate) fn shift_gaps(&self, columns: &Columns, store: &mut Store) {
         let pushed = &columns.pushed;
-        self.run(&mut contacts.rows, chunks, Pass::Shift(pushed));
-        for wall in contacts.walls.iter_mut().flat_map(|walls| &mut walls.all) {
+        self.run(store, Pass::Shift(pushed));
+        for wall in store.contacts.walls.iter_mut().flat_map(|walls| &mut walls.all) {
             wall.shift(pushed[wall.guide as usize].truncate());
         }
     }
 
     /// One pass over all contacts, then the sum of all impulses on each guide. `loads`: and on each body.
-    pub(crate) fn solve(&self, columns: &mut Columns, contacts: &mut Contacts, chunks: Chunks<'_>, loads: bool) {
+    pub(crate) fn solve(&self, columns: &mut Columns, store: &mut Store, loads: bool) {
         let Columns {
             moved,
             next,
@@ -316,18 +301,19 @@ impl Scene<'_> {
             ..
         } = columns;
         let (free, weight, before) = (&*free, &*weight, &*moved);
-        self.run(&mut contacts.rows, chunks, Pass::Solve(before, self.rules.friction));
+        self.run(store, Pass::Solve(before, self.rules.friction));
+        let (imports, contacts) = (&store.imports, &mut store.contacts);
         let rows = &contacts.rows;
         let bodies = contacts.walls.par_iter_mut().zip(contacts.loads.par_iter_mut());
         next.par_chunks_mut(CHUNK)
             .zip(bodies)
             .enumerate()
             .for_each(|(c, (next, (walls, of_bodies)))| {
-                chunks.imports.total(c, rows, next);
+                imports.total(c, rows, next);
                 for wall in &mut walls.all {
                     let i = wall.guide as usize;
                     if weight[i].response > 0.0 {
-                        let body = &self.bodies[wall.body as usize];
+                        let body = &self.bodies.steps[wall.body as usize];
                         wall.solve(before[i].truncate(), weight[i], body, self.rules);
                         next[i - c * CHUNK] += wall.impulse.extend(0.0);
                     }
@@ -349,7 +335,7 @@ impl Scene<'_> {
     /// Sums what the walls of chunk `c` give bodies, each times the momentum that its guide really gets.
     fn sum_loads(&self, c: usize, walls: &Walls, weight: &[Weight], loads: &mut Vec<Load>) {
         loads.clear();
-        loads.resize(self.bodies.len(), Load::default());
+        loads.resize(self.bodies.steps.len(), Load::default());
         for wall in &walls.all {
             let i = wall.guide as usize;
             wall.load(

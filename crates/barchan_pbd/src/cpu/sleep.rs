@@ -10,14 +10,14 @@
 
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
-use barchan_world::{Archive, ArchiveError, Guides};
+use barchan_world::{Archive, ArchiveError, World};
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::CHUNK;
-use super::candidates::Candidates;
-use super::guides::Columns;
-use super::near::Near;
+use super::contacts::Store;
+use super::contacts::candidates::Candidates;
+use super::contacts::near::Near;
+use super::{CHUNK, images};
 
 /// A guide is calm below this mean speed in a frame, of √(g d) [-].
 const CALM_SPEED: f32 = 1e-3;
@@ -44,7 +44,7 @@ fn layers(speed: f32) -> f32 {
 #[derive(Debug, Default)]
 pub(crate) struct Sleep {
     /// Time for which each guide has hardly moved [s]; of restless ones, the layers that they keep awake, negative.
-    pub calm: Vec<f32>,
+    calm: Vec<f32>,
     /// Guides that sleep in this frame.
     pub asleep: Vec<bool>,
     /// Guides that slept in the last frame.
@@ -54,9 +54,9 @@ pub(crate) struct Sleep {
     layers: Vec<AtomicU8>,
     islands: Islands,
     /// Forces on each chunk, where any guide is calm.
-    pub balance: Vec<Balance>,
+    balance: Vec<Balance>,
     /// Bodies that may move in this frame.
-    pub moving: Vec<bool>,
+    moving: Vec<bool>,
 }
 
 /// Forces on the guides of a chunk.
@@ -155,6 +155,22 @@ impl Sleep {
         self.asleep.extend(self.calm.iter().map(|&calm| Self::is_calm(calm)));
     }
 
+    /// Finds which bodies may move, come or go in the next `duration` [s], or did in the one before.
+    pub(crate) fn watch_bodies(&mut self, world: &World, duration: f64) {
+        self.moving.clear();
+        self.moving
+            .extend(images::numbers(world).map(|k| world.may_move(k, duration)));
+    }
+
+    /// Lets guides that never move sleep forever: sleepers are fixed obstacles.
+    pub(crate) fn hold_fixed(&mut self, world: &World) {
+        if world.has_fixed_guides() {
+            for (i, asleep) in self.asleep.iter_mut().enumerate() {
+                *asleep |= world.is_fixed(i);
+            }
+        }
+    }
+
     /// Wakes all.
     pub(crate) fn wake_all(&mut self) {
         self.calm.fill(0.0);
@@ -162,12 +178,27 @@ impl Sleep {
     }
 
     /// Returns whether any guide is calm.
-    pub(crate) fn has_calm(&self) -> bool {
+    fn has_calm(&self) -> bool {
         self.calm.iter().any(|&calm| Self::is_calm(calm))
     }
 
-    /// Decides which guides sleep in this frame: not those that `lost` a contact that they leant on.
-    pub(crate) fn decide(&mut self, candidates: &[Candidates], near: &[Vec<Near>], lost: &[u32]) {
+    /// Decides which guides sleep in this frame, whose first step has `step` [s]. `searched`: all candidates have just been found again.
+    pub(crate) fn update(&mut self, world: &World, store: &Store, step: f64, searched: bool) {
+        self.slept.clear();
+        self.slept.extend_from_slice(&self.asleep);
+        let lost = match searched {
+            true => store.lost(|i| self.may_sleep(i)),
+            false => Vec::new(),
+        };
+        if self.has_calm() {
+            store.balance(world, step, &mut self.balance);
+        }
+        self.decide(&store.candidates, store.near(), &lost);
+        self.hold_fixed(world);
+    }
+
+    /// Decides which guides sleep: not those that `lost` a contact that they leant on.
+    fn decide(&mut self, candidates: &[Candidates], near: &[Vec<Near>], lost: &[u32]) {
         for &i in lost {
             self.calm[i as usize] = -1.0;
         }
@@ -234,13 +265,18 @@ impl Sleep {
     }
 
     /// Checks whether guide `i` may sleep by its own motion.
-    pub(crate) fn may_sleep(&self, i: u32) -> bool {
+    fn may_sleep(&self, i: u32) -> bool {
         self.calm.get(i as usize).is_some_and(|&calm| Self::is_calm(calm))
+    }
+
+    /// Checks whether any body may move in this frame.
+    pub(crate) fn has_moving(&self) -> bool {
+        self.moving.contains(&true)
     }
 
     /// Checks whether all sleep, and nothing moves that could wake them.
     pub(crate) fn is_deep(&self) -> bool {
-        !self.asleep.is_empty() && self.asleep.iter().all(|&asleep| asleep) && !self.moving.iter().any(|&m| m)
+        !self.asleep.is_empty() && self.asleep.iter().all(|&asleep| asleep) && !self.has_moving()
     }
 
     /// Stores which guides are calm and which sleep.
@@ -266,10 +302,11 @@ impl Sleep {
         })
     }
 
-    /// Counts how long guides have hardly moved, after a frame of `duration` [s]; `fall_time` is √(d/g) [s].
-    pub(crate) fn count(&mut self, columns: &Columns, guides: &Guides, duration: f64, fall_time: f64) {
+    /// Counts how long guides of these radii [m] have hardly moved, after a frame of `duration` [s] in which they went by `ways` [m]; `fall_time` is
+    /// √(d/g) [s].
+    pub(crate) fn count(&mut self, ways: &[Vec3], radius: &[f32], duration: f64, fall_time: f64) {
         let unit = (duration / fall_time) as f32;
-        for ((calm, way), radius) in self.calm.iter_mut().zip(&columns.total).zip(&guides.radius) {
+        for ((calm, way), radius) in self.calm.iter_mut().zip(ways).zip(radius) {
             let speed = way.length() / (2.0 * radius * unit);
             *calm = if speed <= CALM_SPEED {
                 (calm.max(0.0) + duration as f32).min(2.0 * CALM_TIME)

@@ -6,7 +6,7 @@ use barchan_geometry::isosurface::{isosurface, sharpen};
 use barchan_geometry::mass::{self, MassError};
 use barchan_geometry::mesh::mass_properties;
 use barchan_geometry::sample::surface::{SurfaceSettings, sample_surface};
-use barchan_geometry::sdf_grid::SdfGrid;
+use barchan_geometry::sdf_grid::{SdfGrid, SdfGridError};
 use barchan_geometry::shapes::{Cuboid, Intersect, Transformed};
 use barchan_geometry::{Aabb, MassProperties, Shape, TriMesh};
 use barchan_world::spec::BodySurface;
@@ -46,7 +46,8 @@ impl Scene {
                 body,
                 bodies: self.bodies.len(),
             });
-            world.bodies.push(self.body(plan, &region)?);
+            let body = self.body(plan, &region, &mut world.warnings)?;
+            world.bodies.push(body);
         }
         world.place_scripted_bodies(world.time);
         let poses: Vec<Pose> = (0..world.bodies.len())
@@ -70,7 +71,7 @@ impl Scene {
         }
     }
 
-    fn body(&self, plan: &BodyPlan, region: &Aabb) -> Result<Body, SceneError> {
+    fn body(&self, plan: &BodyPlan, region: &Aabb, warnings: &mut Vec<String>) -> Result<Body, SceneError> {
         let (shape, mesh, pose) = match plan.motion {
             Motion::Scripted { .. } => (&plan.shape.whole, plan.placed_mesh(), Pose::IDENTITY),
             _ => {
@@ -114,7 +115,7 @@ impl Scene {
                 (if unbounded { ENDLESS } else { properties }, surface)
             }
         };
-        let boundary = self.boundary(plan, shape, &visible, &surface)?;
+        let boundary = self.boundary(plan, shape, &visible, &surface, warnings)?;
         Ok(Body {
             name: plan.name.clone(),
             shape: shape.clone(),
@@ -140,13 +141,14 @@ impl Scene {
     ///
     /// A distance grid has a voxel of half the smallest guide's radius, or a quarter of the solid's mean wall thickness 2V/A
     /// where that is less, but not below an eighth of the radius; its band is as wide as the solver sees. Solids without an
-    /// end, and those whose grid would not fit, are asked for their distance itself.
+    /// end are asked for their distance itself, and so are those whose grid would not fit, with a warning.
     fn boundary(
         &self,
         plan: &BodyPlan,
         shape: &Arc<dyn Shape>,
         visible: &Arc<dyn Shape>,
         surface: &TriMesh,
+        warnings: &mut Vec<String>,
     ) -> Result<Boundary, SceneError> {
         let size = surface.bounds().size().max_element();
         let smallest = self.smallest_radius().unwrap_or(size / FIRST_VOXELS);
@@ -169,13 +171,26 @@ impl Scene {
                 radius: smallest as f32,
             });
         };
+        if !shape.bounds().is_finite() {
+            return Ok(Boundary::Exact(shape.clone()));
+        }
         let thickness = 2.0 * mass_properties(surface).volume / area(surface);
         let voxel = (0.5 * smallest).min(0.25 * thickness).max(FINEST * smallest);
-        let field = SdfGrid::build(&**shape, voxel, band * largest, FIELD_MEMORY);
-        Ok(match field {
-            Ok(grid) => Boundary::Field(Arc::new(grid)),
-            Err(_) => Boundary::Exact(shape.clone()),
-        })
+        match SdfGrid::build(&**shape, voxel, band * largest, FIELD_MEMORY) {
+            Ok(grid) => Ok(Boundary::Field(Arc::new(grid))),
+            Err(reason @ SdfGridError::Memory { .. }) => {
+                warnings.push(format!(
+                    "{}: body `{}`: {reason}; its solid is asked for distances instead, which takes longer",
+                    plan.place, plan.name
+                ));
+                Ok(Boundary::Exact(shape.clone()))
+            }
+            Err(source) => Err(SceneError::Field {
+                place: plan.place.clone(),
+                body: plan.name.clone(),
+                source,
+            }),
+        }
     }
 }
 

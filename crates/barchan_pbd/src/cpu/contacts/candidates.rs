@@ -1,12 +1,12 @@
 //! Guides that may touch before the next search, chunk by chunk and from both sides.
 #![allow(clippy::needless_range_loop, reason = "lanes of several arrays at once")]
 
-use barchan_world::{Friction, Guides, World};
+use barchan_world::{Friction, World};
 use glam::{DVec3, Vec3, Vec4};
 use rayon::prelude::*;
 
-use super::guides::Columns;
 use super::halo::Halo;
+use super::margins::Margins;
 use super::memory::NEW;
 use super::nearby::Nearby;
 use super::rows::Ways;
@@ -34,44 +34,39 @@ pub(crate) struct Candidates {
     places: Vec<[Vec4; 2]>,
 }
 
-/// What a pair is made of.
+/// Geometry of pairs at the last search.
 pub(crate) struct Geometry<'a> {
-    pub guides: &'a Guides,
+    pub margins: &'a Margins,
+    /// Radii of guides [m].
+    pub radius: &'a [f32],
     /// Lengths of periodic axes [m]; 0 for open ones.
     pub periods: DVec3,
-    /// Middles of the ways for which guides were searched [m]; read where an axis is periodic.
-    pub middle: &'a [Vec4],
 }
 
 impl<'a> Geometry<'a> {
-    pub(crate) fn new(world: &'a World, columns: &'a Columns) -> Self {
+    pub(crate) fn new(world: &'a World, margins: &'a Margins) -> Self {
         let periods = world.periodic.map(|range| range.map_or(0.0, |[low, high]| high - low));
         Self {
-            guides: &world.guides,
+            margins,
+            radius: &world.guides.radius,
             periods: DVec3::from_array(periods),
-            middle: &columns.middle,
         }
     }
 
     /// From guide `j` to guide `i`, the image that comes nearest, and the sum of their radii [m].
     fn between(&self, i: usize, j: usize) -> Vec4 {
-        let Guides {
-            position,
-            offset,
-            radius,
-            ..
-        } = self.guides;
-        let d = (position[i] - position[j]) + (offset[i] - offset[j]);
-        self.nearest(i, j, d).extend(radius[i] + radius[j])
+        let ([position, offset], [other, other_offset]) = (self.margins.base[i], self.margins.base[j]);
+        let d = (position - other) + (offset - other_offset);
+        self.nearest(i, j, d).extend(self.radius[i] + self.radius[j])
     }
 
     /// Of the ways `d` [m] from the images of guide `j` to guide `i`, the one that is shortest in the middle of what was searched for: while both are
-    /// within their leeway, no other image is touched. The other way round it is the same with the other sign, to the bit.
+    /// within their skin, no other image is touched. The other way round it is the same with the other sign, to the bit.
     fn nearest(&self, i: usize, j: usize, d: Vec3) -> Vec3 {
         if self.periods == DVec3::ZERO {
             return d;
         }
-        let between = d.as_dvec3() + (self.middle[i] - self.middle[j]).truncate().as_dvec3();
+        let between = d.as_dvec3() + (self.margins.middle[i] - self.margins.middle[j]).truncate().as_dvec3();
         let images = |axis: usize| match self.periods[axis] > 0.0 {
             true => self.periods[axis] * (between[axis] / self.periods[axis]).round(),
             false => 0.0,
@@ -94,7 +89,7 @@ pub(crate) struct Past<'a> {
 
 /// Makes candidates of all guides that are `nearby`, with the impulses that they had.
 pub(crate) fn build(all: &mut Vec<Candidates>, nearby: &Nearby, geometry: &Geometry<'_>, past: Option<Past<'_>>) {
-    let n = geometry.guides.len();
+    let n = geometry.radius.len();
     all.resize_with(n.div_ceil(CHUNK).max(all.len()), Candidates::default);
     all.par_iter_mut().enumerate().for_each(|(c, chunk)| {
         chunk.clear();
@@ -213,14 +208,9 @@ impl Candidates {
             make_room(column, len + LANES);
         }
         make_room(&mut self.held, len + LANES);
-        let Guides {
-            position,
-            offset,
-            radius,
-            ..
-        } = geometry.guides;
-        let place = |j: usize| [position[j].extend(-radius[j]), offset[j].extend(0.0)];
-        self.halo.collect(c, position.len(), place, &mut self.places);
+        let (base, radius) = (&geometry.margins.base, geometry.radius);
+        let place = |j: usize| [base[j][0].extend(-radius[j]), base[j][1].extend(0.0)];
+        self.halo.collect(c, radius.len(), place, &mut self.places);
         self.base
             .extend(self.own.iter().zip(&self.number).map(|(&own, &other)| {
                 let ([at, offset], [other_at, other_offset]) = (self.places[own as usize], self.places[other as usize]);
@@ -439,10 +429,10 @@ impl PairFriction<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cpu::guides::{Ahead, Columns};
+    use crate::cpu::contacts::margins::Ahead;
     use crate::cpu::rules::SLACK;
     use barchan_neighbors::jittered_lattice;
-    use barchan_world::Guide;
+    use barchan_world::{Guide, Guides};
 
     #[test]
     fn every_near_pair_is_found_once() {
@@ -455,21 +445,23 @@ mod tests {
                 ..Guide::default()
             });
         }
-        let mut columns = Columns::default();
-        columns.reset(guides.len());
-        columns.look_ahead(Ahead {
+        let mut margins = Margins::default();
+        margins.reset(guides.len());
+        margins.rebase(&guides);
+        let ahead = Ahead {
             steps: 1.0,
             frames: 1.0,
             near: 0.0,
             margin: 0.002,
             most: f32::INFINITY,
-        });
+        };
+        margins.look_ahead(ahead, &vec![Vec4::ZERO; guides.len()]);
         let (mut nearby, mut all) = (Nearby::default(), Vec::new());
-        nearby.find(&guides, &columns, 1.0).unwrap();
+        nearby.find(&guides.radius, &margins, 1.0).unwrap();
         let geometry = Geometry {
-            guides: &guides,
+            margins: &margins,
+            radius: &guides.radius,
             periods: DVec3::ZERO,
-            middle: &[],
         };
         build(&mut all, &nearby, &geometry, None);
         let offset = |i: usize, j: usize| {
@@ -490,18 +482,21 @@ mod tests {
         }
     }
 
+    /// Guides of radius 1 m that were at these positions on the x axis [m] at the search.
+    fn in_a_line(x: &[f32]) -> Margins {
+        Margins {
+            base: x.iter().map(|&x| [Vec3::X * x, Vec3::ZERO]).collect(),
+            ..Margins::default()
+        }
+    }
+
     #[test]
     fn new_pairs_are_added_behind_their_rows() {
-        let guides = Guides {
-            position: (0..5).map(|k| Vec3::X * k as f32).collect(),
-            offset: vec![Vec3::ZERO; 5],
-            radius: vec![1.0; 5],
-            ..Guides::default()
-        };
+        let margins = in_a_line(&[0.0, 1.0, 2.0, 3.0, 4.0]);
         let geometry = Geometry {
-            guides: &guides,
+            margins: &margins,
+            radius: &[1.0; 5],
             periods: DVec3::ZERO,
-            middle: &[],
         };
         let rows: [&[u32]; 5] = [&[1], &[0, 2], &[1], &[], &[]];
         let mut chunk = Candidates::default();
@@ -524,7 +519,7 @@ mod tests {
         assert_eq!(chunk.held[..6], [0.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
         for c in 0..chunk.len() {
             let (own, other) = (chunk.own[c] as usize, chunk.other[c] as usize);
-            assert_eq!(chunk.base[c].truncate(), guides.position[own] - guides.position[other]);
+            assert_eq!(chunk.base[c].truncate(), Vec3::X * (own as f32 - other as f32));
         }
         assert_eq!(chunk.other.len(), 6 + LANES);
     }
@@ -543,16 +538,11 @@ mod tests {
             new: &[2, 0, 1],
         };
         let remembered = |position: [f32; 3]| {
-            let guides = Guides {
-                position: position.map(|x| Vec3::X * x).to_vec(),
-                offset: vec![Vec3::ZERO; 3],
-                radius: vec![1.0; 3],
-                ..Guides::default()
-            };
+            let margins = in_a_line(&position);
             let geometry = Geometry {
-                guides: &guides,
+                margins: &margins,
+                radius: &[1.0; 3],
                 periods: DVec3::ZERO,
-                middle: &[],
             };
             let mut now = Candidates::default();
             now.clear();

@@ -5,11 +5,60 @@ use glam::Vec3;
 
 use super::CHUNK;
 use super::candidates::Candidates;
-use super::guides::Columns;
+use super::margins::Margins;
 use super::walls::{Wall, Walls};
 
 /// A guide that was not there before.
 pub(crate) const NEW: u32 = u32::MAX;
+
+/// Contacts of before, under the numbers that guides had then.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    /// Ids of guides in their order.
+    pub ids: Vec<u32>,
+    /// Candidates before the last search, and contacts with bodies of the last step.
+    pub candidates: Vec<Candidates>,
+    pub walls: Vec<Walls>,
+    /// Guide `i` had the number `old[i]`, and guide `k` of the candidates before has the number `new[k]`.
+    pub old: Vec<u32>,
+    pub new: Vec<u32>,
+    place_of: Vec<u32>,
+}
+
+impl Memory {
+    /// Notes that all `n` guides have the numbers that they had.
+    pub(crate) fn is_in_order(&mut self, n: usize) {
+        self.old.clear();
+        self.old.extend(0..n as u32);
+    }
+
+    /// Finds the numbers that the guides `ids` had.
+    pub(crate) fn follow(&mut self, ids: &[u32]) {
+        let all = ids.iter().chain(&self.ids).copied();
+        self.place_of.clear();
+        self.place_of.resize(all.max().map_or(0, |most| most as usize + 1), NEW);
+        for (place, &id) in (0..).zip(&self.ids) {
+            self.place_of[id as usize] = place;
+        }
+        self.old.clear();
+        self.old.extend(ids.iter().map(|&id| self.place_of[id as usize]));
+        self.ids.clear();
+        self.ids.extend_from_slice(ids);
+    }
+
+    /// Finds the numbers that the guides of the candidates before have now.
+    pub(crate) fn find_new(&mut self) {
+        let rows = self.candidates.iter().map(|chunk| chunk.first.len().saturating_sub(1));
+        let remembered = rows.sum();
+        self.new.clear();
+        self.new.resize(remembered, NEW);
+        for (i, &old) in (0..).zip(&self.old) {
+            if let Some(new) = self.new.get_mut(old as usize) {
+                *new = i;
+            }
+        }
+    }
+}
 
 /// Stores what may touch before the next search, a row a guide, and the impulses of those pairs that have any.
 pub(crate) fn save_pairs(all: &[Candidates], archive: &mut Archive) {
@@ -71,23 +120,20 @@ pub(crate) fn load_pairs(guides: usize, archive: &Archive) -> Result<Vec<Candida
     Ok(chunks.collect())
 }
 
-/// Stores what the lists of pairs hold for: where guides were at the search and are since then, and where they may go.
-pub(crate) fn save_ways(columns: &Columns, archive: &mut Archive) {
-    let base: Vec<[f32; 6]> = columns
-        .base
-        .iter()
-        .map(|[p, o]| [p.x, p.y, p.z, o.x, o.y, o.z])
-        .collect();
-    let at: Vec<[f32; 3]> = columns.at.iter().map(|at| at.truncate().to_array()).collect();
-    let middle = columns.middle.iter().zip(&columns.leeway);
-    let middle: Vec<[f32; 4]> = middle.map(|(m, leeway)| [m.x, m.y, m.z, *leeway]).collect();
+/// Stores what the lists of pairs hold for: positions of guides at the search, displacements since then, and margins.
+pub(crate) fn save_margins(margins: &Margins, archive: &mut Archive) {
+    let base = margins.base.iter();
+    let base: Vec<[f32; 6]> = base.map(|[p, o]| [p.x, p.y, p.z, o.x, o.y, o.z]).collect();
+    let at: Vec<[f32; 3]> = margins.at.iter().map(|at| at.truncate().to_array()).collect();
+    let middle = margins.middle.iter().zip(&margins.skin);
+    let middle: Vec<[f32; 4]> = middle.map(|(m, skin)| [m.x, m.y, m.z, *skin]).collect();
     archive.put("pbd.ways.base", &base);
     archive.put("pbd.ways.at", &at);
     archive.put("pbd.ways.middle", &middle);
 }
 
-/// Takes it back.
-pub(crate) fn load_ways(guides: usize, columns: &mut Columns, archive: &Archive) -> Result<(), ArchiveError> {
+/// Restores it for `guides` guides.
+pub(crate) fn load_margins(guides: usize, archive: &Archive) -> Result<Margins, ArchiveError> {
     let base: Vec<[f32; 6]> = archive.get_near("pbd.ways.base")?;
     let at: Vec<[f32; 3]> = archive.get_near("pbd.ways.at")?;
     let middle: Vec<[f32; 4]> = archive.get_near("pbd.ways.middle")?;
@@ -96,13 +142,14 @@ pub(crate) fn load_ways(guides: usize, columns: &mut Columns, archive: &Archive)
             prefix: "pbd.ways".to_owned(),
         });
     }
-    columns.reset(guides);
     let place = |b: &[f32; 6]| [Vec3::from_slice(&b[..3]), Vec3::from_slice(&b[3..])];
-    columns.base = base.iter().map(place).collect();
-    columns.at = at.iter().map(|at| Vec3::from_array(*at).extend(0.0)).collect();
-    columns.middle = middle.iter().map(|m| Vec3::from_slice(&m[..3]).extend(0.0)).collect();
-    columns.leeway = middle.iter().map(|m| m[3]).collect();
-    Ok(())
+    Ok(Margins {
+        base: base.iter().map(place).collect(),
+        at: at.iter().map(|at| Vec3::from_array(*at).extend(0.0)).collect(),
+        middle: middle.iter().map(|m| Vec3::from_slice(&m[..3]).extend(0.0)).collect(),
+        skin: middle.iter().map(|m| m[3]).collect(),
+        ..Margins::default()
+    })
 }
 
 /// Stores the impulses of contacts with bodies.

@@ -1,15 +1,14 @@
-//! The search: which guides may touch before they leave their leeway.
+//! The search: guides that may touch before they leave their skin.
 
 use std::cell::RefCell;
 use std::ops::Range;
 
 use barchan_neighbors::{ContactRule, Error, Grid, Lists};
-use barchan_world::Guides;
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
 
 use super::blocks::{Blocks, Found, bound, find_near};
-use super::guides::Columns;
+use super::margins::Margins;
 use super::rules::SLACK;
 
 /// Fast guides are searched for on their own if they are no more than one in so many [-].
@@ -51,9 +50,9 @@ pub(crate) struct Nearby {
     starts: Vec<u32>,
 }
 
-/// How far from the middle of its way a guide of `radius` [m] is felt while it is within `leeway` [m] of it [m].
-fn reach(radius: f32, leeway: f32) -> f32 {
-    (1.0 + SLACK) * radius + leeway
+/// Distance from the middle of its way up to which a guide of `radius` [m] is felt while it is within `skin` [m] of it [m].
+fn reach(radius: f32, skin: f32) -> f32 {
+    (1.0 + SLACK) * radius + skin
 }
 
 impl Nearby {
@@ -67,29 +66,30 @@ impl Nearby {
         })
     }
 
-    /// Where guides are around which they stay, and how far they are felt from there.
-    fn look(&mut self, guides: &Guides, columns: &Columns) {
-        let Guides { position, radius, .. } = guides;
-        let Columns { middle, leeway, .. } = columns;
+    /// Finds the middles of the ways of guides, and how far they are felt from there.
+    fn look(&mut self, radius: &[f32], margins: &Margins) {
+        let Margins { base, middle, skin, .. } = margins;
         self.middles.clear();
-        self.middles
-            .extend(position.iter().zip(middle).map(|(p, m)| *p + m.truncate()));
+        let middles = base.iter().zip(middle);
+        self.middles.extend(middles.map(|([p, _], m)| *p + m.truncate()));
         self.reaches.clear();
-        let reaches = radius.iter().zip(leeway).map(|(r, leeway)| reach(*r, *leeway));
+        let reaches = radius.iter().zip(skin).map(|(r, skin)| reach(*r, *skin));
         self.reaches.extend(reaches);
     }
 
-    /// Finds all guides that may touch while each is within its leeway. One that needs more than `slow` [m] is fast.
-    pub(crate) fn find(&mut self, guides: &Guides, columns: &Columns, slow: f32) -> Result<(), Error> {
-        self.look(guides, columns);
+    /// Finds all guides that may touch while each is within its skin. One that needs more than `slow` [m] is fast.
+    pub(crate) fn find(&mut self, radius: &[f32], margins: &Margins, slow: f32) -> Result<(), Error> {
+        self.look(radius, margins);
         self.has_spheres = false;
-        let Guides { position, radius, .. } = guides;
-        let Columns { leeway, .. } = columns;
         self.fast.clear();
-        self.fast
-            .extend((0..).zip(leeway).filter(|&(_, &leeway)| leeway > slow).map(|(i, _)| i));
+        self.fast.extend(
+            (0..)
+                .zip(&margins.skin)
+                .filter(|&(_, &skin)| skin > slow)
+                .map(|(i, _)| i),
+        );
         self.pairs.clear();
-        if FEW * self.fast.len() > position.len() {
+        if FEW * self.fast.len() > radius.len() {
             self.fast.clear();
         }
         if self.fast.is_empty() {
@@ -107,7 +107,7 @@ impl Nearby {
             self.lists.find_contacts(&self.grid, &self.slow_reaches, OVERLAP)?;
             self.find_fast()?;
         }
-        self.sort_pairs(position.len());
+        self.sort_pairs(radius.len());
         Ok(())
     }
 
@@ -175,8 +175,8 @@ impl Nearby {
     pub(crate) fn find_again(
         &mut self,
         who: &[u32],
-        guides: &Guides,
-        columns: &Columns,
+        radius: &[f32],
+        margins: &Margins,
         known: impl Fn([u32; 2]) -> bool + Sync,
         pairs: &mut Vec<[u32; 2]>,
     ) -> Result<(), Error> {
@@ -184,13 +184,13 @@ impl Nearby {
         self.fast.extend_from_slice(who);
         if self.is_periodic {
             // Cells that close upon themselves are sorted anew.
-            self.look(guides, columns);
+            self.look(radius, margins);
             self.build_wide()?;
             self.find_wide()?;
         } else {
-            self.look_again(guides, columns);
+            self.look_again(radius, margins);
         }
-        self.mark_fast(guides.len());
+        self.mark_fast(radius.len());
         let Self {
             fast_lists,
             is_fast,
@@ -228,10 +228,10 @@ impl Nearby {
     }
 
     /// Looks at the fast guides alone; the first time, at all.
-    fn look_again(&mut self, guides: &Guides, columns: &Columns) {
+    fn look_again(&mut self, radius: &[f32], margins: &Margins) {
         let sphere = |k: usize| {
-            let middle = guides.position[k] + columns.middle[k].truncate();
-            middle.extend(reach(guides.radius[k], columns.leeway[k]))
+            let middle = margins.base[k][0] + margins.middle[k].truncate();
+            middle.extend(reach(radius[k], margins.skin[k]))
         };
         let Self {
             spheres, before, fast, ..
@@ -240,9 +240,9 @@ impl Nearby {
             fast.iter().for_each(|&i| spheres.set(i as usize, sphere(i as usize)));
             bound(spheres);
         } else {
-            spheres.build(guides.len(), sphere);
+            spheres.build(radius.len(), sphere);
             before.clear();
-            before.extend((0..guides.len()).map(sphere));
+            before.extend((0..radius.len()).map(sphere));
             fast.iter().for_each(|&i| before[i as usize] = Vec4::NAN);
         }
     }
@@ -296,9 +296,9 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::cpu::guides::Ahead;
+    use crate::cpu::contacts::margins::Ahead;
     use barchan_neighbors::jittered_lattice;
-    use barchan_world::Guide;
+    use barchan_world::{Guide, Guides};
     use glam::Vec4;
 
     #[test]
@@ -313,34 +313,35 @@ mod tests {
             });
         }
         let n = guides.len();
-        let mut columns = Columns::default();
-        columns.reset(n);
-        columns.leeway.fill(0.006);
-        let near = |columns: &Columns, i: usize, j: usize| {
-            let middle = |i: usize| guides.position[i] + columns.middle[i].truncate();
-            let reach = |i: usize| reach(guides.radius[i], columns.leeway[i]);
+        let mut margins = Margins::default();
+        margins.reset(n);
+        margins.rebase(&guides);
+        margins.skin.fill(0.006);
+        let near = |margins: &Margins, i: usize, j: usize| {
+            let middle = |i: usize| guides.position[i] + margins.middle[i].truncate();
+            let reach = |i: usize| reach(guides.radius[i], margins.skin[i]);
             (middle(i) - middle(j)).length_squared() < (reach(i) + reach(j)).powi(2)
         };
-        let pairs_near = |columns: &Columns, wanted: &dyn Fn(usize, usize) -> bool| {
+        let pairs_near = |margins: &Margins, wanted: &dyn Fn(usize, usize) -> bool| {
             let all = (0..n).flat_map(|i| (i + 1..n).map(move |j| [i, j]));
-            let found = all.filter(|&[i, j]| wanted(i, j) && near(columns, i, j));
+            let found = all.filter(|&[i, j]| wanted(i, j) && near(margins, i, j));
             found.map(|pair| pair.map(|k| k as u32)).collect::<Vec<_>>()
         };
-        let mut lists: HashSet<[u32; 2]> = pairs_near(&columns, &|_, _| true).into_iter().collect();
+        let mut lists: HashSet<[u32; 2]> = pairs_near(&margins, &|_, _| true).into_iter().collect();
         let mut nearby = Nearby::default();
         let mut pairs = Vec::new();
         // More and more guides have another way, some of them again.
         for k in 0..12 {
             let who: Vec<u32> = (0..n as u32).filter(|i| i % 400 == k || i % 700 == k / 2).collect();
             for &i in &who {
-                columns.middle[i as usize] = Vec4::new(0.02, -0.01, 0.001 * k as f32, 0.0);
-                columns.leeway[i as usize] = 0.005;
+                margins.middle[i as usize] = Vec4::new(0.02, -0.01, 0.001 * k as f32, 0.0);
+                margins.skin[i as usize] = 0.005;
             }
             nearby
-                .find_again(&who, &guides, &columns, |pair| lists.contains(&pair), &mut pairs)
+                .find_again(&who, &guides.radius, &margins, |pair| lists.contains(&pair), &mut pairs)
                 .unwrap();
             let is_asked = |i: usize| who.contains(&(i as u32));
-            let mut expected = pairs_near(&columns, &|i, j| is_asked(i) || is_asked(j));
+            let mut expected = pairs_near(&margins, &|i, j| is_asked(i) || is_asked(j));
             expected.retain(|pair| !lists.contains(pair));
             assert_eq!(pairs, expected, "time {k}");
             assert!(!expected.is_empty());
@@ -360,21 +361,21 @@ mod tests {
             });
         }
         for every in [1, 3, 60, 5000] {
-            let mut columns = Columns::default();
-            columns.reset(guides.len());
-            for i in 0..guides.len() {
-                let is_fast = i % every == 0;
-                columns.free[i] = Vec4::new(0.3, -0.2, 0.1, 0.0) * if is_fast { 0.4 } else { 0.002 };
-            }
-            columns.look_ahead(Ahead {
+            let mut margins = Margins::default();
+            margins.reset(guides.len());
+            margins.rebase(&guides);
+            let speed = |i: usize| if i.is_multiple_of(every) { 0.4 } else { 0.002 };
+            let free = (0..guides.len()).map(|i| Vec4::new(0.3, -0.2, 0.1, 0.0) * speed(i));
+            let ahead = Ahead {
                 steps: 2.0,
                 frames: 1.0,
                 near: 0.0,
                 margin: 0.004,
                 most: f32::INFINITY,
-            });
+            };
+            margins.look_ahead(ahead, &free.collect::<Vec<_>>());
             let mut nearby = Nearby::default();
-            nearby.find(&guides, &columns, 0.008).unwrap();
+            nearby.find(&guides.radius, &margins, 0.008).unwrap();
             for i in 0..guides.len() {
                 let mut found: Vec<usize> = nearby.of(i).concat().iter().map(|&j| j as usize).collect();
                 found.sort_unstable();
