@@ -22,14 +22,14 @@ fn scene_text() -> Result<String, std::fmt::Error> {
         [[emitter]]
         material = "sand"
         radius = 0.01
-        shape = { box = { size = [0.04, 0.02, 0.04] }, at = [0, 0, 0.3] }
-        rate = 0.5
+        shape = { box = { size = [0.06, 0.06, 0.06] }, at = [0, 0, 0.3] }
+        rate = 1
         end = 0.8
 
         [[body]]
         name = "board"
         friction = 0.1
-        shape = { subtract = [{ box = { size = [1, 0.1, 1.2] } }, { box = { size = [0.9, 0.03, 1.1] } }], at = [0, 0, -0.1] }
+        shape = { subtract = [{ box = { size = [1, 0.1, 1.2] } }, { box = { size = [0.9, 0.06, 1.1] } }], at = [0, 0, -0.1] }
         "#,
     );
     for row in 0..ROWS {
@@ -39,7 +39,7 @@ fn scene_text() -> Result<String, std::fmt::Error> {
             writeln!(text, "[[body]]\nname = \"peg{row}_{k}\"\nfriction = 0.1")?;
             writeln!(
                 text,
-                "shape = {{ cylinder = {{ radius = 0.012, height = 0.03 }}, rotate = [90, 0, 0], at = [{x}, 0, {z}] }}"
+                "shape = {{ cylinder = {{ radius = 0.012, height = 0.06 }}, rotate = [90, 0, 0], at = [{x}, 0, {z}] }}"
             )?;
         }
     }
@@ -61,7 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         unreachable!("every frame has positions");
     };
     println!("{} bodies, {} guides", frame.bodies.len(), positions.len());
-    for bin in -4..4 {
+    for bin in -6..6 {
         let low = f64::from(bin) * SPACING;
         let count = positions
             .iter()

@@ -241,14 +241,14 @@ fn every_built_in_scene_is_listed() {
 const SCENE: &str = r#"
 name = "small"
 duration = 0.1
-[solver.sph]
-air_density = 1.2
-drying_time = 10
 [materials.sand]
 density = 1600
+cohesion = 100
+wetness = 0.5
 [[fill]]
 material = "sand"
 radius = 0.04
+clump = "tetrahedron"
 shape = { box = { size = [0.3, 0.3, 0.3] }, at = [0, 0, 0.15] }
 [[body]]
 name = "floor"
@@ -263,7 +263,7 @@ const MEANINGS: &[(&str, &str)] = &[
     ("position", "[m]"),
     ("velocity", "displacement over the frame divided by its time [m/s]"),
     ("radius", "[m]"),
-    ("material", "number of the material, in the order of the manifest"),
+    ("material", "number of the material"),
     ("density", "relative to settled sand [-]"),
     ("pressure", "[Pa]"),
     ("wetness", "part of all the water that it can hold [-]"),
