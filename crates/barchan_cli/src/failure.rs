@@ -6,6 +6,9 @@ use std::{fmt, io};
 
 use barchan::sampling::SamplingError;
 
+/// Exit codes, for the help.
+pub const EXIT_CODES: &str = "Exit codes: 0 done, 1 the work failed, 2 the input was wrong";
+
 /// A message for the user and whose fault it is.
 #[derive(Debug)]
 pub struct Failure {

@@ -47,7 +47,7 @@ static ALLOCATOR: memory::Counted = memory::Counted;
 
 /// Granular material (sand, gravel, grain, snow) in high resolution. Without a command: an hourglass, simulated and drawn.
 #[derive(Parser)]
-#[command(name = "barchan", version, max_term_width = 110)]
+#[command(name = "barchan", version, max_term_width = 110, after_help = failure::EXIT_CODES)]
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,

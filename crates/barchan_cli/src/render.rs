@@ -27,7 +27,8 @@ pub struct Arguments {
     #[arg(value_name = "DIR|SCENE")]
     what: String,
 
-    /// What to write: a movie (.mp4), a picture (.png), or a folder for numbered pictures; NAME.mp4 if not given
+    /// What to write: a movie (.mp4), an animated PNG (.apng), a picture (.png), or a folder for numbered
+    /// pictures; NAME.mp4 if not given
     #[arg(long, short, value_name = "FILE|FOLDER")]
     output: Option<PathBuf>,
 
@@ -82,7 +83,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let output = arguments.output.clone().unwrap_or_else(default);
     let chosen = match target {
         Target::Picture => Some(arguments.frame.unwrap_or_else(|| source.last_frame())),
-        Target::Folder | Target::Movie => None,
+        Target::Folder | Target::Movie | Target::Animation => None,
     };
     if let Coloring::Column { name, .. } = &look.coloring
         && source.is_followed(name)?

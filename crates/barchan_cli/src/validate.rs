@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use barchan::geometry::text::counted;
-use barchan_validate::{Options, Report, Row, ValidateError, cases, fingerprint, runs, short, validate};
+use barchan_validate::{
+    Options, Report, Row, ValidateError, cases, fingerprint, machine, runs, short, today, validate,
+};
 use clap::Args;
 
 use crate::failure::Failure;
@@ -52,9 +54,13 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
 
-    /// Print one JSON object a row
+    /// Print one JSON object per row
     #[arg(long)]
     json: bool,
+
+    /// Print machine, date, command and rows as Markdown
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
 }
 
 fn cases_help() -> String {
@@ -106,7 +112,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         },
     };
     report.write(&arguments.output).map_err(failure)?;
-    if !arguments.json {
+    if arguments.markdown {
+        say!("{}", provenance(results.seconds));
+        say!("{}", report.markdown().trim_end());
+    } else if !arguments.json {
         print_table(rows);
         say!("report: {}", arguments.output.join("report.html").display());
     }
@@ -130,8 +139,13 @@ fn build() -> Result<String, Failure> {
     Ok(format!("{:016x}", fingerprint(&program)))
 }
 
-/// The command line, without the place of the program.
-fn command() -> String {
+/// Machine, date, command and duration, for documents.
+fn provenance(seconds: f64) -> String {
+    format!("{}. {}; `{}`, {seconds:.0} s of runs.\n", machine(), today(), command())
+}
+
+/// Command line, without the path of the program.
+pub fn command() -> String {
     let words = std::env::args_os()
         .skip(1)
         .map(|word| word.to_string_lossy().into_owned());

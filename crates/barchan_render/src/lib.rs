@@ -55,7 +55,7 @@ pub use gpu::GpuRenderer;
 pub use image::Image;
 pub use legend::Legend;
 pub use lines::draw_lines;
-pub use movie::{Movie, MovieEncoder, MovieError};
+pub use movie::{Animation, Movie, MovieEncoder, MovieError};
 pub use picture::{Colors, Mesh, Picture, Radii, SAND, Spheres, Sun};
 pub use render::render;
 pub use tone::linear;

@@ -1,5 +1,6 @@
 //! Images as a movie: H.264 in an MP4 file, made by `ffmpeg` where it is installed, else by an encoder of our own.
 
+mod apng;
 mod built_in;
 mod ffmpeg;
 mod mp4;
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::Image;
+pub use apng::Animation;
 use built_in::BuiltIn;
 use ffmpeg::Ffmpeg;
 use yuv::Yuv;
@@ -65,6 +67,9 @@ pub enum MovieError {
         /// Width and height of the image [px].
         found: [u32; 2],
     },
+    /// An image of an animated PNG could not be compressed.
+    #[error(transparent)]
+    Picture(Box<crate::Error>),
     /// A frame rate that no movie has.
     #[error("a movie has more than 0 and at most 1000 frames a second, got {frame_rate}")]
     FrameRate {

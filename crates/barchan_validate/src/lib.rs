@@ -23,7 +23,7 @@ pub use error::ValidateError;
 pub use judge::{Band, Verdict};
 pub use pause::Pause;
 pub use plan::{Options, cases};
-pub use report::{Report, short};
+pub use report::{Report, machine, short, today};
 pub use row::{Kind, Row};
 pub use run::{Progress, Results, runs, validate};
 pub use stage::{Observation, Stage};

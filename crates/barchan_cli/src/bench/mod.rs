@@ -1,6 +1,7 @@
 //! `barchan bench`: how fast the parts are, on this machine, beside what others measured.
 
 mod dem;
+mod markdown;
 mod neighbors;
 mod pbd;
 mod refine;
@@ -32,9 +33,13 @@ pub struct Arguments {
     #[arg(long)]
     angles: bool,
 
-    /// Print one JSON object a row
+    /// Print one JSON object per row
     #[arg(long)]
     json: bool,
+
+    /// Print machine, date, command and rows as Markdown
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
 }
 
 /// Measures, and gives its rows to the printer.
@@ -55,25 +60,44 @@ const BENCHES: &[(&str, Bench)] = &[
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     use_threads(arguments.threads)?;
     let mut printer = Printer {
-        json: arguments.json,
+        form: match (arguments.json, arguments.markdown) {
+            (true, _) => Form::Json,
+            (_, true) => Form::Markdown(Vec::new()),
+            _ => Form::Text,
+        },
         angles: arguments.angles,
     };
+    if arguments.markdown {
+        say!("{}", markdown::provenance());
+    }
     for (name, measure) in BENCHES {
         if arguments.names.iter().any(|n| n == name) {
             measure(&mut printer);
+            printer.finish(name);
         }
     }
     for name in scenes::NAMES {
         if arguments.names.is_empty() || arguments.names.iter().any(|n| n == name) {
             scenes::run(name, &mut printer);
+            printer.finish(name);
         }
     }
     Ok(())
 }
 
-/// Prints rows as they come.
+/// Form of the output.
+enum Form {
+    /// Cells of a row side by side, as they come.
+    Text,
+    /// One object per row, as they come.
+    Json,
+    /// One table per bench; holds the rows of the one in hand.
+    Markdown(Vec<Value>),
+}
+
+/// Prints rows.
 pub struct Printer {
-    json: bool,
+    form: Form,
     /// Whether rows of moving sand say how steep their sand lies.
     pub angles: bool,
 }
@@ -81,13 +105,21 @@ pub struct Printer {
 impl Printer {
     /// Prints a row: an object of plain values, `name` and `threads` first.
     pub fn row(&mut self, row: &Value) {
-        if self.json {
-            say!("{row}");
-            return;
+        match &mut self.form {
+            Form::Json => return say!("{row}"),
+            Form::Markdown(rows) => return rows.push(row.clone()),
+            Form::Text => (),
         }
         let fields = row.as_object().expect("a row is an object");
         let cells: Vec<String> = fields.iter().filter(|(_, value)| !value.is_null()).map(cell).collect();
         say!("{}", cells.join("  "));
+    }
+
+    /// Ends the bench of that name.
+    fn finish(&mut self, name: &str) {
+        if let Form::Markdown(rows) = &mut self.form {
+            say!("### {name}\n\n{}", markdown::table(&std::mem::take(rows)));
+        }
     }
 }
 

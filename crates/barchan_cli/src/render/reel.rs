@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use barchan::geometry::text::counted;
 use barchan::io::write_atomically;
-use barchan::render::{Image, Movie, MovieEncoder};
+use barchan::render::{Animation, Image, Movie, MovieEncoder};
 
 use super::movie_failure;
 use crate::failure::Failure;
@@ -26,6 +26,8 @@ pub enum Target {
     Folder,
     /// A movie.
     Movie,
+    /// An animated PNG.
+    Animation,
 }
 
 impl Target {
@@ -37,8 +39,9 @@ impl Target {
             None => Ok(Self::Folder),
             Some("png") => Ok(Self::Picture),
             Some("mp4") => Ok(Self::Movie),
+            Some("apng") => Ok(Self::Animation),
             Some(other) => Err(Failure::input(format!(
-                "{}: cannot write .{other}; a movie ends in .mp4, a picture in .png, a folder has no ending",
+                "{}: cannot write .{other}; a movie ends in .mp4 or .apng, a picture in .png, a folder has no ending",
                 path.display()
             ))),
         }
@@ -49,6 +52,7 @@ enum Kind {
     Picture,
     Folder,
     Movie(Movie),
+    Animation(Animation),
 }
 
 /// Which image of a movie shows which time.
@@ -77,7 +81,7 @@ impl Clock {
 }
 
 impl Reel {
-    /// Begins to write to `path`, a `.mp4`, a `.png` or a folder. Frames come `frame_rate` times a simulated second [1/s].
+    /// Begins to write to `path`, a `.mp4`, a `.apng`, a `.png` or a folder. Frames come `frame_rate` times a simulated second [1/s].
     pub fn create(path: &Path, size: [u32; 2], frame_rate: f64, fps: Option<f64>, speed: f64) -> Result<Self, Failure> {
         let resampled = fps.is_some() || speed != 1.0;
         let fps = fps.unwrap_or(frame_rate);
@@ -92,6 +96,11 @@ impl Reel {
                 let movie = Movie::create(path, size, fps, MovieEncoder::best()).map_err(movie_failure)?;
                 // Caches may lack frames: the clock keeps the pace.
                 (Kind::Movie(movie), Some(fps / speed))
+            }
+            Target::Animation => {
+                make_folder(path.parent().unwrap_or(Path::new("")))?;
+                let animation = Animation::new(size, fps).map_err(movie_failure)?;
+                (Kind::Animation(animation), Some(fps / speed))
             }
         };
         if matches!(kind, Kind::Folder) {
@@ -132,6 +141,11 @@ impl Reel {
                     movie.push(image).map_err(movie_failure)?;
                 }
             }
+            Kind::Animation(animation) => {
+                for _ in self.clock.done..self.clock.due {
+                    animation.push(image).map_err(movie_failure)?;
+                }
+            }
         }
         self.images += self.clock.due - self.clock.done;
         Ok(())
@@ -150,6 +164,11 @@ impl Reel {
                 let by = movie.encoder().name();
                 movie.finish().map_err(movie_failure)?;
                 format!("{} in {path}, encoded by {by}", counted(self.images, "image"))
+            }
+            Kind::Animation(animation) => {
+                write_atomically(&self.path, |out| animation.write(out))
+                    .map_err(|error| Failure::run(error.to_string()))?;
+                format!("{} in {path}", counted(self.images, "image"))
             }
         })
     }

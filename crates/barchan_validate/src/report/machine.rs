@@ -2,8 +2,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The processor and the system, as far as it tells.
-pub(super) fn machine() -> String {
+/// Name of the processor, number of cores, operating system and architecture.
+pub fn machine() -> String {
     let processor = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
         let line = text.lines().find(|line| line.starts_with("model name"))?;
         Some(line.split_once(':')?.1.trim().to_owned())
@@ -15,7 +15,7 @@ pub(super) fn machine() -> String {
 }
 
 /// Today in UTC, as 2026-01-31.
-pub(super) fn today() -> String {
+pub fn today() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_secs());
     let (year, month, day) = date(seconds / 86400);
     format!("{year}-{month:02}-{day:02}")

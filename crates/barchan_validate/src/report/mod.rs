@@ -18,6 +18,7 @@ use crate::expression::Parameters;
 use crate::plan::{Options, chosen};
 use crate::row::{Kind, Row};
 use chart::{Chart, Point};
+pub use machine::{machine, today};
 
 /// Values of the axis at which a law is drawn.
 const SAMPLES: usize = 60;
@@ -72,8 +73,8 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// The table for documents; what misses is in bold.
-    fn markdown(&self) -> String {
+    /// The rows as a Markdown table; what misses is in bold.
+    pub fn markdown(&self) -> String {
         let mut text = String::from(
             "| run | quantity | measured | expected | band | seeds | verdict |\n| --- | --- | --- | --- | --- | --- | --- |\n",
         );

@@ -1,0 +1,142 @@
+//! The pages that users read: links resolve, every page is in the book, no diary.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Markdown files below `folder`, relative to the root of the repository.
+fn pages_below(folder: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(root().join(folder)).unwrap() {
+        let entry = entry.unwrap();
+        let path = format!("{folder}/{}", entry.file_name().to_str().unwrap());
+        if entry.path().is_dir() {
+            found.extend(pages_below(&path));
+        } else if path.ends_with(".md") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+fn pages() -> Vec<String> {
+    let top = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+    let mut pages: Vec<String> = top.map(str::to_owned).into();
+    pages.extend(pages_below("docs"));
+    pages
+}
+
+/// Lines outside of fenced code blocks.
+fn prose(text: &str) -> Vec<&str> {
+    let mut in_code = false;
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            in_code = !in_code;
+        } else if !in_code {
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+/// Line without the text between backticks.
+fn without_code(line: &str) -> String {
+    line.split('`').step_by(2).collect()
+}
+
+/// Targets of the links and pictures of a page.
+fn links(text: &str) -> Vec<String> {
+    let lines: Vec<String> = prose(text).into_iter().map(without_code).collect();
+    let starts = lines.iter().flat_map(|line| line.split("](").skip(1));
+    starts
+        .filter_map(|rest| rest.split_once(')'))
+        .map(|(target, _)| target.to_owned())
+        .collect()
+}
+
+/// Anchors of the headings of a page, as code hosts and mdBook make them.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let headings = prose(text).into_iter().filter(|line| line.starts_with('#'));
+    let anchor = |heading: &str| {
+        let title = heading.trim_start_matches('#').trim().to_lowercase();
+        let kept = title.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+    };
+    headings.map(anchor).collect()
+}
+
+#[test]
+fn links_and_their_anchors_resolve() {
+    let mut count = 0;
+    for page in pages() {
+        let text = fs::read_to_string(root().join(&page)).unwrap();
+        for link in links(&text) {
+            if link.starts_with("https://") || link.starts_with("http://") {
+                continue;
+            }
+            count += 1;
+            let (path, anchor) = link.split_once('#').unwrap_or((&link, ""));
+            let folder = root().join(Path::new(&page).parent().unwrap());
+            let target = if path.is_empty() {
+                root().join(&page)
+            } else {
+                folder.join(path)
+            };
+            assert!(target.exists(), "{page} links to {link}");
+            if !anchor.is_empty() {
+                let there = anchors(&fs::read_to_string(&target).unwrap());
+                assert!(there.contains(anchor), "{page} links to {link}; headings: {there:?}");
+            }
+        }
+    }
+    assert!(count > 50, "only {count} links found: is the search broken?");
+}
+
+#[test]
+fn the_book_has_every_page_once() {
+    let summary = fs::read_to_string(root().join("docs/SUMMARY.md")).unwrap();
+    let mut listed = links(&summary);
+    listed.sort();
+    let mut pages: Vec<String> = pages_below("docs")
+        .iter()
+        .map(|page| page["docs/".len()..].to_owned())
+        .filter(|page| page != "SUMMARY.md")
+        .collect();
+    pages.sort();
+    assert_eq!(listed, pages);
+}
+
+/// Whether a word looks like a commit's hash.
+fn is_hash(word: &str) -> bool {
+    (7..=40).contains(&word.len())
+        && word.chars().all(|c| c.is_ascii_digit() || ('a'..='f').contains(&c))
+        && word.contains(|c: char| c.is_ascii_digit())
+        && word.contains(|c: char| c.is_ascii_lowercase())
+}
+
+#[test]
+fn pages_name_no_commits() {
+    for page in pages() {
+        let text = fs::read_to_string(root().join(&page)).unwrap();
+        let hash = text
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .find(|word| is_hash(word));
+        assert_eq!(hash, None, "{page}");
+    }
+}
+
+#[test]
+fn the_readme_is_short() {
+    let text = fs::read_to_string(root().join("README.md")).unwrap();
+    let words: usize = text
+        .lines()
+        .filter(|line| !line.starts_with('|'))
+        .map(|line| line.split_whitespace().count())
+        .sum();
+    assert!(words <= 600, "{words} words besides tables");
+}
