@@ -56,24 +56,24 @@ impl<'a> Drawn<'a> {
                 rows: None,
             };
         };
-        let (mut places, mut sizes, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut centers, mut sizes, mut rows) = (Vec::new(), Vec::new(), Vec::new());
         for (i, id) in ids.iter().enumerate() {
             let size = radii[i];
             let Some(plan) = plans.iter().find(|plan| plan.ids.contains(id)) else {
-                places.push(positions[i]);
+                centers.push(positions[i]);
                 sizes.push(size);
                 rows.push(i as u32);
                 continue;
             };
             let turn = Quat::from_scaled_axis(turns[i]);
             for &[x, y, z, radius] in &plan.members {
-                places.push(positions[i] + turn * (size * Vec3::new(x, y, z)));
+                centers.push(positions[i] + turn * (size * Vec3::new(x, y, z)));
                 sizes.push(size * radius);
                 rows.push(i as u32);
             }
         }
         Self {
-            positions: Cow::Owned(places),
+            positions: Cow::Owned(centers),
             radii: Cow::Owned(sizes),
             rows: Some(rows),
         }
@@ -108,8 +108,11 @@ mod tests {
         // Two touching spheres with the total volume of one of radius 2 have radius 2/∛2 each.
         let reach = 2.0 / 2f32.cbrt();
         assert!((drawn.radii[1] - reach).abs() < 1e-3);
-        let places = [drawn.positions[1], drawn.positions[2]];
-        assert!((places[0] - Vec3::new(5.0, reach, 0.0)).length() < 1e-3, "{places:?}");
-        assert!((places[1] - Vec3::new(5.0, -reach, 0.0)).length() < 1e-3, "{places:?}");
+        let centers = [drawn.positions[1], drawn.positions[2]];
+        assert!((centers[0] - Vec3::new(5.0, reach, 0.0)).length() < 1e-3, "{centers:?}");
+        assert!(
+            (centers[1] - Vec3::new(5.0, -reach, 0.0)).length() < 1e-3,
+            "{centers:?}"
+        );
     }
 }

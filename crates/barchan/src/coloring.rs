@@ -217,12 +217,12 @@ mod tests {
 
     #[test]
     fn grains_take_what_they_lack_from_the_nearest_guide() {
-        let places = |x: &[f32]| Column::Vec3(x.iter().map(|&x| Vec3::new(x, 0.0, 0.0)).collect());
+        let positions = |x: &[f32]| Column::Vec3(x.iter().map(|&x| Vec3::new(x, 0.0, 0.0)).collect());
         let mut guides = Table::default();
-        guides.push("position", places(&[0.0, 1.0]));
+        guides.push("position", positions(&[0.0, 1.0]));
         guides.push("wetness", Column::F32(vec![0.25, 0.75]));
         let mut grains = Table::default();
-        grains.push("position", places(&[0.9, 0.1, -3.0, 7.0]));
+        grains.push("position", positions(&[0.9, 0.1, -3.0, 7.0]));
         let frame = Frame {
             guides,
             grains: Some(grains.clone()),

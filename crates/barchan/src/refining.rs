@@ -634,8 +634,8 @@ fn guide_table(world: &World, velocities: &[Vec3]) -> Table {
     let guides = &world.guides;
     let mut table = Table::default();
     table.push("id", Column::U32(guides.id.clone()));
-    let places = (0..guides.len()).map(|i| world.place(i).as_vec3());
-    table.push("position", Column::Vec3(places.collect()));
+    let positions = (0..guides.len()).map(|i| world.place(i).as_vec3());
+    table.push("position", Column::Vec3(positions.collect()));
     table.push("velocity", Column::Vec3(velocities.to_vec()));
     table.push("radius", Column::F32(guides.radius.clone()));
     table.push("material", Column::U8(guides.material.clone()));

@@ -392,8 +392,8 @@ fn guides_frame(world: &World, solver: &dyn Solver, velocities: &[Vec3], report:
     let guides = &world.guides;
     let mut table = Table::default();
     table.push("id", Column::U32(guides.id.clone()));
-    let places = (0..guides.len()).map(|i| world.wrapped(world.place(i)).as_vec3());
-    table.push("position", Column::Vec3(places.collect()));
+    let positions = (0..guides.len()).map(|i| world.wrapped(world.place(i)).as_vec3());
+    table.push("position", Column::Vec3(positions.collect()));
     table.push("velocity", Column::Vec3(velocities.to_vec()));
     table.push("radius", Column::F32(guides.radius.clone()));
     table.push("material", Column::U8(guides.material.clone()));

@@ -34,7 +34,7 @@ shape = {{ box = {{ size = [0.4, 0.4, 0.12] }}, at = [0, 0, 0.18] }}
 }
 
 /// Returns ids and positions of the guides with ids in a range, in that order.
-fn places(simulation: &Simulation, ids: std::ops::Range<u32>) -> Vec<(u32, DVec3)> {
+fn positions(simulation: &Simulation, ids: std::ops::Range<u32>) -> Vec<(u32, DVec3)> {
     let world = simulation.world();
     let all = (0..world.guides.len()).map(|i| (world.guides.id[i], world.place(i)));
     let mut found: Vec<(u32, DVec3)> = all.filter(|(id, _)| ids.contains(id)).collect();
@@ -49,7 +49,7 @@ fn guides_of_a_fixed_fill_never_move_and_carry_what_lies_on_them() {
         let mut simulation = Simulation::new(&scene).unwrap();
         let base = 0..simulation.world().fill_ends[0];
         let sand = base.end..simulation.world().next_id;
-        let before = places(&simulation, base.clone());
+        let before = positions(&simulation, base.clone());
         let mut resumed = None;
         for frame in 0..60 {
             if frame == 30 {
@@ -60,12 +60,12 @@ fn guides_of_a_fixed_fill_never_move_and_carry_what_lies_on_them() {
                 resumed.advance().unwrap();
             }
         }
-        assert!(places(&simulation, base.clone()) == before, "{solver}");
+        assert!(positions(&simulation, base.clone()) == before, "{solver}");
         let (frame, again) = (simulation.frame(), resumed.unwrap().frame());
         assert!(frame.guides == again.guides, "{solver}");
         assert!(frame.stats.ledger_closes);
         // The sand lies on the base, which has stopped it.
-        let lying = places(&simulation, sand.clone());
+        let lying = positions(&simulation, sand.clone());
         let lowest = lying.iter().map(|guide| guide.1.z).fold(f64::INFINITY, f64::min);
         assert!(lowest > 0.09, "{solver}: a guide at {lowest} m");
         let mean = lying.iter().map(|guide| guide.1).sum::<DVec3>() / lying.len() as f64;

@@ -116,7 +116,7 @@ fn directions() -> impl Iterator<Item = DVec3> {
 fn surface_points(table: &Table) -> Vec<DVec3> {
     let (Some(Column::Vec3(positions)), Some(Column::F32(radii))) = (table.column("position"), table.column("radius"))
     else {
-        panic!("particles have places and radii");
+        panic!("particles have positions and radii");
     };
     let spheres = positions.iter().zip(radii);
     spheres

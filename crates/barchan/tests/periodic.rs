@@ -76,11 +76,11 @@ fn speeds_beyond_half_a_period_per_frame_are_published_as_they_are() {
                 }
             }
             // Grains stay around their guides across periodic faces.
-            let places: Vec<Vec3> = vectors(grains.column("position")).to_vec();
+            let positions: Vec<Vec3> = vectors(grains.column("position")).to_vec();
             let Some(Column::U32(ids)) = grains.column("id") else {
                 panic!("no ids");
             };
-            let mut here: Vec<(u32, Vec3)> = ids.iter().copied().zip(places).collect();
+            let mut here: Vec<(u32, Vec3)> = ids.iter().copied().zip(positions).collect();
             here.sort_by_key(|grain| grain.0);
             if number == 0 {
                 starts = here;

@@ -103,13 +103,13 @@ fn what_is_published_lies_within_periodic_ranges() {
         for _ in 0..4 {
             let frame = simulation.frame();
             for table in [&frame.guides, frame.grains.as_ref().unwrap()] {
-                let Some(Column::Vec3(places)) = table.column("position") else {
-                    panic!("no places");
+                let Some(Column::Vec3(positions)) = table.column("position") else {
+                    panic!("no positions");
                 };
-                assert!(!places.is_empty());
-                for place in places {
-                    let is_within = (0.0..=0.3).contains(&place.x) && (-0.2..=0.2).contains(&place.y);
-                    assert!(is_within, "{solver}: {place} in frame {}", frame.number);
+                assert!(!positions.is_empty());
+                for position in positions {
+                    let is_within = (0.0..=0.3).contains(&position.x) && (-0.2..=0.2).contains(&position.y);
+                    assert!(is_within, "{solver}: {position} in frame {}", frame.number);
                 }
             }
             simulation.advance().unwrap();

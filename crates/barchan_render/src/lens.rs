@@ -51,8 +51,8 @@ impl Lens {
     pub fn of_camera(camera: &Camera, width: u32, height: u32) -> Result<Self, Error> {
         let (position, target) = (camera.position, camera.target);
         let wrong = Error::Camera { position, target };
-        let way = target - position;
-        let Some(forward) = way
+        let sight = target - position;
+        let Some(forward) = sight
             .try_normalize()
             .filter(|_| position.is_finite() && target.is_finite())
         else {
@@ -72,7 +72,7 @@ impl Lens {
             middle: 0.5 * Vec2::new(width as f32, height as f32),
             size: [width as usize, height as usize],
             perspective: true,
-            near: 1e-4 * way.length(),
+            near: 1e-4 * sight.length(),
             lanes: ROTATED,
             least_radius: std::f32::consts::FRAC_1_SQRT_2,
         })

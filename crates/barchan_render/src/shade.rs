@@ -295,10 +295,10 @@ impl<'a> Shader<'a> {
                 continue;
             }
             let sample = Vec2::new(x as f32 + self.lens.lanes[0].x, y as f32 + self.lens.lanes[1].x);
-            let way = self.lens.origin + found * self.lens.ray(sample) - point.position;
-            let length = way.length().max(1e-9);
+            let offset = self.lens.origin + found * self.lens.ray(sample) - point.position;
+            let length = offset.length().max(1e-9);
             let fade = (1.0 - length / (1.5 * point.crevice)).max(0.0);
-            hidden += (way.dot(point.normal) / length - 0.1).max(0.0) * fade;
+            hidden += (offset.dot(point.normal) / length - 0.1).max(0.0) * fade;
         }
         let open = (1.0 - 2.2 * hidden / CREVICE_TAPS as f32).max(0.0);
         UNRESOLVED + resolved * (open - UNRESOLVED)

@@ -152,10 +152,10 @@ fn framed_bounds_are_inside_the_image_with_a_margin() {
         let up = right.cross(forward);
         let slope = (0.5 * camera.vertical_fov).tan();
         let seen = bounds.corners().map(|corner| {
-            let way = corner.as_vec3() - camera.position;
-            let depth = way.dot(forward);
+            let offset = corner.as_vec3() - camera.position;
+            let depth = offset.dot(forward);
             assert!(depth > 0.0);
-            Vec2::new(way.dot(right) / (aspect * slope), way.dot(up) / slope) / depth
+            Vec2::new(offset.dot(right) / (aspect * slope), offset.dot(up) / slope) / depth
         });
         let most = seen.iter().map(|p| p.abs().max_element()).fold(0.0, f32::max);
         // Inside with a margin, and no farther away than necessary.

@@ -116,7 +116,7 @@ fn triangles(corners: [u8; 4], positive: bool, mask: usize) -> Vec<[Edge; 3]> {
 
 /// Marches the block of cells that begins at node `first`.
 pub(super) fn march(grid: &Grid, first: IVec3) -> Patch {
-    let values: [f64; COUNT] = std::array::from_fn(|k| grid.value_at(grid.position(first + place(k))));
+    let values: [f64; COUNT] = std::array::from_fn(|k| grid.value_at(grid.position(first + coordinates(k))));
     let mut patch = Patch::default();
     let inside = values.map(|value| value < 0.0);
     if inside.iter().all(|&i| i == inside[0]) {
@@ -124,7 +124,7 @@ pub(super) fn march(grid: &Grid, first: IVec3) -> Patch {
     }
     let cases = Cases::new();
     let mut number = vec![[u32::MAX; 8]; COUNT];
-    for cell in (0..COUNT).filter(|&k| place(k).max_element() < BLOCK) {
+    for cell in (0..COUNT).filter(|&k| coordinates(k).max_element() < BLOCK) {
         let node = |corner: u8| cell + index(offset(corner));
         let at_corners: [bool; 8] = std::array::from_fn(|corner| inside[node(corner as u8)]);
         if at_corners.iter().all(|&i| i == at_corners[0]) {
@@ -140,7 +140,7 @@ pub(super) fn march(grid: &Grid, first: IVec3) -> Patch {
                     let slot = &mut number[from][axes as usize];
                     if *slot == u32::MAX {
                         *slot = patch.vertices.len() as u32;
-                        let lower = first + place(from);
+                        let lower = first + coordinates(from);
                         let part = values[from] / (values[from] - values[node(high)]);
                         let position = grid.position(lower) + grid.voxel * part * offset(axes).as_dvec3();
                         patch.vertices.push((EdgeKey { node: lower, axes }, position));
@@ -160,7 +160,7 @@ fn leads(inside: &[bool; COUNT]) -> impl Iterator<Item = IVec3> {
     (0..3)
         .flat_map(|axis| [(axis, 0), (axis, BLOCK)])
         .filter_map(|(axis, side)| {
-            let mut face = (0..COUNT).filter(|&k| place(k)[axis] == side).map(|k| inside[k]);
+            let mut face = (0..COUNT).filter(|&k| coordinates(k)[axis] == side).map(|k| inside[k]);
             let first = face.next();
             let step = IVec3::AXES[axis] * if side == 0 { -1 } else { 1 };
             face.any(|other| Some(other) != first).then_some(step)
@@ -171,11 +171,11 @@ fn offset(corner: u8) -> IVec3 {
     (IVec3::splat(i32::from(corner)) >> IVec3::new(0, 1, 2)) & 1
 }
 
-fn place(k: usize) -> IVec3 {
+fn coordinates(k: usize) -> IVec3 {
     let k = k as i32;
     IVec3::new(k % NODES, k / NODES % NODES, k / (NODES * NODES))
 }
 
-fn index(place: IVec3) -> usize {
-    ((place.z * NODES + place.y) * NODES + place.x) as usize
+fn index(node: IVec3) -> usize {
+    ((node.z * NODES + node.y) * NODES + node.x) as usize
 }

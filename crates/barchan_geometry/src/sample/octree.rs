@@ -124,8 +124,8 @@ pub(super) fn room_for(shape: &dyn Shape, depth: f64) -> Option<DVec3> {
         let corner = |k: u32| DVec3::new(f64::from(k & 1), f64::from(k >> 1 & 1), f64::from(k >> 2)) * 2.0 - 1.0;
         let children = (0..8).filter(|k| (0..3).all(|axis| split.test(axis) || k >> axis & 1 == 0));
         open.extend(children.map(|k| {
-            let way = DVec3::select(split, half * corner(k), DVec3::ZERO);
-            block(best.center + way, half)
+            let shift = DVec3::select(split, half * corner(k), DVec3::ZERO);
+            block(best.center + shift, half)
         }));
     }
     None

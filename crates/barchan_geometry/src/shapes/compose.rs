@@ -284,13 +284,13 @@ impl Least {
     }
 
     fn offer(&mut self, index: usize, value: f64) {
-        let place = self.values[..self.count].partition_point(|&v| v <= value);
-        if place < MAX_BLENDED {
-            self.values[place..].rotate_right(1);
-            self.values[place] = value;
+        let slot = self.values[..self.count].partition_point(|&v| v <= value);
+        if slot < MAX_BLENDED {
+            self.values[slot..].rotate_right(1);
+            self.values[slot] = value;
             self.count = (self.count + 1).min(MAX_BLENDED);
         }
-        if place == 0 || value == self.values[0] && index < self.first {
+        if slot == 0 || value == self.values[0] && index < self.first {
             self.first = index;
         }
     }
@@ -424,15 +424,15 @@ mod tests {
 
     #[test]
     fn a_union_of_many_shapes_answers_as_all_of_them_would() {
-        let place = |k: u64| 4.0 * crate::random::Stream::new(1, k).unit_cube();
-        let balls: Vec<_> = (0..300).map(|k| ball(0.3, place(k))).chain([wall(DVec3::Z)]).collect();
+        let point = |k: u64| 4.0 * crate::random::Stream::new(1, k).unit_cube();
+        let balls: Vec<_> = (0..300).map(|k| ball(0.3, point(k))).chain([wall(DVec3::Z)]).collect();
         let all: Vec<Part> = balls.iter().cloned().map(Part::new).collect();
         let cube: Arc<dyn Shape> = Arc::new(Cuboid::new(DVec3::splat(9.0)).unwrap());
         for smooth in [0.0, 0.2] {
             let union = Union::new(balls.clone(), smooth).unwrap();
             let cut = Subtract::new([vec![cube.clone()], balls.clone()].concat(), smooth).unwrap();
             for k in 0..500 {
-                let p = place(1000 + k) * 1.5 - 1.0;
+                let p = point(1000 + k) * 1.5 - 1.0;
                 let mut least = Least::new(smooth);
                 all.iter()
                     .enumerate()

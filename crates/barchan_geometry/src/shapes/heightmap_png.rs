@@ -19,9 +19,15 @@ impl Heightmap {
 
 /// Reads the brightness 0 to 1 of all pixels, from the lowest row up, and the number of pixels per row.
 fn read_samples(path: &Path) -> Result<(Vec<f32>, usize), ShapeError> {
-    let place = || path.to_path_buf();
-    let file = File::open(path).map_err(|source| ShapeError::ImageFile { path: place(), source })?;
-    let bad = |source| ShapeError::ImageFormat { path: place(), source };
+    let owned_path = || path.to_path_buf();
+    let file = File::open(path).map_err(|source| ShapeError::ImageFile {
+        path: owned_path(),
+        source,
+    })?;
+    let bad = |source| ShapeError::ImageFormat {
+        path: owned_path(),
+        source,
+    };
     let mut decoder = png::Decoder::new(BufReader::new(file));
     decoder.set_transformations(png::Transformations::EXPAND);
     let mut reader = decoder.read_info().map_err(bad)?;

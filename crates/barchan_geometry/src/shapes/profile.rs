@@ -136,8 +136,8 @@ fn check_simple(corners: &[DVec2]) -> Result<(), ShapeError> {
     let top = |k: usize| sides[k].0.y.max(sides[k].1.y);
     let mut by_height: Vec<usize> = (0..count).collect();
     by_height.sort_by(|&a, &b| bottom(a).total_cmp(&bottom(b)));
-    for (place, &i) in by_height.iter().enumerate() {
-        for &j in by_height[place + 1..].iter().take_while(|&&j| bottom(j) <= top(i)) {
+    for (rank, &i) in by_height.iter().enumerate() {
+        for &j in by_height[rank + 1..].iter().take_while(|&&j| bottom(j) <= top(i)) {
             let (first, second) = (i.min(j), i.max(j));
             let meet = if second == first + 1 {
                 fold_back(sides[first], sides[second])

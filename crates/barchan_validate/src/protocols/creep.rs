@@ -53,13 +53,13 @@ pub(super) fn creep(stage: &mut Stage) -> Result<Observation, Broken> {
     }
     let after = HeapState::new(stage, d);
     let guides = &stage.simulation().world().guides;
-    let mut ways = Vec::new();
+    let mut displacements = Vec::new();
     for (&id, &radius) in guides.id.iter().zip(&guides.radius) {
         if let (Some(Some(from)), Some(to)) = (before.positions.get(id as usize), after.positions[id as usize]) {
-            ways.push(from.distance(to) / f64::from(radius));
+            displacements.push(from.distance(to) / f64::from(radius));
         }
     }
-    let still = ways.iter().filter(|way| **way < 0.1).count() as f64 / ways.len() as f64;
+    let still = displacements.iter().filter(|moved| **moved < 0.1).count() as f64 / displacements.len() as f64;
     seen.guides = stage.guides();
     let carried = stage.carried(0.2)?;
     seen.values = values([

@@ -36,7 +36,10 @@ pub(super) fn truck(stage: &mut Stage) -> Result<Observation, Broken> {
     }
     let after = in_box(stage);
     let pairs = before.iter().zip(&after).filter_map(|(a, b)| Some(((*a)?, (*b)?)));
-    let mut ways: Vec<f64> = pairs.map(|(a, b)| a.distance(b) / d).collect();
-    seen.values = values([("creep", mean(&ways)), ("creep of 99 %", quantile(&mut ways, 0.99))]);
+    let mut displacements: Vec<f64> = pairs.map(|(a, b)| a.distance(b) / d).collect();
+    seen.values = values([
+        ("creep", mean(&displacements)),
+        ("creep of 99 %", quantile(&mut displacements, 0.99)),
+    ]);
     Ok(seen)
 }

@@ -104,8 +104,8 @@ impl Outline {
             return None;
         }
         let (first, last) = (one[0], one[count]);
-        let place = other.iter().position(|&v| v == first)?;
-        other.rotate_left(place);
+        let rotation = other.iter().position(|&v| v == first)?;
+        other.rotate_left(rotation);
         let end = other.len() - count;
         if other.get(end) != Some(&last) {
             return None;

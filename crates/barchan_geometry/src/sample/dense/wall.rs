@@ -91,8 +91,8 @@ fn keep(shape: &dyn Shape, periods: &Periods, positions: &[DVec3], radii: &[f64]
     let radius = |k: usize| radii.get(k).copied().unwrap_or_else(|| f64::from(spheres.radii[k]));
     let lists = Neighbors::new(spheres, 0.0);
     let gap_between = |i: usize, j: usize| {
-        let way = seam::nearest(periods, positions[i] - positions[j]);
-        gap(way.length(), radius(i), radius(j))
+        let offset = seam::nearest(periods, positions[i] - positions[j]);
+        gap(offset.length(), radius(i), radius(j))
     };
     let mut keep: Vec<bool> = (0..spheres.mobile)
         .into_par_iter()
