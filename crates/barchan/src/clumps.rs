@@ -1,4 +1,4 @@
-//! Grains of several spheres in pictures.
+//! Clumps (guides of several spheres) in pictures.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,16 +9,16 @@ use barchan_world::{Column, Table, World};
 use glam::{Quat, Vec3};
 use serde::{Deserialize, Serialize};
 
-/// A clump, and which guides are it; kept beside a cache, so that it can be drawn without its scene.
+/// A clump and the ids of its guides; kept beside a cache, so that it can be drawn without its scene.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ClumpPlan {
     /// Ids of the guides.
     ids: Range<u32>,
-    /// Place [m] and radius [m] of each sphere, for a guide of radius 1 m.
+    /// Position [m] and radius [m] of each sphere, for a guide of radius 1 m.
     members: Vec<[f32; 4]>,
 }
 
-/// The clumps that `scene` makes of the guides of `world`, which was just built.
+/// Returns the clumps of `scene` with the ids of their guides in `world`, which was just built.
 pub(crate) fn of_scene(scene: &Scene, world: &World) -> Vec<(Range<u32>, Clump)> {
     let ends = world.fill_ends.iter().copied();
     let ids = [0].into_iter().chain(ends.clone()).zip(ends);
@@ -38,16 +38,16 @@ impl ClumpPlan {
     }
 }
 
-/// What is drawn of a table: a sphere for each row, or those of its clump.
+/// The spheres to draw for a table: one per row, or those of its clump.
 pub(crate) struct Drawn<'a> {
     pub positions: Cow<'a, [Vec3]>,
     pub radii: Cow<'a, [f32]>,
-    /// The row of each sphere; none where each row is one.
+    /// Row of each sphere; `None` if each row is one sphere.
     rows: Option<Vec<u32>>,
 }
 
 impl<'a> Drawn<'a> {
-    /// The spheres of `table`, whose rows are at `positions` [m] and have `radii` [m].
+    /// Creates the spheres of `table`, whose rows are at `positions` [m] and have `radii` [m].
     pub(crate) fn new(plans: &[ClumpPlan], table: &Table, positions: Cow<'a, [Vec3]>, radii: &'a [f32]) -> Self {
         let (Some(Column::Vec3(turns)), Some(Column::U32(ids))) = (table.column("rotation"), table.column("id")) else {
             return Self {
@@ -56,30 +56,30 @@ impl<'a> Drawn<'a> {
                 rows: None,
             };
         };
-        let (mut places, mut sizes, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut centers, mut sizes, mut rows) = (Vec::new(), Vec::new(), Vec::new());
         for (i, id) in ids.iter().enumerate() {
             let size = radii[i];
             let Some(plan) = plans.iter().find(|plan| plan.ids.contains(id)) else {
-                places.push(positions[i]);
+                centers.push(positions[i]);
                 sizes.push(size);
                 rows.push(i as u32);
                 continue;
             };
             let turn = Quat::from_scaled_axis(turns[i]);
             for &[x, y, z, radius] in &plan.members {
-                places.push(positions[i] + turn * (size * Vec3::new(x, y, z)));
+                centers.push(positions[i] + turn * (size * Vec3::new(x, y, z)));
                 sizes.push(size * radius);
                 rows.push(i as u32);
             }
         }
         Self {
-            positions: Cow::Owned(places),
+            positions: Cow::Owned(centers),
             radii: Cow::Owned(sizes),
             rows: Some(rows),
         }
     }
 
-    /// A value of each row, for each sphere.
+    /// Repeats a value per row for each sphere.
     pub(crate) fn spread<'b, T: Copy>(&self, values: &'b [T]) -> Cow<'b, [T]> {
         match &self.rows {
             Some(rows) => rows.iter().map(|&row| values[row as usize]).collect(),
@@ -105,11 +105,14 @@ mod tests {
         let drawn = Drawn::new(&[plan], &table, Cow::Borrowed(&positions), &[1.0, 2.0]);
         assert_eq!(drawn.positions.len(), 3);
         assert_eq!(drawn.spread(&[7, 8])[..], [7, 8, 8]);
-        // Two touching spheres of the volume of one of radius 2 have 2/∛2 each.
+        // Two touching spheres with the total volume of one of radius 2 have radius 2/∛2 each.
         let reach = 2.0 / 2f32.cbrt();
         assert!((drawn.radii[1] - reach).abs() < 1e-3);
-        let places = [drawn.positions[1], drawn.positions[2]];
-        assert!((places[0] - Vec3::new(5.0, reach, 0.0)).length() < 1e-3, "{places:?}");
-        assert!((places[1] - Vec3::new(5.0, -reach, 0.0)).length() < 1e-3, "{places:?}");
+        let centers = [drawn.positions[1], drawn.positions[2]];
+        assert!((centers[0] - Vec3::new(5.0, reach, 0.0)).length() < 1e-3, "{centers:?}");
+        assert!(
+            (centers[1] - Vec3::new(5.0, -reach, 0.0)).length() < 1e-3,
+            "{centers:?}"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Numbers of particles as colours.
+//! Maps columns of particles to colors.
 
 use barchan_render::{ColorMap, Legend};
 use barchan_world::{Column, Frame, Table};
@@ -7,33 +7,33 @@ use rayon::prelude::*;
 
 use crate::nearest::Nearest;
 
-/// What colors mean.
+/// Meaning of the particles' colors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Coloring {
-    /// The material, with a little variation from grain to grain.
+    /// The material, with a little variation between particles.
     #[default]
     Material,
-    /// A column: `speed`, or one by its name; of vectors the length.
+    /// A column by its name, or `speed`; vectors are colored by length.
     Column {
-        /// Its name.
+        /// Name of the column.
         name: String,
-        /// The numbers at both ends of the colors; if none are given, those that all but a thousandth at either end of the
-        /// frame lie between.
+        /// Numbers at both ends of the colors; by default the range that excludes a thousandth of the frame's values at
+        /// either end.
         range: Option<[f32; 2]>,
-        /// Least and greatest number of all that is drawn, for the bar; those of the frame if none are given.
+        /// Smallest and largest number for the legend; by default those of the frame.
         extremes: Option<[f32; 2]>,
-        /// The colors.
+        /// Color map.
         map: ColorMap,
     },
 }
 
-/// Titles of columns that are known.
+/// Titles of well-known columns.
 const TITLES: &[(&str, &str)] = &[
     ("speed", "speed [m/s]"),
     ("velocity", "speed [m/s]"),
     ("position", "distance from the origin [m]"),
     ("radius", "radius [m]"),
-    // Of the settled material: 1 is as dense.
+    // Relative to the settled material, which has density 1.
     ("density", "relative density [-]"),
     ("pressure", "pressure [Pa]"),
     ("wetness", "wetness [-]"),
@@ -41,13 +41,13 @@ const TITLES: &[(&str, &str)] = &[
     ("rotation", "rotation [rad]"),
 ];
 
-/// Most numbers that are sorted to find a range.
-const SORTED: usize = 20_000;
+/// Largest number of values that are sorted to find a range.
+const MAX_SORTED: usize = 20_000;
 
-/// The part of all numbers that may lie beyond each end of a range that nobody gave: 1 / `RARE` [-].
+/// Share of the values beyond each end of a default range: 1 / `RARE` [-].
 const RARE: usize = 1000;
 
-/// The numbers of a column, one each; none if there is no such column.
+/// Returns one number per row of a column; `None` if there is no such column.
 pub(crate) fn values(table: &Table, name: &str) -> Option<Vec<f32>> {
     let column = match table.column(name) {
         None if name == "speed" => table.column("velocity"),
@@ -61,7 +61,7 @@ pub(crate) fn values(table: &Table, name: &str) -> Option<Vec<f32>> {
     })
 }
 
-/// The columns that [`values`] finds, `speed` first.
+/// Returns the columns that [`values`] finds, `speed` first.
 pub(crate) fn names(table: &Table) -> impl Iterator<Item = &str> {
     let speed = table.column("velocity").map(|_| "speed");
     let others = table.columns.iter().map(|column| column.0.as_str());
@@ -81,12 +81,12 @@ pub(crate) fn is_to_come(frame: &Frame, name: &str) -> bool {
     missing && frame.time <= 0.0 && TITLES.iter().any(|title| title.0 == name)
 }
 
-/// Returns the number of a column of the guides for each grain: that of the nearest guide.
+/// Returns a column of the guides for each grain: the value of the nearest guide.
 pub(crate) fn follow(frame: &Frame, grains: &Table, name: &str) -> Option<Vec<f32>> {
     let values = values(&frame.guides, name)?;
     let (guides, grains) = (positions(&frame.guides)?, positions(grains)?);
     let tree = Nearest::new(guides);
-    let value = |&place: &Vec3| tree.find(place).map_or(f32::NAN, |guide| values[guide]);
+    let value = |&position: &Vec3| tree.find(position).map_or(f32::NAN, |guide| values[guide]);
     Some(grains.par_iter().map(value).collect())
 }
 
@@ -97,17 +97,17 @@ fn positions(table: &Table) -> Option<&[Vec3]> {
     }
 }
 
-/// A range of numbers, and the least and greatest number there is.
+/// A range of numbers and their extremes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Span {
-    /// All but a thousandth at either end lie between these.
+    /// Range that excludes a thousandth of the values at either end.
     pub range: [f32; 2],
-    /// All lie between these.
+    /// Smallest and largest value.
     pub extremes: [f32; 2],
 }
 
 impl Span {
-    /// Returns the span of `values`; what is not finite does not count.
+    /// Returns the span of the finite values.
     pub(crate) fn of(values: &[f32]) -> Self {
         let finite = || values.iter().copied().filter(|v| v.is_finite());
         let extremes = [
@@ -120,9 +120,9 @@ impl Span {
                 extremes: [0.0, 1.0],
             };
         }
-        let mut some: Vec<f32> = finite().step_by(values.len().div_ceil(SORTED)).collect();
+        let mut some: Vec<f32> = finite().step_by(values.len().div_ceil(MAX_SORTED)).collect();
         some.sort_unstable_by(f32::total_cmp);
-        // Rare numbers are many enough to be left out, or there are few numbers.
+        // Too few values have no outliers to exclude.
         let rare = some.len() / RARE;
         let range = match rare {
             0 => extremes,
@@ -134,7 +134,7 @@ impl Span {
         }
     }
 
-    /// Returns the span of both.
+    /// Returns the union of two spans.
     pub fn join(self, other: Self) -> Self {
         let join = |a: [f32; 2], b: [f32; 2]| [a[0].min(b[0]), a[1].max(b[1])];
         Self {
@@ -144,20 +144,20 @@ impl Span {
     }
 }
 
-/// Returns the range of colors. A heap at rest has speeds of almost zero: a range begins at zero where it nearly does. That of a
-/// constant column has one number at both ends.
+/// Returns the range of the colors. A range that nearly starts at zero starts at zero: a heap at rest has speeds of
+/// almost zero. The range of a constant column has equal ends.
 fn range_of([low, high]: [f32; 2]) -> [f32; 2] {
     let low = if low > 0.0 && low < 0.2 * high { 0.0 } else { low };
     [low, high.max(low)]
 }
 
-/// Returns the colors of `values`, sRGB.
+/// Returns the sRGB colors of `values`.
 pub(crate) fn colors(values: &[f32], [low, high]: [f32; 2], map: ColorMap) -> Vec<[u8; 3]> {
     let scale = 1.0 / (high - low).max(f32::MIN_POSITIVE);
     values.iter().map(|&value| map.color((value - low) * scale)).collect()
 }
 
-/// Returns the bar beside the picture.
+/// Returns the legend.
 pub(crate) fn legend(name: &str, range: [f32; 2], extremes: [f32; 2], map: ColorMap) -> Legend {
     let title = TITLES.iter().find(|title| title.0 == name);
     Legend {
@@ -201,10 +201,10 @@ mod tests {
             "{low} {high}"
         );
         assert_eq!(extremes, [-1e9, 1e9]);
-        // Of few numbers none is rare.
+        // Few values have no outliers.
         assert_eq!(Span::of(&[1.5, 2.0, 4.9]).range, [1.5, 4.9]);
         assert_eq!(Span::of(&[]).range, [0.0, 1.0]);
-        // A bar of one number does not promise others.
+        // The range of a constant has equal ends.
         assert_eq!(Span::of(&[3.0; 5]).range, [3.0, 3.0]);
         assert_eq!(
             colors(&[3.0], [3.0, 3.0], ColorMap::default()),
@@ -217,12 +217,12 @@ mod tests {
 
     #[test]
     fn grains_take_what_they_lack_from_the_nearest_guide() {
-        let places = |x: &[f32]| Column::Vec3(x.iter().map(|&x| Vec3::new(x, 0.0, 0.0)).collect());
+        let positions = |x: &[f32]| Column::Vec3(x.iter().map(|&x| Vec3::new(x, 0.0, 0.0)).collect());
         let mut guides = Table::default();
-        guides.push("position", places(&[0.0, 1.0]));
+        guides.push("position", positions(&[0.0, 1.0]));
         guides.push("wetness", Column::F32(vec![0.25, 0.75]));
         let mut grains = Table::default();
-        grains.push("position", places(&[0.9, 0.1, -3.0, 7.0]));
+        grains.push("position", positions(&[0.9, 0.1, -3.0, 7.0]));
         let frame = Frame {
             guides,
             grains: Some(grains.clone()),

@@ -1,4 +1,4 @@
-//! Disk space of a cache, estimated before it is written, and what a disk has left.
+//! Estimates the disk space of a cache before it is written, and reports the free space of a disk.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -7,7 +7,8 @@ use barchan_geometry::mesh::write_ply;
 use barchan_scene::Output;
 use barchan_world::World;
 
-// Measured on built-in scenes with moving sand (`column` with each solver, `hourglass`, `splash`); sand at rest takes less.
+// Measured on built-in scenes with moving sand (`column` with each solver, `hourglass`, `splash`); sand at rest takes
+// less.
 /// Bytes per guide in a frame. Solvers differ by their columns: 25 (pbd), 29 (sph), 36 (dem).
 const GUIDE: f64 = 30.0;
 /// Bytes per grain in a frame.
@@ -54,7 +55,7 @@ pub fn mesh_bytes(world: &World) -> u64 {
     count.0
 }
 
-/// Counts what is written to it.
+/// A writer that counts bytes.
 struct Count(u64);
 
 impl Write for Count {
@@ -68,15 +69,16 @@ impl Write for Count {
     }
 }
 
-/// Returns the bytes that this process may still write to the disk that holds `path`; none where the system does not report it.
+/// Returns the bytes that this process may still write to the disk that holds `path`; `None` where the system does not
+/// report it.
 pub fn free_bytes(path: &Path) -> Option<u64> {
     #[cfg(unix)]
     {
         use std::os::unix::ffi::OsStrExt;
         let path = std::ffi::CString::new(path.as_os_str().as_bytes()).ok()?;
-        // SAFETY: a plain structure of numbers, for which zeros are valid.
+        // SAFETY: a plain structure of integers, for which zeros are valid.
         let mut disk: libc::statvfs = unsafe { std::mem::zeroed() };
-        // SAFETY: the path ends with a zero, and the structure outlives the call.
+        // SAFETY: the path ends with a zero byte, and the structure outlives the call.
         let failed = unsafe { libc::statvfs(path.as_ptr(), &raw mut disk) } != 0;
         // Types differ between systems.
         #[allow(clippy::unnecessary_cast, clippy::useless_conversion)]
@@ -105,7 +107,7 @@ mod tests {
         assert!((2_400_000..2_500_000).contains(&all), "{all}");
         assert!(bytes(&every(10, false)) < all / 8);
         assert!(bytes(&every(1, true)) < all * 4 / 5);
-        // No count overflows.
+        // Large counts saturate instead of overflowing.
         assert!(cache_bytes(u64::MAX, u64::MAX, u64::MAX, u64::MAX, &Output::default()) > all);
     }
 

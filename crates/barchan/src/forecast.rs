@@ -1,4 +1,4 @@
-//! What a run needs, estimated before any of it is done.
+//! Estimates the resources of a run before it starts.
 
 use barchan_geometry::sample::{Packing, Radii, SampleError, VolumeSettings, estimate_volume, mean_radius};
 use barchan_geometry::text::short;
@@ -8,52 +8,52 @@ use thiserror::Error;
 
 use crate::disk::cache_bytes;
 
-/// Most memory that guides and grains of emitters may need [bytes].
+/// Memory limit for the guides and grains of emitters [bytes].
 const MEMORY_LIMIT: f64 = 16.0 * GIBIBYTE;
 const GIBIBYTE: f64 = (1u64 << 30) as f64;
-/// Memory per id that was ever given to a guide, gone or not [bytes].
+/// Memory per id ever given to a guide, removed or not [bytes].
 const ID_BYTES: f64 = 32.0;
-/// Memory per grain of a run, frames being written included [bytes]: 140 to 167 were measured.
+/// Memory per grain of a run, including frames being written [bytes]: 140 to 167 were measured.
 const GRAIN_BYTES: f64 = 150.0;
 /// Memory of a run without guides and grains [bytes].
 const BASE_BYTES: f64 = 16e6;
-/// Part of an emitter's shape that new guides fill at most [-]: more are not found room for.
+/// Packing of new guides in an emitter's shape, at most.
 const EMITTED_PACKING: Packing = Packing::Dense;
 
-/// Why a run is refused before it begins.
+/// Reason why a run is rejected before it starts.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum ForecastError {
-    /// A fill that cannot be made.
+    /// A fill cannot be packed.
     #[error(transparent)]
     Scene(#[from] SceneError),
-    /// More guides from emitters than memory holds.
+    /// Emitters make more guides than fit into memory.
     #[error(
         "{place}: emitters make about {guides:.3e} guides, {per_frame:.3e} of them per frame here, which need {:.1} GiB of memory; {:.1} GiB may be used: take a larger radius, a lower rate or an earlier end",
         bytes / GIBIBYTE, MEMORY_LIMIT / GIBIBYTE
     )]
     Guides {
-        /// Where the scene says so.
+        /// Position in the scene, as `scene.toml:3:1`.
         place: String,
         /// Guides of all emitters up to this one.
         guides: f64,
-        /// Guides of this one per frame.
+        /// Guides of this emitter per frame.
         per_frame: f64,
-        /// Memory that they need [bytes].
+        /// Required memory [bytes].
         bytes: f64,
     },
-    /// More grains than memory holds.
+    /// The grains do not fit into memory.
     #[error("{place}: grains: {source}")]
     Grains {
-        /// Where the scene says so.
+        /// Position in the scene, as `scene.toml:3:1`.
         place: String,
-        /// What is wrong.
+        /// The error.
         source: SampleError,
     },
 }
 
 impl ForecastError {
-    /// Where the scene says so, as `scene.toml:3:1`.
+    /// Returns the position in the scene, as `scene.toml:3:1`.
     pub fn place(&self) -> &str {
         match self {
             Self::Scene(error) => error.place(),
@@ -62,7 +62,7 @@ impl ForecastError {
     }
 }
 
-/// What a run of a scene needs, estimated within a few per cent.
+/// Resources of a run, estimated within a few percent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Forecast {
     /// Frames after the first.
@@ -71,26 +71,26 @@ pub struct Forecast {
     pub filled: f64,
     /// Guides that emitters add, if there is room for all.
     pub emitted: f64,
-    /// Grains in all.
+    /// Total number of grains.
     pub grains: f64,
     /// Grains at the start.
     pub seeded: f64,
     /// Memory [bytes].
     pub memory: f64,
-    /// Size of the cache without the surfaces of bodies [bytes]: add [`mesh_bytes`](crate::mesh_bytes).
+    /// Size of the cache without the surfaces of bodies [bytes]; [`mesh_bytes`](crate::mesh_bytes) returns theirs.
     pub cache: u64,
-    /// Guides and grains, means over all frames.
+    /// Numbers of guides and grains, averaged over all frames.
     pub mean: [f64; 2],
-    /// Mass of the fills [kg], and what they would weigh at the bulk density; nothing where guides are shares of a bulk.
+    /// Mass of the fills [kg], and their mass at the bulk density; `None` where guides are shares of a bulk.
     pub masses: Option<[f64; 2]>,
 }
 
-/// Part of a fill's mass [-] by which it may differ from that at the bulk density without a word.
-const SAME_MASS: f64 = 0.01;
+/// Relative deviation from the mass at the bulk density below which no note is made [-].
+const MASS_TOLERANCE: f64 = 0.01;
 
-/// Returns a sentence on fills that weigh `mass` [kg] where they would weigh `bulk` [kg] at the bulk density; nothing where these are the same.
+/// Describes a fill that weighs `mass` [kg] instead of `bulk` [kg] at the bulk density; `None` if they agree.
 pub fn mass_note(mass: f64, bulk: f64) -> Option<String> {
-    let differs = (mass - bulk).abs() > SAME_MASS * bulk;
+    let differs = (mass - bulk).abs() > MASS_TOLERANCE * bulk;
     let short = |mass: f64| short(format!("{mass:.3e}").parse().unwrap_or(mass));
     differs.then(|| {
         format!(
@@ -102,7 +102,7 @@ pub fn mass_note(mass: f64, bulk: f64) -> Option<String> {
 }
 
 impl Forecast {
-    /// Takes the counts of guides and grains that are there at the start in place of the estimated ones.
+    /// Replaces the estimated counts at the start by the actual ones.
     #[must_use]
     pub fn with_start(mut self, scene: &Scene, guides: usize, grains: usize) -> Self {
         let more = [guides as f64 - self.filled, grains as f64 - self.seeded];
@@ -113,7 +113,7 @@ impl Forecast {
         self
     }
 
-    /// Size of the cache [bytes].
+    /// Returns the size of the cache [bytes].
     fn size(&self, scene: &Scene) -> u64 {
         let [guides, grains] = self.mean.map(|count| count as u64);
         let bodies = scene.bodies.len() as u64;
@@ -121,12 +121,12 @@ impl Forecast {
     }
 }
 
-/// Estimates what a run of `scene` needs, or refuses it by number. Nothing is packed.
+/// Estimates the resources of a run of `scene`, or rejects it with the number that is too large. Nothing is packed.
 pub fn forecast(scene: &Scene) -> Result<Forecast, ForecastError> {
     forecast_until(scene, scene.frames(), scene.duration)
 }
 
-/// Estimates what the first `frames` frames of a run of `scene` need.
+/// Estimates the resources of the first `frames` frames of a run of `scene`.
 pub fn forecast_frames(scene: &Scene, frames: u64) -> Result<Forecast, ForecastError> {
     match frames == scene.frames() {
         true => forecast(scene),
@@ -139,7 +139,7 @@ fn forecast_until(scene: &Scene, frames: u64, duration: f64) -> Result<Forecast,
         frames,
         ..Forecast::default()
     };
-    // Guides and the grains that follow them, and the part of all frames in which they are there.
+    // Adds guides, their grains, and the share of all frames in which they exist.
     let mut add = |guides: f64, grains: f64, part: f64| {
         forecast.grains += grains;
         forecast.mean[0] += guides * part;
@@ -196,14 +196,15 @@ fn forecast_until(scene: &Scene, frames: u64, duration: f64) -> Result<Forecast,
     }
     (forecast.filled, forecast.emitted) = (filled, emitted);
     forecast.seeded = forecast.grains - poured;
-    // A volume that cannot be measured is no reason to refuse a run that does not need it.
+    // A volume that cannot be measured does not reject a run that does not need it.
     forecast.masses = mass.and_then(|mass| Some([mass, scene.bulk_mass().ok()?]));
     forecast.memory = BASE_BYTES + (spheres + emitted) * scene.facts().guide_bytes + forecast.grains * GRAIN_BYTES;
     forecast.cache = forecast.size(scene);
     Ok(forecast)
 }
 
-/// Guides that an emitter adds in `duration` [s] and per frame: what it owes, or what its shape has room for in each frame.
+/// Returns the number of guides that an emitter adds in `duration` [s] and per frame: its rate, limited by the room in
+/// its shape per frame.
 fn guides_of_emitter(scene: &Scene, world: &World, emitter: &Emitter, duration: f64) -> [f64; 2] {
     let time = (emitter.end.min(duration) - emitter.start).max(0.0);
     let density = world.materials.all[usize::from(emitter.material)].density;
@@ -220,7 +221,7 @@ fn guides_of_emitter(scene: &Scene, world: &World, emitter: &Emitter, duration: 
     [(emitter.rate * time / mass).min(room * frames), per_frame]
 }
 
-/// Grains that start with the `guides` of a fill.
+/// Returns the number of grains that start with the `guides` of a fill.
 fn grains_of_fill(scene: &Scene, refine: &Refine, fill: &Fill, guides: f64) -> Result<f64, ForecastError> {
     let is_about_guides = refine.settings.word("seeding") == Some("support");
     match &fill.source {
@@ -255,12 +256,12 @@ fn grains_of_fill(scene: &Scene, refine: &Refine, fill: &Fill, guides: f64) -> R
     }
 }
 
-/// Memory per grain while those of settled guides are packed [bytes].
+/// Memory per grain while grains of settled guides are packed [bytes].
 const SETTLED_BYTES: f64 = 300.0;
 
 fn refuse_grains(scene: &Scene, refine: &Refine, count: f64, each: f64, limit: f64) -> Result<(), ForecastError> {
     let bytes = count * each;
-    // Grains have numbers of 32 bits.
+    // Ids of grains have 32 bits.
     if bytes <= limit && count < 0.9 * f64::from(u32::MAX) {
         return Ok(());
     }
@@ -279,7 +280,7 @@ fn grains_per_guide(refine: &Refine, guides: &Radii) -> f64 {
     per_guide(refine, guides.mean_volume())
 }
 
-/// Grains that a guide of `volume` [m³] gets of its own.
+/// Returns the number of grains that a guide of `volume` [m³] gets.
 fn per_guide(refine: &Refine, volume: f64) -> f64 {
     let asked = refine.settings.count("per_guide").map(|count| count as f64);
     asked.unwrap_or(volume / refine.radii.mean_volume())

@@ -1,7 +1,7 @@
-//! barchan simulates granular material (sand, gravel, grain, snow) in high resolution; this crate is what a library user
-//! depends on.
+//! Simulates granular material (sand, gravel, cereal, snow) in high resolution. This crate is the library's entry
+//! point.
 //!
-//! A scene is simulated frame by frame:
+//! Simulate a scene frame by frame:
 //!
 //! ```
 //! use barchan::Simulation;
@@ -24,7 +24,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Shapes and meshes become particles:
+//! Sample shapes and meshes with particles:
 //!
 //! ```
 //! use barchan::sampling::{Fill, Solid, fill};

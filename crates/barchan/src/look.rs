@@ -14,100 +14,100 @@ use crate::clumps::Drawn;
 use crate::coloring::{self, Coloring, Span};
 use crate::stage::{Stage, StageError};
 
-/// Why there is no picture.
+/// Reason why a picture cannot be drawn.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LookError {
-    /// The cache is at fault.
+    /// The cache cannot be read.
     #[error(transparent)]
     Cache(#[from] CacheError),
-    /// What lies beside the cache is at fault.
+    /// The data beside the frames of the cache cannot be read.
     #[error(transparent)]
     Stage(#[from] StageError),
-    /// The picture is at fault.
+    /// The picture cannot be rendered.
     #[error(transparent)]
     Render(#[from] barchan_render::Error),
-    /// A column that is not there.
+    /// There is no such column.
     #[error("the {particles} of frame {frame} have no column `{column}`; there are: {present}")]
     NoColumn {
         /// Guides or grains.
         particles: &'static str,
-        /// The frame.
+        /// Frame number.
         frame: u64,
-        /// What it lacks.
+        /// Requested column.
         column: String,
-        /// What it has.
+        /// Available columns.
         present: String,
     },
-    /// Grains were asked for where there are none.
+    /// The frame has no grains to compare with.
     #[error("frame {frame} has no grains to compare with; `barchan refine` makes them")]
     NoGrains {
-        /// The frame.
+        /// Frame number.
         frame: u64,
     },
-    /// A camera that is not there.
+    /// There is no such camera.
     #[error("there is no camera `{name}`; there are: {present}")]
     NoCamera {
-        /// What was asked for.
+        /// Requested name.
         name: String,
-        /// What there is.
+        /// Available cameras.
         present: String,
     },
-    /// A size that has no room for two pictures.
+    /// The picture is too narrow for two side by side.
     #[error("two pictures side by side need at least 2 pixels of width, got {width}")]
     Narrow {
-        /// Width asked for [px].
+        /// Requested width [px].
         width: u32,
     },
 }
 
-/// Which particles are drawn.
+/// Particles to draw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Show {
-    /// Grains where there are any, else guides.
+    /// Grains where there are any, otherwise guides.
     #[default]
     Finest,
     /// Guides.
     Guides,
-    /// Guides left, grains right.
+    /// Guides on the left, grains on the right.
     Compare,
 }
 
-/// Where a picture is seen from: a camera of the scene, and what is changed of it.
+/// Viewpoint of a picture: a camera of the scene, with changes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Viewpoint {
-    /// The name of the camera; the first one if none is given. [`FIT`] frames the scene.
+    /// Name of the camera; by default the first one. [`FIT`] frames the scene.
     pub camera: Option<String>,
-    /// Where it stands instead [m].
+    /// Position that replaces the camera's [m].
     pub position: Option<DVec3>,
-    /// What it looks at instead [m].
+    /// Target that replaces the camera's [m].
     pub target: Option<DVec3>,
-    /// Vertical field of view instead [rad].
+    /// Vertical field of view that replaces the camera's [rad].
     pub fov: Option<f64>,
-    /// What a camera shows that frames the scene, see [`Stage::include`]; the frame that is drawn if none is given.
+    /// Extent that a framing camera shows, see [`Stage::include`]; by default that of the frame being drawn.
     pub framing: Option<Framing>,
 }
 
-/// The name of the camera that frames the scene.
+/// Name of the camera that frames the scene.
 pub const FIT: &str = "fit";
 
-/// How frames become pictures.
+/// Appearance of pictures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Look {
     /// Width and height [px].
     pub size: [u32; 2],
-    /// What is drawn.
+    /// Particles to draw.
     pub show: Show,
-    /// From where.
+    /// Viewpoint.
     pub viewpoint: Viewpoint,
-    /// What colours mean.
+    /// Meaning of the colors.
     pub coloring: Coloring,
-    /// Whether bodies are lines, through which one sees the sand.
+    /// Draws bodies as lines, so that the sand behind them is visible.
     pub wireframe: bool,
 }
 
 impl Look {
-    /// Returns width / height of each picture: of two side by side, that of one.
+    /// Returns width / height of each picture; of one of the two if they are side by side.
     fn aspect(&self) -> f32 {
         let [width, height] = self.size;
         let width = if self.show == Show::Compare { width / 2 } else { width };
@@ -127,7 +127,7 @@ impl Default for Look {
     }
 }
 
-/// Colours of bodies without one, linear RGB, by turns.
+/// Default colors of bodies in linear RGB, used in turn.
 const BODY_COLORS: [[f32; 3]; 5] = [
     [0.80, 0.45, 0.05],
     [0.10, 0.16, 0.25],
@@ -136,18 +136,19 @@ const BODY_COLORS: [[f32; 3]; 5] = [
     [0.30, 0.30, 0.32],
 ];
 
-/// Middles of scenes that lie further from the origin than so many of their own sizes are moved to it: single precision.
-const FAR: f64 = 16.0;
+/// Distance of a scene's center from the origin, in sizes of the scene, beyond which positions are made relative to the
+/// center [-]: single precision.
+const MAX_OFFSET: f64 = 16.0;
 
-/// Particles farther from the box around most of the others and the bodies than so many of its diagonals are strays, which no
-/// framing camera follows.
+/// Distance from the box around most particles and the bodies, in its diagonals, beyond which a particle is a stray and
+/// ignored by the framing camera [-].
 const STRAY: f64 = 4.0;
-/// The part of the particles beyond each face of that box: 1 / `OUTER` [-].
+/// Share of the particles beyond each face of that box: 1 / `OUTER` [-].
 const OUTER: usize = 200;
-/// Most particles that are looked at for it.
-const LOOKED_AT: usize = 20_000;
+/// Largest number of particles sampled for that box.
+const MAX_SAMPLED: usize = 20_000;
 
-/// Frame `number` of a cache, with what `show` needs of it.
+/// Reads frame `number` of a cache, with the particles that `show` needs.
 pub fn read_frame(cache: &Cache, number: u64, show: Show) -> Result<Frame, LookError> {
     let grains = match show {
         Show::Guides => None,
@@ -168,7 +169,7 @@ pub fn read_frame(cache: &Cache, number: u64, show: Show) -> Result<Frame, LookE
     })
 }
 
-/// None for what a cache does not keep.
+/// Maps data that a cache does not keep to `None`.
 fn present<T>(read: Result<T, CacheError>) -> Result<Option<T>, CacheError> {
     match read {
         Ok(found) => Ok(Some(found)),
@@ -178,7 +179,7 @@ fn present<T>(read: Result<T, CacheError>) -> Result<Option<T>, CacheError> {
 }
 
 impl Stage {
-    /// Draws a frame, with a bar that says what colors mean.
+    /// Draws a frame, with a legend of the colors.
     pub fn draw(&self, frame: &Frame, look: &Look, renderer: &mut Renderer) -> Result<Image, LookError> {
         let (mut image, legend) = self.draw_bare(frame, look, renderer)?;
         if let Some(legend) = legend {
@@ -187,7 +188,7 @@ impl Stage {
         Ok(image)
     }
 
-    /// Draws a frame, and returns the bar beside the image.
+    /// Draws a frame and returns the legend separately.
     pub fn draw_bare(
         &self,
         frame: &Frame,
@@ -212,7 +213,7 @@ impl Stage {
         })
     }
 
-    /// Makes a camera that frames the scene show all of `frame` too, besides what it showed before; no effect on other cameras.
+    /// Extends a framing camera so that it also shows all of `frame`; no effect on other cameras.
     ///
     /// The frames of a movie are all included before the first one is drawn, so that the camera stands still.
     pub fn include(&self, frame: &Frame, look: &mut Look) -> Result<(), LookError> {
@@ -234,7 +235,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Makes a camera that frames the scene show what there is before the first frame, and where guides appear.
+    /// Extends a framing camera to the objects before the first frame and to the places where guides appear.
     pub fn include_start(&self, look: &mut Look) {
         if self.is_framing(&look.viewpoint)
             && let Some([low, high]) = self.plan.bounds
@@ -245,7 +246,8 @@ impl Stage {
         }
     }
 
-    /// Where a picture is seen from at `time` [s], if its width / height is `aspect`: position [m], target [m], vertical field of view [rad].
+    /// Returns position [m], target [m] and vertical field of view [rad] of a viewpoint at `time` [s], for a picture of
+    /// width / height `aspect`.
     pub fn view(&self, viewpoint: &Viewpoint, time: f64, aspect: f32) -> Result<(DVec3, DVec3, f64), LookError> {
         let bounds = self.bounds(&[]);
         let origin = origin(&bounds);
@@ -261,7 +263,8 @@ impl Stage {
         ))
     }
 
-    /// Returns the columns of a frame that colors may mean, `speed` first. Grains take those that they lack from their guides.
+    /// Returns the columns of a frame that colors can show, `speed` first. Grains take columns that they lack from
+    /// their guides.
     pub fn columns(frame: &Frame, show: Show) -> Vec<String> {
         let grains = frame.grains.iter().filter(|_| show != Show::Guides);
         let mut names: Vec<String> = Vec::new();
@@ -273,18 +276,18 @@ impl Stage {
         names
     }
 
-    /// Returns true if `column` is drawn on grains that have no such column, and take it from the nearest guide.
+    /// Returns true if `column` is drawn on grains that lack it and take it from the nearest guide.
     pub fn is_followed(frame: &Frame, show: Show, column: &str) -> bool {
         let to_come = frame.grains.is_some() && coloring::is_to_come(frame, column);
         show != Show::Guides && (to_come || coloring::is_followed(frame, column))
     }
 
-    /// Returns true if no particle has `column` before the first step, but may have it after that.
+    /// Returns true if no particle has `column` before the first step but may have it after that.
     pub fn is_to_come(frame: &Frame, column: &str) -> bool {
         coloring::is_to_come(frame, column)
     }
 
-    /// Returns the span of a column in a frame, as a bar shows it if no range is given.
+    /// Returns the span of a column in a frame: the default range of the legend.
     pub fn span(frame: &Frame, show: Show, column: &str) -> Result<Span, LookError> {
         let (particles, table) = match &frame.grains {
             Some(grains) if show != Show::Guides && !coloring::is_followed(frame, column) => ("grains", grains),
@@ -390,7 +393,7 @@ impl Stage {
         Ok((image, legend))
     }
 
-    /// What the stage has at time 0; what there is now if it has nothing.
+    /// Returns the bounds of the stage at time 0, or of the current frame if there are none.
     fn bounds(&self, positions: &[Vec3]) -> Aabb {
         match self.plan.bounds {
             Some([low, high]) => Aabb::new(low.into(), high.into()),
@@ -404,7 +407,7 @@ impl Stage {
         if colors.is_empty() { vec![SAND] } else { colors }
     }
 
-    /// Colour of a body's lines, sRGB: its own, bright enough to be seen before sand.
+    /// Returns the sRGB color of a body's lines: its own, brightened to stand out against sand.
     pub(crate) fn wire_color(&self, body: usize) -> [u8; 3] {
         let color = self.plan.bodies[body].color.unwrap_or([0x20, 0x30, 0x48]);
         color.map(|c| c / 2)
@@ -435,7 +438,7 @@ impl Stage {
         fits && (viewpoint.position.is_none() || viewpoint.target.is_none())
     }
 
-    /// Returns what the camera of a viewpoint frames up to now.
+    /// Returns the extent that the camera of a viewpoint frames so far.
     fn framing(&self, viewpoint: &Viewpoint, aspect: f32) -> Framing {
         let fov = viewpoint.fov.map_or(Camera::default().vertical_fov, |fov| fov as f32);
         viewpoint.framing.unwrap_or_else(|| Framing::new(aspect, fov))
@@ -479,14 +482,14 @@ impl Stage {
             },
         );
         let mut framing = all.reduce(|| blank, |a, b| a.join(&b));
-        // The ground on which it lies or will fall, unless that is far below.
+        // Includes the ground below the sand, unless it is far below.
         if let Some(ground) = self.plan.ground.filter(|&ground| core.min.z - ground < diagonal) {
             framing.add(core.center().with_z(ground), 0.0);
         }
         framing
     }
 
-    /// Returns the camera of a viewpoint; `framing` is asked if that frames the scene.
+    /// Returns the camera of a viewpoint; `framing` is called if it frames the scene.
     fn camera(
         &self,
         viewpoint: &Viewpoint,
@@ -543,9 +546,9 @@ fn spheres<'a>(frame: &Frame, particles: &'static str, table: &'a Table) -> Resu
     }
 }
 
-/// Returns the box around all positions but the outermost along each axis; `origin` is added to them.
+/// Returns the box around all positions except the outermost along each axis; `origin` is added to them.
 fn middle(positions: &[Vec3], origin: DVec3) -> Aabb {
-    let step = positions.len().div_ceil(LOOKED_AT).max(1);
+    let step = positions.len().div_ceil(MAX_SAMPLED).max(1);
     let some: Vec<Vec3> = positions
         .iter()
         .copied()
@@ -582,10 +585,10 @@ fn no_column(frame: &Frame, particles: &'static str, column: &str) -> LookError 
     }
 }
 
-/// The point that single-precision numbers are relative to [m].
+/// Returns the point that single-precision positions are relative to [m].
 fn origin(bounds: &Aabb) -> DVec3 {
     let usable = !bounds.is_empty() && bounds.is_finite();
-    let far = usable && bounds.center().length() > FAR * bounds.size().max_element();
+    let far = usable && bounds.center().length() > MAX_OFFSET * bounds.size().max_element();
     if far { bounds.center() } else { DVec3::ZERO }
 }
 

@@ -1,12 +1,13 @@
-//! File names made of names that scenes give.
+//! File names from names in scenes.
 
-/// Longest file name that [`file_name`] returns [bytes]: leaves room for endings and for what is written beside a file.
+/// Longest file name that [`file_name`] returns [bytes]; leaves room for extensions and temporary suffixes.
 const MAX_BYTES: usize = 100;
 
-/// A file name made of a scene's or a body's name, which may be any text.
+/// Converts a scene's or body's name, which may be any text, to a file name.
 ///
-/// The result is one path component that no program takes for an option, a hidden file or an address: separators, colons, control
-/// characters and those that Windows forbids become `-`, leading dots, dashes and blanks are dropped, and it has 1 to 100 bytes.
+/// The result is one path component that no program mistakes for an option, a hidden file or an address: separators,
+/// colons, control characters and those that Windows forbids become `-`; leading dots, dashes and spaces are removed.
+/// It has 1 to 100 bytes.
 ///
 /// ```
 /// use barchan::file_name;
@@ -27,7 +28,8 @@ pub fn file_name(name: &str) -> String {
     }
 }
 
-/// Whether `c` changes how the characters around it are shown: separators of lines, marks and overrides of direction.
+/// Returns true if `c` changes the display of the characters around it: line separators, directional marks and
+/// overrides.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }

@@ -1,18 +1,19 @@
-//! Search for the nearest of many points.
+//! Nearest-neighbor search.
 
 use glam::Vec3;
 
-/// Slices up to this length are searched one by one.
+/// Slices up to this length are searched linearly.
 const LEAF: usize = 8;
 
-/// A k-d tree without pointers: the middle of a slice parts it along x, its halves along y, their halves along z, and so on.
+/// An implicit k-d tree: the median of a slice splits it along x, those of its halves along y, of their halves along z,
+/// and so on.
 pub(crate) struct Nearest {
-    /// The points, with the index of each.
+    /// The points, with their indices.
     points: Vec<(Vec3, u32)>,
 }
 
 impl Nearest {
-    /// Sorts the points that are finite.
+    /// Builds the tree of the finite points.
     pub fn new(points: &[Vec3]) -> Self {
         let finite = points.iter().copied().zip(0..).filter(|point| point.0.is_finite());
         let mut points: Vec<(Vec3, u32)> = finite.collect();
@@ -20,10 +21,10 @@ impl Nearest {
         Self { points }
     }
 
-    /// Returns the index of the point nearest to `place`, the least one of several; none if there is no point.
-    pub fn find(&self, place: Vec3) -> Option<usize> {
+    /// Returns the index of the point nearest to `position`, the smallest one of several; `None` if there is no point.
+    pub fn find(&self, position: Vec3) -> Option<usize> {
         let mut best = (f32::INFINITY, u32::MAX);
-        search(&self.points, 0, place, &mut best);
+        search(&self.points, 0, position, &mut best);
         (best.1 != u32::MAX).then_some(best.1 as usize)
     }
 }
@@ -38,10 +39,10 @@ fn part(points: &mut [(Vec3, u32)], axis: usize) {
     rayon::join(|| part(low, (axis + 1) % 3), || part(&mut high[1..], (axis + 1) % 3));
 }
 
-/// Improves `best`, squared distance [m²] and index, by the points of a slice.
-fn search(points: &[(Vec3, u32)], axis: usize, place: Vec3, best: &mut (f32, u32)) {
+/// Improves `best`, squared distance [m²] and index, with the points of a slice.
+fn search(points: &[(Vec3, u32)], axis: usize, position: Vec3, best: &mut (f32, u32)) {
     let mut see = |&(point, index): &(Vec3, u32)| {
-        let found = (point.distance_squared(place), index);
+        let found = (point.distance_squared(position), index);
         if found < *best {
             *best = found;
         }
@@ -52,12 +53,12 @@ fn search(points: &[(Vec3, u32)], axis: usize, place: Vec3, best: &mut (f32, u32
     }
     let middle = points.len() / 2;
     see(&points[middle]);
-    let beyond = place[axis] - points[middle].0[axis];
+    let beyond = position[axis] - points[middle].0[axis];
     let (low, high) = (&points[..middle], &points[middle + 1..]);
     let (near, far) = if beyond < 0.0 { (low, high) } else { (high, low) };
-    search(near, (axis + 1) % 3, place, best);
+    search(near, (axis + 1) % 3, position, best);
     if beyond * beyond <= best.0 {
-        search(far, (axis + 1) % 3, place, best);
+        search(far, (axis + 1) % 3, position, best);
     }
 }
 
@@ -76,14 +77,14 @@ mod tests {
             )
         };
         let mut points: Vec<Vec3> = (0..700).map(point).collect();
-        // Twice the same, and none that can be near.
+        // A duplicate, and one that is never nearest.
         points.extend([points[3], Vec3::NAN]);
         let tree = Nearest::new(&points);
         for k in 1000..1500 {
-            let place = 3.0 * point(k) - 1.0;
-            let distance = |i: &usize| points[*i].distance_squared(place);
+            let position = 3.0 * point(k) - 1.0;
+            let distance = |i: &usize| points[*i].distance_squared(position);
             let expected = (0..701).min_by(|a, b| distance(a).total_cmp(&distance(b)));
-            assert_eq!(tree.find(place), expected);
+            assert_eq!(tree.find(position), expected);
         }
         assert_eq!(tree.find(points[3]), Some(3));
         assert_eq!(Nearest::new(&[]).find(Vec3::ZERO), None);

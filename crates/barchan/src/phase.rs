@@ -7,22 +7,22 @@ use std::time::Instant;
 use barchan_geometry::text::short;
 use barchan_scene::BuildStep;
 
-/// Part of the work before the first frame that is in progress. `Display` describes it: "settling 0.4 of 1 s".
+/// Phase of the work before the first frame. `Display` describes it: "settling 0.4 of 1 s".
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Phase {
-    /// The world is built from the scene: guides are packed, bodies get surfaces and distance fields.
+    /// Builds the world from the scene: packs guides, computes surfaces and distance fields of bodies.
     Building(BuildStep),
-    /// Guides come to rest before time 0.
+    /// Settles guides before time 0.
     Settling {
-        /// Simulated time that is done [s].
+        /// Simulated time so far [s].
         time: f64,
-        /// Simulated time in all [s].
+        /// Total simulated time [s].
         duration: f64,
     },
-    /// Grains are seeded.
+    /// Seeds grains.
     Seeding {
-        /// Share that is done, 0 to 1.
+        /// Completed share, 0 to 1.
         share: f64,
     },
 }
@@ -41,7 +41,7 @@ impl Phase {
         }
     }
 
-    /// Share of the phase that is done, 0 to 1.
+    /// Returns the completed share of the phase, 0 to 1.
     pub fn share(&self) -> f64 {
         let of = |done: f64, all: usize| done / all.max(1) as f64;
         match *self {
@@ -81,11 +81,11 @@ pub struct BuildTimes {
     pub settling: f64,
     /// Seeding grains.
     pub seeding: f64,
-    /// All of it, from the start to the first frame.
+    /// Total, from the start to the first frame.
     pub total: f64,
 }
 
-/// Stopwatch that attributes time to the phase last seen.
+/// Stopwatch that attributes time to the current phase.
 pub(crate) struct BuildClock {
     start: Instant,
     seen: Mutex<(Instant, Option<Phase>, BuildTimes)>,
@@ -100,7 +100,7 @@ impl BuildClock {
         }
     }
 
-    /// Notes that `phase` is in progress from now on.
+    /// Starts to attribute time to `phase`.
     pub(crate) fn note(&self, phase: Option<Phase>) {
         let mut seen = self.seen.lock().expect("no panic while noting");
         let (since, before, times) = &mut *seen;

@@ -1,21 +1,22 @@
-//! Threads that work on a frame.
+//! Keeps worker threads awake during a frame.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-/// How long threads have to come, and how long one that finds nothing to do stays. Loops follow each other faster.
-const COMING: Duration = Duration::from_micros(100);
-const STAYING: Duration = Duration::from_micros(500);
+/// Longest wait for the workers to start. Loops follow each other faster than either of these times.
+const START_TIMEOUT: Duration = Duration::from_micros(100);
+/// Longest time that a worker polls without finding a task.
+const IDLE_TIMEOUT: Duration = Duration::from_micros(500);
 
-/// Does `work` on a thread of the pool, while the others look for their share of it without falling asleep: between two loops they would,
-/// and waking them takes longer than many a loop does.
+/// Runs `work` on a thread of the pool while the other workers poll for tasks. Otherwise they would fall asleep between
+/// two loops, and waking them takes longer than many loops do.
 pub(crate) fn awake<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     let watch = Watch::default();
     rayon::scope(|scope| {
         let (own, watch) = (rayon::current_thread_index(), &watch);
         scope.spawn_broadcast(move |_, thread| {
             if own != Some(thread.index()) {
-                watch.keep();
+                watch.poll();
             }
         });
         watch.begin(rayon::current_num_threads() - 1);
@@ -24,43 +25,43 @@ pub(crate) fn awake<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     })
 }
 
-/// Threads that look for work.
+/// State shared by the polling workers.
 #[derive(Default)]
 struct Watch {
-    came: AtomicUsize,
+    started: AtomicUsize,
     has_begun: AtomicBool,
     is_over: AtomicBool,
 }
 
 impl Watch {
-    /// Waits for `others` to come, but not long: they may be busy.
+    /// Waits for `others` workers to start, but not long: they may be busy.
     fn begin(&self, others: usize) {
         let start = Instant::now();
-        while self.came.load(SeqCst) < others && start.elapsed() < COMING {
+        while self.started.load(SeqCst) < others && start.elapsed() < START_TIMEOUT {
             std::hint::spin_loop();
         }
         self.has_begun.store(true, SeqCst);
     }
 
-    /// Looks for work until it is over, or there has been none for a while.
-    fn keep(&self) {
-        self.came.fetch_add(1, SeqCst);
-        // Who comes later may come out of the midst of the work, which would wait for its own end.
+    /// Executes tasks until `work` is done or there has been none for a while.
+    fn poll(&self) {
+        self.started.fetch_add(1, SeqCst);
+        // A late thread may have been stolen from inside `work`; waiting here would deadlock.
         if self.has_begun.load(SeqCst) {
             return;
         }
         let mut last = Instant::now();
-        while !self.is_over.load(SeqCst) && last.elapsed() < STAYING {
+        while !self.is_over.load(SeqCst) && last.elapsed() < IDLE_TIMEOUT {
             match rayon::yield_now() {
                 Some(rayon::Yield::Executed) => last = Instant::now(),
-                // Threads of others may have something to do.
+                // Leaves the core to other programs.
                 _ => std::thread::yield_now(),
             }
         }
     }
 }
 
-/// Ends the watch when it goes, come what may.
+/// Stops the polling when dropped, also on a panic.
 struct End<'a>(&'a Watch);
 
 impl Drop for End<'_> {
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
     use rayon::prelude::*;
 
-    /// A sum over many small loops within a loop, so that threads wait for each other in the midst of them.
+    /// A sum over many small loops within a loop, so that threads wait for each other inside them.
     fn sum(n: u64) -> u64 {
         let row = |k: u64| (0..n).into_par_iter().map(|j| j * k).sum::<u64>() / n.max(1);
         (0..n).into_par_iter().map(|k| 2 * row(k) + k).sum()
@@ -88,7 +89,7 @@ mod tests {
             for _ in 0..300 {
                 assert_eq!(pool.install(|| awake(|| sum(60))), expected);
             }
-            // Several at a time.
+            // Several calls at a time.
             std::thread::scope(|scope| {
                 for _ in 0..3 {
                     scope.spawn(|| (0..100).for_each(|_| assert_eq!(pool.install(|| awake(|| sum(60))), expected)));

@@ -1,4 +1,4 @@
-//! Grains for guides that are there already: of a cache, or of files that another program wrote.
+//! Refines existing guides, of a cache or of files that another program wrote.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,31 +24,31 @@ use thiserror::Error;
 use crate::registry;
 use crate::stage::Stage;
 
-/// What is to be refined, and how.
+/// Input and options of a refinement.
 #[derive(Clone, Debug)]
 pub struct RefineOptions {
-    /// A cache, or a folder of files of particles.
+    /// A cache, or a folder of particle files.
     pub dir: PathBuf,
-    /// Radius of the grains [m]; that of the scene, or a third of the guides' if none is given.
+    /// Radius of the grains [m]; by default that of the scene, or a third of the guides'.
     pub radius: Option<f64>,
-    /// The cache that is made. If none is given, files make `DIR-grains`, and a cache gets its grains where it is.
+    /// Cache to write. By default files go to `DIR-grains`, and a cache receives its grains in place.
     pub output: Option<PathBuf>,
-    /// Radius of guides [m] whose files say none.
+    /// Radius [m] of guides whose files have none.
     pub guide_radius: Option<f64>,
     /// Files per second [1/s].
     pub frame_rate: f64,
-    /// Replace the cache at the output, or the grains of the cache that is refined where it is.
+    /// Replaces the output cache, or the grains of a cache refined in place.
     pub force: bool,
-    /// The scene that guides move in, for its bodies, materials and periodic axes; that of a cache if none is given.
+    /// Scene of the guides, for its bodies, materials and periodic axes; by default that of the cache.
     pub scene: Option<Document>,
     /// Height of a level ground below the guides [m].
     pub floor: Option<f64>,
-    /// Mesh files of further bodies, which stay where they are.
+    /// Mesh files of additional fixed bodies.
     pub bodies: Vec<PathBuf>,
 }
 
 impl RefineOptions {
-    /// A cache, with everything else as its scene says.
+    /// Refines a cache with the options of its scene.
     pub fn of_cache(dir: &Path) -> Self {
         Self {
             dir: dir.to_owned(),
@@ -64,10 +64,10 @@ impl RefineOptions {
     }
 }
 
-/// Most memory for a body's distance grid [bytes].
+/// Memory limit for a body's distance grid [bytes].
 const GRID_MEMORY: usize = 256 << 20;
 
-/// Why guides could not be refined.
+/// Reason why guides cannot be refined.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RefiningError {
@@ -77,56 +77,56 @@ pub enum RefiningError {
     /// A file could not be read.
     #[error(transparent)]
     Points(#[from] ReadPointsError),
-    /// No grain has such a radius.
+    /// The radius of the grains is invalid.
     #[error(transparent)]
     Radius(#[from] SampleError),
-    /// There can be no such grains.
+    /// The refinement settings are invalid.
     #[error(transparent)]
     Refine(#[from] RefineError),
     /// The scene cannot be built.
     #[error(transparent)]
     Scene(#[from] SceneError),
-    /// A new cache where one is.
+    /// The output exists already.
     #[error("{} is a cache already: replace it with --force, or choose another folder with -o", path.display())]
     Exists {
         /// The cache.
         path: PathBuf,
     },
-    /// Grains for a cache that has some.
+    /// The cache has grains already.
     #[error("{} has grains already: replace them with --force, or make another cache with -o", path.display())]
     HasGrains {
         /// The cache.
         path: PathBuf,
     },
-    /// The scene, or what stands beside it, has mistakes.
+    /// The scene or an option has errors.
     #[error("{0}")]
     Text(Diagnostics),
-    /// Guides of which something must be known is not.
+    /// A required property of the guides is unknown.
     #[error("{}: {what}", path.display())]
     Unknown {
-        /// Which file or folder.
+        /// File or folder.
         path: PathBuf,
-        /// What is missing, and what to do.
+        /// The missing property, and a remedy.
         what: String,
     },
 }
 
-/// What was made.
+/// Result of a refinement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refined {
     /// The cache with the grains.
     pub dir: PathBuf,
-    /// Frames.
+    /// Number of frames.
     pub frames: usize,
-    /// Grains in the last of them.
+    /// Grains in the last frame.
     pub grains: usize,
-    /// Mean milliseconds per frame, without reading and writing.
+    /// Mean time per frame without reading and writing [ms].
     pub grain_ms: f64,
-    /// What was left out.
+    /// Warnings about skipped input.
     pub warnings: Vec<String>,
 }
 
-/// Makes grains. `progress` is told how many frames are done, of how many.
+/// Refines guides. `progress` receives the number of finished frames and the total.
 pub fn refine(options: &RefineOptions, progress: &mut dyn FnMut(usize, usize)) -> Result<Refined, RefiningError> {
     match options.dir.join("manifest.json").exists() {
         true => refine_cache(options, progress),
@@ -168,7 +168,7 @@ fn refine_cache(options: &RefineOptions, progress: &mut dyn FnMut(usize, usize))
     Ok(chain.done(dir, guided.len(), warnings))
 }
 
-/// Locks the folder of a cache to be made.
+/// Locks the folder of the output cache.
 fn claim(dir: &Path, force: bool) -> Result<CacheFolder, RefiningError> {
     CacheFolder::create(dir, force).map_err(|error| match error {
         CacheError::Exists { path } => RefiningError::Exists { path },
@@ -176,7 +176,7 @@ fn claim(dir: &Path, force: bool) -> Result<CacheFolder, RefiningError> {
     })
 }
 
-/// Checks whether two paths lead to one folder.
+/// Checks whether two paths lead to the same folder.
 fn is_same(a: &Path, b: &Path) -> bool {
     match (a.canonicalize(), b.canonicalize()) {
         (Ok(a), Ok(b)) => a == b,
@@ -212,7 +212,7 @@ fn refine_files(options: &RefineOptions, progress: &mut dyn FnMut(usize, usize))
             ));
         }
     }
-    // Its own guides are not there.
+    // The scene's own guides are not simulated.
     (scene.fills, scene.emitters) = (Vec::new(), Vec::new());
     (world.fill_ends, world.emitters) = (Vec::new(), Vec::new());
     let run = Run {
@@ -224,7 +224,7 @@ fn refine_files(options: &RefineOptions, progress: &mut dyn FnMut(usize, usize))
         files: BTreeMap::new(),
     };
     let folder = claim(&dir, options.force)?;
-    // A series that turns out to be bad leaves nothing behind, and replaces nothing.
+    // Staged: an invalid series leaves nothing behind and replaces nothing.
     let staging = folder.stage()?;
     let mut writer = CacheWriter::create(staging.dir(), run, CacheSettings::default())?;
     let mut chain = Chain::new(options.clone(), scene.clone());
@@ -260,7 +260,7 @@ fn refine_files(options: &RefineOptions, progress: &mut dyn FnMut(usize, usize))
     Ok(chain.done(dir, files.len(), warnings))
 }
 
-/// The files of a series, in the order of the numbers in their names.
+/// Returns the files of a series, in the order of the numbers in their names.
 fn series(dir: &Path) -> Result<Vec<PathBuf>, RefiningError> {
     let unknown = |what: String| RefiningError::Unknown {
         path: dir.to_owned(),
@@ -286,7 +286,7 @@ fn series(dir: &Path) -> Result<Vec<PathBuf>, RefiningError> {
     Ok(files)
 }
 
-/// Sort key of a name by which numbers count, not digits: f2 before f10, f010 before f11.
+/// Returns a sort key that compares numbers by value, not digits: f2 before f10, f010 before f11.
 fn natural_key(name: &str) -> (Vec<(bool, usize, String)>, String) {
     let mut parts = Vec::new();
     let mut rest = name;
@@ -308,21 +308,21 @@ fn natural_key(name: &str) -> (Vec<(bool, usize, String)>, String) {
     (parts, name.to_owned())
 }
 
-/// What guides and grains move in.
+/// Surroundings of guides and grains.
 struct Surroundings {
     scene: Scene,
     /// The scene's text, for the manifest.
     source: Value,
-    /// With bodies, without guides.
+    /// World with bodies but without guides.
     world: World,
     warnings: Vec<String>,
 }
 
-/// The scene of guides of which nothing else is known.
+/// Default scene for guides of unknown origin.
 const BARE: &str = "duration = 1\n[materials.sand]\ndensity = 1600\nfriction = { static = 0.35, kinetic = 0.3 }\n";
 
 impl Surroundings {
-    /// From the scene that is given, else from that of the cache, else without bodies; with what the options add.
+    /// Builds the surroundings from the given scene, from that of the cache, or without bodies; the options add to it.
     fn of(options: &RefineOptions, cache: Option<&Cache>) -> Result<Self, RefiningError> {
         let bare = || Document::new("the options of refine", BARE);
         let mut warnings = Vec::new();
@@ -362,7 +362,7 @@ impl Surroundings {
     }
 }
 
-/// The scene's text that a cache keeps.
+/// Returns the scene's text stored in a cache.
 fn document_of(cache: &Cache) -> Option<Document> {
     let scene = &cache.manifest().run.scene;
     let document = Document::new("scene", scene.get("text")?.as_str()?);
@@ -370,10 +370,10 @@ fn document_of(cache: &Cache) -> Option<Document> {
     Some(set.filter_map(Value::as_str).fold(document, Document::with))
 }
 
-/// The same with the floor and the bodies of `options`.
+/// Adds the floor and the bodies of `options`.
 fn with_bodies(mut document: Document, options: &RefineOptions) -> Document {
     let mut add = |name: &str, shape: String| {
-        // A string of JSON is one of TOML.
+        // A JSON string is a valid TOML string.
         let name = Value::from(name);
         document
             .text
@@ -396,7 +396,7 @@ fn with_bodies(mut document: Document, options: &RefineOptions) -> Document {
     document
 }
 
-/// Puts scripted bodies where they are at `time` [s], with the velocities that took them there.
+/// Moves scripted bodies to `time` [s], with the velocities of their motion.
 fn move_bodies(world: &mut World, time: f64) {
     let before: Vec<(Pose, DVec3)> = world.bodies.iter().map(|body| (body.pose, body.center())).collect();
     let duration = time - world.time;
@@ -412,7 +412,7 @@ fn move_bodies(world: &mut World, time: f64) {
     }
 }
 
-/// Gives bodies distance grids that are fine enough for the guides of `points`, as scenes do for their own.
+/// Gives bodies distance grids that resolve the guides of `points`, as scenes do for their own.
 fn resolve_bodies(world: &mut World, points: &PointTable, default_radius: Option<f64>, warnings: &mut Vec<String>) {
     let radii = points.radii.iter().flatten().copied().chain(default_radius);
     let (smallest, largest) = radii.fold((f64::INFINITY, 0.0), |(low, high), r| (r.min(low), r.max(high)));
@@ -436,7 +436,8 @@ fn resolve_bodies(world: &mut World, points: &PointTable, default_radius: Option
     }
 }
 
-/// How good the grains of a frame of a cache are; nothing if it has none. Bodies are those of the cache's scene.
+/// Measures the quality of the grains in a frame of a cache; `None` if it has none. Bodies are those of the cache's
+/// scene.
 pub fn quality(cache: &Cache, frame: u64) -> Result<Option<Quality>, RefiningError> {
     let table = match cache.read_grains(frame) {
         Ok(table) => table,
@@ -450,26 +451,26 @@ pub fn quality(cache: &Cache, frame: u64) -> Result<Option<Quality>, RefiningErr
     }
     place_bodies(cache, frame, &mut world)?;
     let guides = of_table(&cache.read_guides(frame)?);
-    for (place, radius) in guides.positions.iter().zip(guides.radii.iter().flatten()) {
+    for (position, radius) in guides.positions.iter().zip(guides.radii.iter().flatten()) {
         let mass = world.settled_mass(0, *radius);
-        world.add_guide(*place, DVec3::ZERO, *radius, mass, 0);
+        world.add_guide(*position, DVec3::ZERO, *radius, mass, 0);
     }
     let points = of_table(&table);
     let mut grains = Grains::default();
-    for (place, id) in points.positions.iter().zip(0..) {
-        grains.push((*place - world.origin).as_vec3(), Vec3::ZERO, id, 0);
+    for (position, id) in points.positions.iter().zip(0..) {
+        grains.push((*position - world.origin).as_vec3(), Vec3::ZERO, id, 0);
     }
     let radii = points.radii.unwrap_or_default();
     let radius = radii.iter().copied().fold(f64::INFINITY, f64::min);
     Ok((!grains.is_empty() && radius > 0.0).then(|| Quality::of(&world, &grains, radius)))
 }
 
-/// Grains over a sequence of guides.
+/// Grains over a sequence of guide frames.
 struct Chain {
     options: RefineOptions,
     scene: Scene,
     refiner: Option<GrainRefiner>,
-    /// By their own ids: where guides were, and which ids we gave them.
+    /// Previous position and assigned id of each guide, by the id in the file.
     known: BTreeMap<u32, (DVec3, u32)>,
     velocities: Vec<Vec3>,
     time: f64,
@@ -491,7 +492,7 @@ impl Chain {
         }
     }
 
-    /// The grains of the next frame, whose guides were read from `path`.
+    /// Returns the grains of the next frame, whose guides were read from `path`.
     fn go_on(
         &mut self,
         world: &mut World,
@@ -519,7 +520,7 @@ impl Chain {
         Ok(refiner.table(world))
     }
 
-    /// Puts the guides where `points` says. Velocities are differences of positions, or what the file says of new guides.
+    /// Sets the guides from `points`. Velocities are differences of positions; new guides take those of the file.
     fn take(
         &mut self,
         world: &mut World,
@@ -530,12 +531,12 @@ impl Chain {
         world.guides = Default::default();
         self.velocities.clear();
         let mut known = BTreeMap::new();
-        for (i, &place) in points.positions.iter().enumerate() {
+        for (i, &position) in points.positions.iter().enumerate() {
             let own = points.ids.as_ref().map_or(i as u32, |ids| ids[i]);
             let before = self.known.get(&own);
             let said = points.velocities.as_ref().map_or(DVec3::ZERO, |v| v[i]);
             let velocity = match before {
-                Some((was, _)) if duration > 0.0 => (world.nearest_image(place, *was) - *was) / duration,
+                Some((was, _)) if duration > 0.0 => (world.nearest_image(position, *was) - *was) / duration,
                 _ => said,
             };
             let radius = points
@@ -554,11 +555,11 @@ impl Chain {
             let next = world.next_id;
             let id = before.map_or(next, |(_, id)| *id);
             let mass = world.settled_mass(0, radius);
-            world.add_guide(place, velocity, radius, mass, 0);
+            world.add_guide(position, velocity, radius, mass, 0);
             *world.guides.id.last_mut().expect("just added") = id;
             world.next_id = if before.is_none() { next + 1 } else { next };
             self.velocities.push(velocity.as_vec3());
-            known.insert(own, (place, id));
+            known.insert(own, (position, id));
         }
         self.known = known;
         Ok(())
@@ -616,7 +617,7 @@ fn place_bodies(cache: &Cache, frame: u64, world: &mut World) -> Result<(), Refi
     Ok(())
 }
 
-/// The guides of a cache as points.
+/// Converts the guides of a cache to points.
 fn of_table(table: &Table) -> PointTable {
     let vectors = |name: &str| match table.column(name) {
         Some(Column::Vec3(values)) => Some(values.iter().map(|v| v.as_dvec3()).collect()),
@@ -640,8 +641,8 @@ fn guide_table(world: &World, velocities: &[Vec3]) -> Table {
     let guides = &world.guides;
     let mut table = Table::default();
     table.push("id", Column::U32(guides.id.clone()));
-    let places = (0..guides.len()).map(|i| world.place(i).as_vec3());
-    table.push("position", Column::Vec3(places.collect()));
+    let positions = (0..guides.len()).map(|i| world.place(i).as_vec3());
+    table.push("position", Column::Vec3(positions.collect()));
     table.push("velocity", Column::Vec3(velocities.to_vec()));
     table.push("radius", Column::F32(guides.radius.clone()));
     table.push("material", Column::U8(guides.material.clone()));

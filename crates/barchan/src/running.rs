@@ -1,4 +1,4 @@
-//! A simulation from its scene to a cache on disk, with checkpoints.
+//! Runs a scene into a cache on disk, with checkpoints.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -17,54 +17,54 @@ use crate::phase::{BuildClock, BuildTimes, PhaseWatch};
 use crate::simulation::{Simulation, SimulationError};
 use crate::stage::Stage;
 
-/// Where and how far to run.
+/// Options of a run.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// The cache's folder.
+    /// Folder of the cache.
     pub dir: PathBuf,
-    /// Frames after the first; as many as the scene lasts if none is given.
+    /// Frames after the first; by default the duration of the scene.
     pub frames: Option<u64>,
-    /// Number of the frame at time 0, for shots that begin at 1001; 0, or what a resumed run began with, if none is given.
+    /// Number of the frame at time 0, for shots that begin at 1001; by default 0, or that of the run being resumed.
     pub start_frame: Option<u64>,
-    /// Go on from the checkpoint in the folder; without one, begin.
+    /// Continues from the checkpoint in the folder, if there is one.
     pub resume: bool,
-    /// Replace the cache that is in the folder.
+    /// Replaces the cache in the folder.
     pub force: bool,
     /// The scene as it was read, for the manifest.
     pub scene: Value,
 }
 
-/// The version of the program.
+/// Version of the program.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Time between two checkpoints.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(2);
 
-/// Why a run ended early.
+/// Reason why a run ended early.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The simulation could not be made or go on.
+    /// The simulation could not be built or advanced.
     #[error(transparent)]
     Simulation(#[from] SimulationError),
     /// The cache could not be read or written.
     #[error(transparent)]
     Cache(#[from] CacheError),
-    /// A new run where a cache is.
+    /// The folder already holds a cache.
     #[error("{} is a cache already: continue it with --resume, replace it with --force, or choose another folder", dir.display())]
     Exists {
         /// The cache.
         dir: PathBuf,
     },
-    /// A checkpoint that does not fit the scene.
+    /// The checkpoint does not fit the scene.
     #[error("{}: {reason}", path.display())]
     Checkpoint {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error.
         reason: ArchiveError,
     },
-    /// A cache to resume that another version of the program made.
+    /// The cache was made by another version of the program.
     #[error("{} was made by barchan {made}, this is {}: continue it with that version, or replace it with --force", dir.display(), VERSION)]
     OtherVersion {
         /// The cache.
@@ -72,7 +72,7 @@ pub enum RunError {
         /// The version that made it.
         made: String,
     },
-    /// A cache to resume whose scene names a file that has changed since.
+    /// A file that the scene names has changed since the cache was made.
     #[error("{} was made from another {file}: the file has changed since; continue with the old one, or replace the cache with --force", dir.display())]
     OtherFile {
         /// The cache.
@@ -80,90 +80,90 @@ pub enum RunError {
         /// The file, as the scene names it.
         file: String,
     },
-    /// A cache to resume that was made from something else.
+    /// The cache was made from another scene.
     #[error("{} was made from another scene; resume with the same scene file and the same --set, or replace it with --force", dir.display())]
     OtherScene {
         /// The cache.
         dir: PathBuf,
     },
-    /// A cache to resume whose frames are numbered from elsewhere.
+    /// The frames of the cache are numbered from another start.
     #[error("{} begins with frame {began}, not {asked}; resume without --start-frame, or replace it with --force", dir.display())]
     OtherStart {
         /// The cache.
         dir: PathBuf,
         /// Number of its first frame.
         began: u64,
-        /// What was asked for.
+        /// Requested number.
         asked: u64,
     },
-    /// Numbers of frames that would not end.
+    /// The frame numbers overflow.
     #[error("{frames} frames from number {start} on are more than can be counted")]
     TooManyFrames {
-        /// Number of the first.
+        /// Number of the first frame.
         start: u64,
-        /// How many follow it.
+        /// Number of frames after it.
         frames: u64,
     },
 }
 
-/// What was done so far.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// Frames that are done, without the first.
+    /// Finished frames, without the first.
     pub frame: u64,
-    /// Frames that there will be.
+    /// Total number of frames, without the first.
     pub frames: u64,
     /// Simulated time [s].
     pub time: f64,
-    /// Guides now.
+    /// Current number of guides.
     pub guides: usize,
     /// Mass of all fills [kg].
     pub filled: f64,
-    /// Milliseconds that the last frame's guides took.
+    /// Time for the guides of the last frame [ms].
     pub guide_ms: f64,
-    /// Grains now.
+    /// Current number of grains.
     pub grains: usize,
-    /// Milliseconds that the last frame's grains took.
+    /// Time for the grains of the last frame [ms].
     pub grain_ms: f64,
 }
 
-/// Whether to go on.
+/// Decision of an observer after a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Go {
-    /// With the next frame.
+    /// Continue with the next frame.
     On,
-    /// No further; a checkpoint is left.
+    /// Stop and leave a checkpoint.
     Stop,
 }
 
-/// What a run did.
+/// Result of a run.
 #[derive(Clone, Debug)]
 pub struct RunReport {
-    /// Frames that the cache now has after the first.
+    /// Frames in the cache after the first.
     pub frame: u64,
-    /// Frames that there were to be.
+    /// Requested number of frames after the first.
     pub frames: u64,
     /// Time before the first frame.
     pub build: BuildTimes,
-    /// Seconds spent simulating.
+    /// Time spent simulating [s].
     pub simulation: f64,
-    /// What writing took, in its own thread.
+    /// Time spent writing, in a separate thread.
     pub output: WriteReport,
-    /// Length of all files in the cache's folder [bytes].
+    /// Total size of the files in the cache's folder [bytes].
     pub bytes: u64,
     /// Warnings of what was replaced when the world was built.
     pub warnings: Vec<String>,
 }
 
-/// Simulates `scene` into a cache. `watch` is called before the first frame is simulated and after every frame, and may stop the
-/// run.
+/// Simulates `scene` into a cache. `watch` is called before the first frame is simulated and after every frame, and may
+/// stop the run.
 ///
-/// The folder is locked and tried before the scene is built.
+/// The folder is locked and tested before the scene is built.
 pub fn run(scene: &Scene, options: &RunOptions, watch: &mut dyn FnMut(Progress) -> Go) -> Result<RunReport, RunError> {
     run_watched(scene, options, &|_| (), watch)
 }
 
-/// Does the same and reports to `phases` what is in progress before the first frame.
+/// Like [`run`], and reports the progress before the first frame to `phases`.
 pub fn run_watched(
     scene: &Scene,
     options: &RunOptions,
@@ -199,7 +199,7 @@ pub fn run_watched(
         let start = Instant::now();
         let advanced = simulation.advance();
         simulating += start.elapsed().as_secs_f64();
-        // Frames before the failure stay good, and are written.
+        // Frames before the failure are valid and are written.
         if let Err(error) = advanced {
             writer.finish()?;
             return Err(error.into());
@@ -226,7 +226,7 @@ pub fn run_watched(
     })
 }
 
-/// The simulation, of which `frames` are wanted, where they go, and the number of the frame at time 0.
+/// Returns the simulation, the writer for its frames up to `frames`, and the number of the frame at time 0.
 fn begin(
     scene: &Scene,
     options: &RunOptions,
@@ -266,7 +266,7 @@ fn begin(
         if first.checked_add(frames).is_none() {
             return Err(RunError::TooManyFrames { start: first, frames });
         }
-        // Frames after the checkpoint are simulated again; if none is wanted, they stay.
+        // Frames after the checkpoint are simulated again; if none is requested, they stay.
         let last = match simulation.frame_number() < frames {
             true => number,
             false => cache.frames().last().map_or(number, |entry| entry.frame),
@@ -299,15 +299,15 @@ fn begin(
     Ok((simulation, writer, first))
 }
 
-/// Folder of the cache of settling, in that of the run.
+/// Folder of the settling cache inside that of the run.
 const SETTLING: &str = "settling";
 
-/// Builds the scene's simulation, and writes the frames in which fills settle to a cache of their own: a run that is continued needs none of them. One that is
-/// there already is replaced.
+/// Builds the scene's simulation and writes the frames of settling to a separate cache, which resuming does not need.
+/// Replaces an existing one.
 fn record_settling(scene: &Scene, dir: &Path, run: &Run, phases: &PhaseWatch) -> Result<Simulation, RunError> {
     let folder = CacheFolder::create(&dir.join(SETTLING), true)?;
     let run = Run {
-        // As many frames as settling is cut into.
+        // Settling is divided into as many frames.
         frame_rate: (scene.settle() * scene.frame_rate).ceil() / scene.settle(),
         first_frame: 0,
         ..run.clone()
@@ -330,7 +330,7 @@ fn record_settling(scene: &Scene, dir: &Path, run: &Run, phases: &PhaseWatch) ->
     Ok(simulation?)
 }
 
-/// Fails unless a run would write the same frames as the cache that is there. Returns the number of their first.
+/// Checks that a run would write the same frames as the existing cache. Returns the number of their first.
 fn check_same(before: &Run, run: &Run, options: &RunOptions) -> Result<u64, RunError> {
     let dir = options.dir.clone();
     if before.version != run.version {
@@ -379,7 +379,7 @@ fn settings(scene: &Scene) -> CacheSettings {
     }
 }
 
-/// Default folder for a run of `scene`: one in `caches`, with its name made safe by [`file_name`].
+/// Returns the default folder for a run of `scene`: one in `caches`, with its name made safe by [`file_name`].
 pub fn default_dir(scene: &Scene) -> PathBuf {
     Path::new("caches").join(file_name(&scene.name))
 }

@@ -1,4 +1,4 @@
-//! From a mesh file or a shape's text to particles.
+//! Samples mesh files and shape texts with particles.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,50 +18,50 @@ pub use barchan_geometry::sample::surface::SurfaceSettings as Cover;
 /// Relative error accepted in the volume of a shape that has no closed form [-].
 const VOLUME_TOLERANCE: f64 = 1e-3;
 
-/// Voxels along a shape's longest side, in the surface that is looked at first [-].
-const COARSEST: f64 = 64.0;
-/// Voxels along a shape's longest side at most [-]: about six million triangles.
-const FINEST: f64 = 1024.0;
+/// Voxels along a shape's longest side in the first, coarse surface [-].
+const COARSE_VOXELS: f64 = 64.0;
+/// Largest number of voxels along a shape's longest side [-]: about six million triangles.
+const MAX_VOXELS: f64 = 1024.0;
 
-/// Why something cannot be sampled.
+/// Reason why something cannot be sampled.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SamplingError {
-    /// The mesh file is at fault.
+    /// The mesh file is invalid.
     #[error(transparent)]
     Mesh(#[from] MeshError),
-    /// The shape's text is at fault.
+    /// The shape's text is invalid.
     #[error("{0}")]
     Shape(Diagnostics),
-    /// A file that holds no shape could not be read.
+    /// A shape file cannot be read.
     #[error("cannot read {path}: {reason}")]
     Read {
         /// The file.
         path: String,
-        /// What the system said.
+        /// The system's message.
         reason: std::io::Error,
     },
-    /// The particles are at fault.
+    /// The volume cannot be sampled.
     #[error(transparent)]
     Volume(#[from] SampleError),
-    /// The cover is at fault.
+    /// The surface cannot be sampled.
     #[error(transparent)]
     Surface(#[from] SurfaceError),
-    /// The surface of a shape could not be found.
+    /// The surface of a shape cannot be computed.
     #[error(transparent)]
     Isosurface(#[from] IsosurfaceError),
 }
 
-/// What can be sampled.
+/// A solid to sample.
 #[derive(Clone, Debug)]
 pub struct Solid {
     /// Its distance field.
     pub shape: Arc<dyn Shape>,
-    /// Its triangles, and what is wrong with them, if it came from a mesh file.
+    /// Its triangles and their defects, if it came from a mesh file.
     pub mesh: Option<LoadedSolid>,
-    /// Where it came from, if from a file.
+    /// Its file, if it came from one.
     pub path: Option<PathBuf>,
-    /// What a user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 
@@ -69,7 +69,7 @@ impl Solid {
     /// Opens a mesh file, a shape's file (`.toml`), or a shape's text such as `{ sphere = { radius = 1 } }`.
     pub fn open(source: &str) -> Result<Self, SamplingError> {
         let path = Path::new(source);
-        // A file's name may hold any character; a text has braces or assigns.
+        // A file name may hold any character; a text has braces or an equals sign.
         if source.trim_start().starts_with('{') || source.contains('=') && !path.exists() {
             return Self::from_text(&Document::new("shape", source));
         }
@@ -104,7 +104,7 @@ impl Solid {
         })
     }
 
-    /// Whether there is an inside to fill: always for shapes, and for meshes that enclose something.
+    /// Fails unless there is an inside to fill: always for shapes, and for meshes that enclose a volume.
     pub fn require_volume(&self) -> Result<(), SamplingError> {
         let checked = self.mesh.as_ref().map_or(Ok(()), |mesh| mesh.report.require_volume());
         Ok(checked.map_err(|error| match &self.path {
@@ -113,7 +113,7 @@ impl Solid {
         })?)
     }
 
-    /// Volume [m³] of the space inside: exact for closed meshes, else to a thousandth.
+    /// Returns the enclosed volume [m³]: exact for closed meshes, otherwise within a thousandth.
     pub fn volume(&self) -> Option<f64> {
         match self.mesh.as_ref().and_then(|mesh| mesh.properties) {
             Some(properties) => Some(properties.volume),
@@ -122,22 +122,22 @@ impl Solid {
     }
 }
 
-/// Particles inside a solid, and how they lie.
+/// Particles inside a solid, with their measures.
 #[derive(Clone, Debug)]
 pub struct Filled {
     /// The particles.
     pub particles: Particles,
     /// Volume of the solid [m³].
     pub volume: Option<f64>,
-    /// The particles' volume over the solid's [-].
+    /// Volume of the particles relative to the solid's [-].
     pub packing: Option<f64>,
-    /// The smallest distance of two centres over the sum of their radii [-].
+    /// Smallest distance of two centers relative to the sum of their radii [-].
     pub min_distance: Option<f64>,
-    /// Time that sampling took, without reading and measuring.
+    /// Time for sampling, without reading and measuring.
     pub time: Duration,
 }
 
-/// Fills a solid with particles and measures them. `progress` is told the share done, 0 to 1.
+/// Fills a solid with particles and measures them. `progress` receives the completed share, 0 to 1.
 pub fn fill(
     solid: &Solid,
     settings: &VolumeSettings,
@@ -157,33 +157,33 @@ pub fn fill(
     })
 }
 
-/// Particles on a solid's surface, and how they lie.
+/// Particles on a solid's surface, with their measures.
 #[derive(Clone, Debug)]
 pub struct Covered {
     /// The particles.
     pub sample: SurfaceSample,
     /// Their radius [m].
     pub radius: f64,
-    /// The smallest distance of two centres over a diameter [-].
+    /// Smallest distance of two centers relative to the diameter [-].
     pub min_distance: Option<f64>,
-    /// Time that sampling took, without reading and measuring.
+    /// Time for sampling, without reading and measuring.
     pub time: Duration,
 }
 
-/// Triangles to draw candidates from: as fine as the particles, but no finer than a [`FINEST`]th of the shape. A coarse surface
-/// tells first whether the particles fit into memory at all.
+/// Returns triangles to draw candidates from: as fine as the particles, but no finer than a [`MAX_VOXELS`]th of the shape.
+/// A coarse surface first checks that the particles fit into memory.
 fn surface_of(shape: &dyn Shape, settings: &SurfaceSettings) -> Result<TriMesh, SamplingError> {
     let size = shape.bounds().size().max_element();
     let mesh = |voxel: f64| isosurface(shape, voxel, 0.0, settings.memory_limit as usize);
-    let coarse = mesh(settings.radius.max(size / COARSEST))?;
+    let coarse = mesh(settings.radius.max(size / COARSE_VOXELS))?;
     settings.check(&coarse)?;
-    if settings.radius >= size / COARSEST {
+    if settings.radius >= size / COARSE_VOXELS {
         return Ok(coarse);
     }
-    Ok(mesh(settings.radius.max(size / FINEST))?)
+    Ok(mesh(settings.radius.max(size / MAX_VOXELS))?)
 }
 
-/// Covers a solid's surface with particles and measures them. `progress` is told the share done, 0 to 1.
+/// Covers a solid's surface with particles and measures them. `progress` receives the completed share, 0 to 1.
 pub fn cover(
     solid: &Solid,
     settings: &SurfaceSettings,

@@ -1,4 +1,4 @@
-//! The whole flow, frame by frame.
+//! The whole simulation, frame by frame.
 
 use std::time::Instant;
 
@@ -20,26 +20,26 @@ use crate::phase::{Phase, PhaseWatch};
 use crate::pool;
 use crate::registry::{self, SolverError};
 
-/// Why a simulation could not be made or go on.
+/// Reason why a simulation could not be built or advanced.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SimulationError {
-    /// The scene could not be built.
+    /// The scene cannot be built.
     #[error(transparent)]
     Scene(#[from] SceneError),
-    /// More guides or grains than can be.
+    /// The scene needs more guides or grains than memory holds.
     #[error(transparent)]
     Forecast(#[from] ForecastError),
-    /// The solver refused its settings or the world.
+    /// The solver rejects its settings or the world.
     #[error(transparent)]
     Solver(#[from] SolverError),
-    /// The state no longer means anything.
+    /// The state became invalid.
     #[error(transparent)]
     Advance(#[from] AdvanceError),
-    /// There can be no such grains.
+    /// The refinement settings are invalid.
     #[error(transparent)]
     Refine(#[from] Box<RefineError>),
-    /// A checkpoint of something else.
+    /// The checkpoint does not fit the scene.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
 }
@@ -48,7 +48,7 @@ pub enum SimulationError {
 pub type Record<'a> = dyn FnMut(Frame, &World) + 'a;
 
 impl SimulationError {
-    /// Position in the scene of what is wrong, as `scene.toml:3:1`, if it is one.
+    /// Returns the position of the error in the scene, as `scene.toml:3:1`, if it has one.
     pub fn place(&self) -> Option<&str> {
         match self {
             Self::Scene(error) => Some(error.place()),
@@ -58,7 +58,7 @@ impl SimulationError {
     }
 }
 
-/// A scene that is being simulated.
+/// A scene being simulated.
 pub struct Simulation {
     world: World,
     solver: Box<dyn Solver>,
@@ -74,17 +74,17 @@ pub struct Simulation {
     guide_ms: f64,
     refine_report: RefineReport,
     grain_ms: f64,
-    /// The scene whose solver goes on after a frame in which nobody sleeps.
+    /// The scene whose solver takes over after a frame without sleeping.
     waking: Option<Box<Scene>>,
 }
 
 impl Simulation {
-    /// Builds the scene's world, solver and grains; fills that settle do so now.
+    /// Builds the scene's world, solver and grains, and settles fills.
     pub fn new(scene: &Scene) -> Result<Self, SimulationError> {
         Self::watched(scene, &|_| ())
     }
 
-    /// Does the same and reports to `watch` what is in progress.
+    /// Like [`Simulation::new`], and reports progress to `watch`.
     pub fn watched(scene: &Scene, watch: &PhaseWatch) -> Result<Self, SimulationError> {
         registry::check_settings(scene)?;
         forecast(scene)?;
@@ -92,15 +92,15 @@ impl Simulation {
         Self::settled(scene, world, watch, None)
     }
 
-    /// Does the same and gives `record` the frames of settling, if there are any: from a negative time on up to time 0, when fills do not have their velocities
-    /// yet.
+    /// Like [`Simulation::watched`], and passes the frames of settling to `record`: from a negative time up to time 0,
+    /// before fills receive their velocities.
     pub fn recorded(scene: &Scene, watch: &PhaseWatch, record: &mut Record<'_>) -> Result<Self, SimulationError> {
         forecast(scene)?;
         let world = build(scene, watch)?;
         Self::settled(scene, world, watch, Some(record))
     }
 
-    /// The same, but `prepare` may change the world that was built, and say so in the scene, before anything else sees it.
+    /// Like [`Simulation::new`], but `prepare` may first change the world that was built, and the scene with it.
     pub fn prepared(scene: &mut Scene, prepare: impl FnOnce(&mut Scene, &mut World)) -> Result<Self, SimulationError> {
         registry::check_settings(scene)?;
         forecast(scene)?;
@@ -125,7 +125,7 @@ impl Simulation {
         Ok(simulation)
     }
 
-    /// Deepest overlap of what was just built or has settled [-].
+    /// Returns the deepest overlap of the state that was just built or settled [-].
     fn first_overlap(&self, scene: &Scene) -> f32 {
         let facts = scene.facts();
         let clumps = match facts.clumps {
@@ -136,12 +136,13 @@ impl Simulation {
         rayon::scope(|_| overlap::deepest(world, &clumps, &columns, facts.continuum))
     }
 
-    /// The scene's simulation as `archive` holds it. The world is built from the scene, but nothing is filled or settles again.
+    /// Restores the scene's simulation from `archive`. The world is built from the scene, but nothing is filled or
+    /// settled again.
     pub fn resume(scene: &Scene, archive: &Archive) -> Result<Self, SimulationError> {
         Self::resume_watched(scene, archive, &|_| ())
     }
 
-    /// Does the same and reports to `watch` what is in progress.
+    /// Like [`Simulation::resume`], and reports progress to `watch`.
     pub fn resume_watched(scene: &Scene, archive: &Archive, watch: &PhaseWatch) -> Result<Self, SimulationError> {
         let mut world = in_pool(|| scene.build_unfilled_watched(&|step| watch(Phase::Building(step))))?;
         world.load(archive)?;
@@ -182,8 +183,8 @@ impl Simulation {
         })
     }
 
-    /// Goes on with the solver's settings of `scene`, which must have the same bodies, and with what was changed of the world's
-    /// materials: guides at rest wake, contacts keep what they carry.
+    /// Applies the solver settings of `scene`, which must have the same bodies, and changed materials of the world.
+    /// Sleeping guides wake; contacts keep their warm start.
     pub fn retune(&mut self, scene: &Scene) -> Result<(), SimulationError> {
         let mut awake = scene.clone();
         awake.solver_settings.set("sleeping", Setting::Flag(false));
@@ -201,8 +202,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Seeds other grains in what the guides cover now, or none.
-    pub fn refine_anew(&mut self, refine: Option<&Refine>, seed: u64) -> Result<(), SimulationError> {
+    /// Replaces the grains: seeds new ones in the volume of the guides, or none.
+    pub fn reseed_grains(&mut self, refine: Option<&Refine>, seed: u64) -> Result<(), SimulationError> {
         let all = Source::Guides(0..self.world.next_id);
         let seeded = |refine| GrainRefiner::new(registry::refine_settings(refine, seed), &self.world, &[all]);
         self.refiner = refine.map(seeded).transpose().map_err(Box::new)?;
@@ -210,24 +211,24 @@ impl Simulation {
         Ok(())
     }
 
-    /// Frames since the start.
+    /// Returns the number of frames since the start.
     pub fn frame_number(&self) -> u64 {
         self.frame
     }
 
-    /// What there is now.
+    /// Returns the current state.
     pub fn world(&self) -> &World {
         &self.world
     }
 
-    /// What there is now, for programs that drive bodies.
+    /// Returns the current state for modification, for example to drive bodies.
     pub fn world_mut(&mut self) -> &mut World {
         &mut self.world
     }
 
-    /// Goes on by one frame.
+    /// Advances by one frame.
     pub fn advance(&mut self) -> Result<(), SimulationError> {
-        // From the frame's number, so that times never drift.
+        // Computed from the frame number, so that times never drift.
         let now = self.frame as f64 / self.frame_rate;
         let next = (self.frame + 1) as f64 / self.frame_rate;
         self.world.time = now;
@@ -235,7 +236,7 @@ impl Simulation {
         self.world.drain();
         self.world.emit(next - now);
         remember_starts(&self.world, &mut self.starts);
-        // What tells of the last frame makes room meanwhile.
+        // Frees the velocities of the last frame, to save memory during the step.
         self.velocities = Vec::new();
         let (solver, world) = (&mut self.solver, &mut self.world);
         let report = pool::awake(|| solver.advance(world, next - now));
@@ -257,14 +258,14 @@ impl Simulation {
         Ok(())
     }
 
-    /// What there is now, to be written or shown.
+    /// Returns the current frame, to be written or shown.
     pub fn frame(&self) -> Frame {
         let mut frame = self.frame_without_grains();
         frame.grains = self.refiner.as_ref().map(|refiner| refiner.table(&self.world));
         frame
     }
 
-    /// The same without the grains, of which there may be many.
+    /// Returns the current frame without the grains, which may be many.
     pub fn frame_without_grains(&self) -> Frame {
         let mut frame = guides_frame(&self.world, &*self.solver, &self.velocities, &self.report);
         frame.number = self.frame;
@@ -274,37 +275,37 @@ impl Simulation {
         frame
     }
 
-    /// Milliseconds that the guides' last frame took.
+    /// Returns the time for the guides of the last frame [ms].
     pub fn guide_ms(&self) -> f64 {
         self.guide_ms
     }
 
-    /// The grains, if the scene has any.
+    /// Returns the refiner, if the scene has grains.
     pub fn refiner(&self) -> Option<&GrainRefiner> {
         self.refiner.as_ref()
     }
 
-    /// Milliseconds that the grains' last frame took.
+    /// Returns the time for the grains of the last frame [ms].
     pub fn grain_ms(&self) -> f64 {
         self.grain_ms
     }
 
-    /// What the refiner did over the last frame.
+    /// Returns the refiner's report on the last frame.
     pub fn refine_report(&self) -> &RefineReport {
         &self.refine_report
     }
 
-    /// Mean velocities of the guides over the last frame [m/s], in the world's order.
+    /// Returns the mean velocities of the guides over the last frame [m/s], in the world's order.
     pub fn velocities(&self) -> &[Vec3] {
         &self.velocities
     }
 
-    /// What the solver did over the last frame.
+    /// Returns the solver's report on the last frame.
     pub fn report(&self) -> &AdvanceReport {
         &self.report
     }
 
-    /// Everything needed to go on bit for bit.
+    /// Saves the state needed to continue bit-identically.
     pub fn save(&self) -> Archive {
         let mut archive = Archive::default();
         self.world.save(&mut archive);
@@ -317,15 +318,15 @@ impl Simulation {
     }
 }
 
-/// Guides that a thread deals with at a time, at least [-].
-const PART: usize = 1024;
+/// Minimum number of guides per task [-].
+const MIN_TASK: usize = 1024;
 
-/// Makes a world on a thread of the pool: packings are made in many short loops.
+/// Builds a world on a thread of the pool: packing runs many short parallel loops.
 fn in_pool(make: impl FnOnce() -> Result<World, SceneError> + Send) -> Result<World, SceneError> {
     rayon::scope(|_| make())
 }
 
-/// Fails if a guide's state at the start is not finite in single precision.
+/// Checks that the initial state of every guide is finite in single precision.
 fn check_finite(world: &World) -> Result<(), AdvanceError> {
     let guides = &world.guides;
     let is_finite = |i: usize| guides.position[i].is_finite() && guides.velocity[i].is_finite();
@@ -340,12 +341,12 @@ fn check_finite(world: &World) -> Result<(), AdvanceError> {
     }
 }
 
-/// Rounding of times in a checkpoint [-].
+/// Relative tolerance of times in a checkpoint [-].
 const TIME_ROUNDING: f64 = 1e-9;
-/// Rounding of radii in a checkpoint [-].
+/// Relative tolerance of radii in a checkpoint [-].
 const RADIUS_ROUNDING: f64 = 1e-3;
 
-/// Fails if a guide of a checkpoint has a radius that the scene gives to none.
+/// Checks that every guide of a checkpoint has a radius that the scene allows.
 fn check_radii(scene: &Scene, world: &World) -> Result<(), ArchiveError> {
     let least = scene.smallest_radius().unwrap_or(f64::INFINITY) * (1.0 - RADIUS_ROUNDING);
     let most = scene.largest_radius().unwrap_or(0.0) * (1.0 + RADIUS_ROUNDING);
@@ -375,27 +376,29 @@ fn remember_starts(world: &World, starts: &mut Vec<DVec3>) {
     }
 }
 
-/// Displacement over the frame divided by its time: what a position-based solver stores as velocity is not its motion. Solvers leave guides
-/// outside periodic ranges until the next frame, so the displacement counts every period that a guide crossed.
+/// Returns the displacements over the frame divided by its duration: the velocity stored by a position-based solver is
+/// not the motion. Solvers leave guides outside periodic ranges until the next frame, so the displacement includes
+/// every period that a guide crossed.
 fn mean_velocities(world: &World, starts: &[DVec3], duration: f64) -> Vec<Vec3> {
     let displacement = |i: usize| world.place(i) - starts[world.guides.id[i] as usize];
     let velocity = |i: usize| (displacement(i) / duration).as_vec3();
     let guides = (0..world.guides.len()).into_par_iter();
-    guides.with_min_len(PART).map(velocity).collect()
+    guides.with_min_len(MIN_TASK).map(velocity).collect()
 }
 
-/// The guides and bodies of `world`, which moved with `velocities` [m/s] in a frame of which `solver` gave the `report`.
+/// Returns the frame of the guides and bodies of `world`, which moved with `velocities` [m/s] in a frame with the
+/// solver's `report`.
 fn guides_frame(world: &World, solver: &dyn Solver, velocities: &[Vec3], report: &AdvanceReport) -> Frame {
     let guides = &world.guides;
     let mut table = Table::default();
     table.push("id", Column::U32(guides.id.clone()));
-    let places = (0..guides.len()).map(|i| world.wrapped(world.place(i)).as_vec3());
-    table.push("position", Column::Vec3(places.collect()));
+    let positions = (0..guides.len()).map(|i| world.wrapped(world.place(i)).as_vec3());
+    table.push("position", Column::Vec3(positions.collect()));
     table.push("velocity", Column::Vec3(velocities.to_vec()));
     table.push("radius", Column::F32(guides.radius.clone()));
     table.push("material", Column::U8(guides.material.clone()));
     for (name, column) in solver.columns() {
-        // Between advancing and showing, guides may have been added; columns of the solver then wait for a frame.
+        // Guides may have been added since the last step; the solver's columns then appear in the next frame.
         if column.len() == guides.len() {
             table.push(name, column);
         }
@@ -416,8 +419,9 @@ fn guides_frame(world: &World, solver: &dyn Solver, velocities: &[Vec3], report:
     }
 }
 
-/// Lets guides come to rest from the negative time of a world just built up to time 0, then gives them the velocities of their fills. Forces move no body
-/// meanwhile. Returns the solver, which remembers what contacts carry, unless fills then move: one that knows guides to rest would not let them go.
+/// Settles the guides of a new world from a negative time up to time 0, then sets the velocities of their fills.
+/// Dynamic bodies are fixed meanwhile. Returns the solver with its warm start, unless fills then move: a solver that
+/// considers guides at rest would not release them.
 fn settle(
     scene: &Scene,
     world: &mut World,
@@ -436,7 +440,7 @@ fn settle(
         body.twist = Twist::default();
     }
     world.place_scripted_bodies(-duration);
-    // They settle from rest.
+    // Guides settle from rest.
     world.guides.velocity.fill(Vec3::ZERO);
     watch(Phase::Settling { time: 0.0, duration });
     let mut solver = registry::solver(scene, world)?;
@@ -480,7 +484,7 @@ fn settle(
     Ok(is_at_rest.then_some(solver))
 }
 
-/// Lets the guides of each fill move as the scene says.
+/// Sets the initial velocities of each fill.
 fn give_velocities(scene: &Scene, world: &mut World) {
     let World { guides, fill_ends, .. } = world;
     for (velocity, id) in guides.velocity.iter_mut().zip(&guides.id) {

@@ -1,5 +1,5 @@
-//! What pictures need besides frames: surfaces and colours of bodies, the ground, cameras. Kept beside a cache, so that it
-//! can be drawn without its scene.
+//! Scene data for pictures besides frames: surfaces and colors of bodies, the ground, cameras. Kept beside a cache, so
+//! that it can be drawn without its scene.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -17,53 +17,53 @@ use crate::clumps::{self, ClumpPlan};
 use crate::names::file_name;
 use crate::wires::{self, Edge};
 
-/// A stage that could not be read.
+/// Reason why a stage cannot be read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StageError {
-    /// Its file is at fault.
+    /// `stage.json` is invalid.
     #[error("cannot read {}: {reason}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error.
         reason: String,
     },
-    /// The mesh of a body is at fault.
+    /// The mesh of a body is invalid.
     #[error(transparent)]
     Mesh(#[from] MeshError),
 }
 
-/// Where grains play: what is seen besides them.
+/// Everything visible besides the particles.
 #[derive(Clone, Debug, Default)]
 pub struct Stage {
     pub(crate) plan: Plan,
-    /// Of each body of the plan; none for one without an end, such as the ground.
-    pub(crate) surfaces: Vec<Option<Surface>>,
+    /// BodySurface of each body of the plan; `None` for an unbounded one, such as the ground.
+    pub(crate) surfaces: Vec<Option<BodySurface>>,
     pub(crate) cameras: Vec<Camera>,
 }
 
-/// The surface of a body in its own frame.
+/// BodySurface of a body in its own frame.
 #[derive(Clone, Debug)]
-pub(crate) struct Surface {
+pub(crate) struct BodySurface {
     pub mesh: Arc<TriMesh>,
-    /// The mesh's vertices in single precision [m].
+    /// Vertices of the mesh in single precision [m].
     pub vertices: Vec<Vec3>,
-    /// Found when they are first asked for.
+    /// Computed on first use.
     edges: OnceLock<Vec<Edge>>,
 }
 
-/// What is written as `stage.json`.
+/// Contents of `stage.json`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Plan {
     /// Height of the ground [m], if there is one.
     pub ground: Option<f64>,
-    /// Least and greatest corner of what is there at time 0 [m].
+    /// Bounds of the scene at time 0: smallest and largest corner [m].
     pub bounds: Option<[[f64; 3]; 2]>,
-    /// Colours of materials, sRGB, by number.
+    /// sRGB colors of the materials, by index.
     pub materials: Vec<Option<[u8; 3]>>,
     pub bodies: Vec<BodyPlan>,
-    /// Which guides are drawn as several spheres.
+    /// Guides that are drawn as several spheres.
     #[serde(default)]
     pub clumps: Vec<ClumpPlan>,
     cameras: Vec<CameraPlan>,
@@ -72,10 +72,10 @@ pub(crate) struct Plan {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct BodyPlan {
     pub name: String,
-    /// sRGB.
+    /// sRGB color.
     pub color: Option<[u8; 3]>,
     pub opacity: f64,
-    /// The file of its surface, if it has one.
+    /// File of its surface, if it has one.
     mesh: Option<String>,
 }
 
@@ -95,7 +95,7 @@ struct KeyPlan {
     smooth: bool,
 }
 
-impl Surface {
+impl BodySurface {
     fn new(mesh: Arc<TriMesh>) -> Self {
         Self {
             vertices: mesh.vertices.iter().map(|v| v.as_vec3()).collect(),
@@ -104,14 +104,14 @@ impl Surface {
         }
     }
 
-    /// The edges of its triangles.
+    /// Returns the edges of its triangles.
     pub fn edges(&self) -> &[Edge] {
         self.edges.get_or_init(|| wires::edges(&self.mesh, &self.vertices))
     }
 }
 
 impl Stage {
-    /// The stage of a scene whose world was just built.
+    /// Creates the stage of a scene whose world was just built.
     pub fn new(scene: &Scene, world: &World) -> Self {
         let has_end = |body: &Body| body.shape.bounds().is_finite();
         let bodies = world.bodies.iter().enumerate().map(|(k, body)| BodyPlan {
@@ -120,7 +120,7 @@ impl Stage {
             opacity: scene.bodies.get(k).map_or(1.0, |plan| plan.opacity),
             mesh: has_end(body).then(|| mesh_name(k, &body.name)),
         });
-        let surface = |body: &Body| has_end(body).then(|| Surface::new(body.surface.clone()));
+        let surface = |body: &Body| has_end(body).then(|| BodySurface::new(body.surface.clone()));
         let ground = ground(world);
         let bounds = bounds(scene, world, ground);
         Self {
@@ -139,7 +139,7 @@ impl Stage {
         }
     }
 
-    /// Writes it beside the frames of a cache.
+    /// Writes the stage beside the frames of a cache.
     pub fn save(&self, dir: &Path) -> Result<(), WriteError> {
         let meshes = dir.join("meshes");
         std::fs::create_dir_all(&meshes).map_err(|reason| WriteError {
@@ -156,7 +156,7 @@ impl Stage {
         })
     }
 
-    /// Reads what was saved beside a cache; a bare stage if nothing was.
+    /// Reads the stage beside a cache; returns an empty one if there is none.
     pub fn load(dir: &Path) -> Result<Self, StageError> {
         let path = dir.join("stage.json");
         let text = match std::fs::read_to_string(&path) {
@@ -178,7 +178,7 @@ impl Stage {
         }
         let surface = |body: &BodyPlan| {
             let file = body.mesh.as_ref().map(|name| dir.join("meshes").join(name));
-            file.map(|file| Ok(Surface::new(Arc::new(mesh::load(&file)?.mesh))))
+            file.map(|file| Ok(BodySurface::new(Arc::new(mesh::load(&file)?.mesh))))
                 .transpose()
         };
         let surfaces = plan.bodies.iter().map(surface).collect::<Result<_, MeshError>>()?;
@@ -190,7 +190,7 @@ impl Stage {
         })
     }
 
-    /// The names of the cameras.
+    /// Returns the names of the cameras.
     pub fn camera_names(&self) -> impl Iterator<Item = &str> {
         self.cameras.iter().map(|camera| camera.name.as_str())
     }
@@ -228,20 +228,20 @@ impl CameraPlan {
     }
 }
 
-/// File name for the surface of body `index`: ASCII letters, digits, `-`, `_` and `.` only.
+/// Returns the file name for the surface of body `index`: ASCII letters, digits, `-`, `_` and `.` only.
 fn mesh_name(index: usize, body: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let plain: String = body.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
     format!("{index:03}_{}.ply", file_name(&plain))
 }
 
-/// Whether `name` stays in the folder that it is looked up in.
+/// Returns true if `name` stays in the folder that it is looked up in.
 fn is_plain_name(name: &str) -> bool {
     let mut parts = Path::new(name).components();
     matches!((parts.next(), parts.next()), (Some(Component::Normal(part)), None) if part == name)
 }
 
-/// The highest level body without an end, else the lowest point of the others.
+/// Returns the height of the highest level, unbounded body, or else the lowest point of the others.
 fn ground(world: &World) -> Option<f64> {
     let heights = world.bodies.iter().filter_map(|body| {
         let bounds = body.shape.bounds();
@@ -263,11 +263,11 @@ fn bodies_bounds(world: &World) -> Aabb {
     Aabb::of_points(points)
 }
 
-/// Guides, bodies and where guides appear.
+/// Returns the bounds of guides, bodies and emitters.
 fn bounds(scene: &Scene, world: &World, ground: Option<f64>) -> Aabb {
     let guides = (0..world.guides.len()).flat_map(|i| {
-        let (place, radius) = (world.place(i), DVec3::splat(f64::from(world.guides.radius[i])));
-        [place - radius, place + radius]
+        let (center, radius) = (world.place(i), DVec3::splat(f64::from(world.guides.radius[i])));
+        [center - radius, center + radius]
     });
     let guides = Aabb::of_points(guides);
     let emitters = scene.emitters.iter().map(|emitter| emitter.shape.bounds());

@@ -1,4 +1,4 @@
-//! Bodies as lines.
+//! Draws bodies as wireframes.
 
 use barchan_geometry::TriMesh;
 use barchan_render::{Camera, Image, draw_lines};
@@ -6,26 +6,27 @@ use barchan_world::BodyState;
 use glam::{DVec3, Vec3};
 
 use crate::look::{LookError, pose};
-use crate::stage::{Stage, Surface};
+use crate::stage::{BodySurface, Stage};
 
-/// Edges between faces that turn by more than this are drawn: cosine of 25 degrees.
+/// Cosine of the angle between faces above which their edge is drawn: 25 degrees.
 const SHARP: f32 = 0.906;
 
-/// Height of a sliver over its longest side, of that side, at most [-].
+/// Largest height of a sliver relative to its longest side [-].
 const SLIVER: f32 = 0.08;
 
-/// The same, of the mesh's size [-]: higher ones, such as the long triangles of a thin wall, have a normal.
+/// Largest height of a sliver relative to the size of the mesh [-]: taller triangles, such as the long ones of a thin
+/// wall, have a normal.
 const THIN: f32 = 1e-3;
 
-/// An edge of a surface.
+/// An edge of a mesh.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
     ends: [u32; 2],
-    /// Unit normals of the faces beside it; twice the same at an open rim.
+    /// Unit normals of the adjacent faces; the same twice at an open boundary.
     normals: [Vec3; 2],
 }
 
-/// All edges of a mesh, each once.
+/// Returns the edges of a mesh, each once.
 pub(crate) fn edges(mesh: &TriMesh, vertices: &[Vec3]) -> Vec<Edge> {
     let ends = |triangle: &[u32; 3], k: usize| {
         let (from, to) = (triangle[k], triangle[(k + 1) % 3]);
@@ -43,7 +44,8 @@ pub(crate) fn edges(mesh: &TriMesh, vertices: &[Vec3]) -> Vec<Edge> {
             .take_while(move |side| side.0 == ends)
             .map(|side| side.1)
     };
-    // The normal of a sliver is rounding noise: that of the face along its longest side counts, if that is no sliver.
+    // The normal of a sliver is rounding noise: it takes the normal of the face across its longest side, if that is no
+    // sliver.
     let thin = THIN * mesh.bounds().size().max_element().max(0.0) as f32;
     let plain: Vec<Option<Vec3>> = mesh.triangles.iter().map(|t| normal(t, vertices, thin)).collect();
     let borrowed = |t: usize| {
@@ -67,7 +69,7 @@ pub(crate) fn edges(mesh: &TriMesh, vertices: &[Vec3]) -> Vec<Edge> {
     sides.chunk_by(|a, b| a.0 == b.0).map(edge).collect()
 }
 
-/// The unit normal of a triangle that is not a sliver less than `thin` [m] high.
+/// Returns the unit normal of a triangle, `None` for a sliver less than `thin` [m] high.
 fn normal(triangle: &[u32; 3], vertices: &[Vec3], thin: f32) -> Option<Vec3> {
     let [a, b, c] = triangle.map(|v| vertices[v as usize]);
     let area = (b - a).cross(c - a);
@@ -80,7 +82,7 @@ fn normal(triangle: &[u32; 3], vertices: &[Vec3], thin: f32) -> Option<Vec3> {
 }
 
 impl Stage {
-    /// Draws the bodies as lines: where their faces turn sharply, and their outlines.
+    /// Draws bodies as lines: their sharp edges and their silhouettes.
     pub(crate) fn draw_wires(
         &self,
         image: &mut Image,
@@ -103,8 +105,8 @@ impl Stage {
     }
 }
 
-/// The edges that are drawn for an eye at a place of the body's frame [m].
-fn visible(surface: &Surface, eye: Vec3) -> impl Iterator<Item = &Edge> {
+/// Returns the edges that are visible from a point in the body's frame [m].
+fn visible(surface: &BodySurface, eye: Vec3) -> impl Iterator<Item = &Edge> {
     surface.edges().iter().filter(move |edge| {
         let [a, b] = edge.normals;
         let to_eye = eye - surface.vertices[edge.ends[0] as usize];

@@ -1,4 +1,4 @@
-//! The rules of ARCHITECTURE.md, executed.
+//! Checks the rules of ARCHITECTURE.md.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,13 +8,13 @@ use barchan::SOLVERS;
 use barchan::scene::schema_with;
 use serde_json::Value;
 
-/// Which of our crates each crate may depend on; arrows only go down. A crate that is not here is not part of the design.
+/// Allowed dependencies between our crates; arrows only go down. A crate that is not listed is not part of the design.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("barchan_neighbors", &[]),
     ("barchan_gpu", &[]),
     ("barchan_geometry", &["barchan_neighbors"]),
     ("barchan_world", &["barchan_neighbors", "barchan_geometry"]),
-    // Tests alone depend on it.
+    // Only tests depend on it.
     ("barchan_testing", &["barchan_geometry", "barchan_world"]),
     (
         "barchan_bodies",
@@ -90,7 +90,7 @@ fn crate_names() -> BTreeSet<String> {
         .collect()
 }
 
-/// Our crates among the dependencies of any kind that the crate's manifest names.
+/// Returns our crates among the dependencies of any kind in the crate's manifest.
 fn arrows(name: &str) -> BTreeSet<String> {
     let text = fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")).unwrap();
     let manifest = toml::de::DeTable::parse(&text).unwrap().into_inner();
@@ -127,7 +127,7 @@ fn crates_depend_only_on_those_below_them() {
     }
 }
 
-/// Files below `folder` with this ending.
+/// Returns the files below `folder` with this extension.
 fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -141,7 +141,7 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Words in brackets in comments such as `[Sommer22]`: a name and a year.
+/// Returns citations in comments such as `[Sommer22]`: a name and a year.
 fn citations(text: &str) -> BTreeSet<String> {
     let text = &text
         .lines()

@@ -1,4 +1,4 @@
-//! Rough bases and how materials meet bodies.
+//! Rough bases, and friction between materials and bodies.
 
 use barchan::Simulation;
 use barchan::scene::{Document, Scene, parse_scene};
@@ -9,7 +9,7 @@ fn scene(text: &str) -> Scene {
     scene
 }
 
-/// An endless layer of sand that slides on guides that never move, with nothing else below.
+/// A periodic layer of sand that slides on fixed guides, with nothing else below.
 fn layer_on_base(solver: &str) -> Scene {
     scene(&format!(
         r#"
@@ -33,8 +33,8 @@ shape = {{ box = {{ size = [0.4, 0.4, 0.12] }}, at = [0, 0, 0.18] }}
     ))
 }
 
-/// Places of the guides with ids in a range, in their order.
-fn places(simulation: &Simulation, ids: std::ops::Range<u32>) -> Vec<(u32, DVec3)> {
+/// Returns ids and positions of the guides with ids in a range, in that order.
+fn positions(simulation: &Simulation, ids: std::ops::Range<u32>) -> Vec<(u32, DVec3)> {
     let world = simulation.world();
     let all = (0..world.guides.len()).map(|i| (world.guides.id[i], world.place(i)));
     let mut found: Vec<(u32, DVec3)> = all.filter(|(id, _)| ids.contains(id)).collect();
@@ -49,7 +49,7 @@ fn guides_of_a_fixed_fill_never_move_and_carry_what_lies_on_them() {
         let mut simulation = Simulation::new(&scene).unwrap();
         let base = 0..simulation.world().fill_ends[0];
         let sand = base.end..simulation.world().next_id;
-        let before = places(&simulation, base.clone());
+        let before = positions(&simulation, base.clone());
         let mut resumed = None;
         for frame in 0..60 {
             if frame == 30 {
@@ -60,12 +60,12 @@ fn guides_of_a_fixed_fill_never_move_and_carry_what_lies_on_them() {
                 resumed.advance().unwrap();
             }
         }
-        assert!(places(&simulation, base.clone()) == before, "{solver}");
+        assert!(positions(&simulation, base.clone()) == before, "{solver}");
         let (frame, again) = (simulation.frame(), resumed.unwrap().frame());
         assert!(frame.guides == again.guides, "{solver}");
         assert!(frame.stats.ledger_closes);
-        // Sand lies on the base, which has stopped it.
-        let lying = places(&simulation, sand.clone());
+        // The sand lies on the base, which has stopped it.
+        let lying = positions(&simulation, sand.clone());
         let lowest = lying.iter().map(|guide| guide.1.z).fold(f64::INFINITY, f64::min);
         assert!(lowest > 0.09, "{solver}: a guide at {lowest} m");
         let mean = lying.iter().map(|guide| guide.1).sum::<DVec3>() / lying.len() as f64;

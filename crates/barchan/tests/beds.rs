@@ -10,7 +10,7 @@ fn simulation(text: &str) -> Simulation {
     Simulation::new(&scene).expect("it can be built")
 }
 
-/// Weight of all guides that the bodies carry together, of their weight [-], in the last frame.
+/// Returns the weight carried by all bodies relative to the weight of all guides [-], in the last frame.
 fn carried(simulation: &Simulation) -> f64 {
     let world = simulation.world();
     let mass: f64 = world.guides.mass.iter().map(|&m| f64::from(m)).sum();
@@ -18,7 +18,7 @@ fn carried(simulation: &Simulation) -> f64 {
     force / (mass * GRAVITY)
 }
 
-/// Volume of spheres between the heights `low` and `high` [m], of the space over `area` [m²] there [-].
+/// Returns the packing fraction between the heights `low` and `high` [m] over `area` [m²] [-].
 fn packing(simulation: &Simulation, area: f64, [low, high]: [f64; 2]) -> f64 {
     let world = simulation.world();
     let below = |i: usize, plane: f64| {
@@ -66,7 +66,7 @@ fn a_bed_of_forty_layers_below_a_free_ball_keeps_its_packing_and_its_floor_carri
         sum += carried;
     }
     assert!((sum / 12.0 - 1.0).abs() < 0.03, "{}", sum / 12.0);
-    // It falls freely: the tube is no solid box.
+    // The ball falls freely: the tube is not a solid box.
     let (ball, time) = (simulation.world().bodies[2].pose.position.z, simulation.world().time);
     assert!((1.9 - ball - 0.5 * GRAVITY * time * time).abs() < 1e-3, "{ball}");
     // Walls order guides, so that the mean is below that of the bulk.

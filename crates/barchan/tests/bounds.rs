@@ -1,4 +1,5 @@
-//! Every number of a scene has bounds. Up to them scenes are read and built; beyond them the reader says where.
+//! Every number of a scene has bounds. Within them scenes are read and built; beyond them the reader reports the
+//! position.
 
 use barchan::scene::{Diagnostics, Document, Place, SCENE, Scene, parse_scene, schema};
 use barchan::world::spec::{Kind, TableSpec};
@@ -79,7 +80,7 @@ radius = { min = 0.04, max = 0.05 }
 [output]
 "#;
 
-/// The bounds of a value, and a value written with `x` in it.
+/// The bounds of a value, and its notation with `x` for the value.
 struct Number {
     path: String,
     low: f64,
@@ -87,7 +88,7 @@ struct Number {
     write: fn(f64) -> String,
 }
 
-/// Every number that the tables below `spec` declare, with the path of its key in [`WHOLE`].
+/// Collects every number that the tables below `spec` declare, with the path of its key in [`WHOLE`].
 fn numbers(spec: &TableSpec, path: &str, found: &mut Vec<Number>) {
     for field in spec.fields {
         let path = if path.is_empty() {
@@ -116,7 +117,7 @@ fn of_kind(kind: &Kind, path: String, found: &mut Vec<Number>) {
             false => format!("[-2, {x:e}]"),
         }),
         Kind::Count(low, high) => add(*low as f64, *high as f64, |x| match x == i64::MAX as f64 {
-            // Of which the next number in double precision is more.
+            // The next larger double-precision number is above the bound.
             true => i64::MAX.to_string(),
             false => format!("{x}"),
         }),
@@ -152,7 +153,7 @@ fn of_kind(kind: &Kind, path: String, found: &mut Vec<Number>) {
 
 fn set(path: &str, value: &str) -> Result<Scene, Diagnostics> {
     let document = Document::new("scene.toml", WHOLE).with(format!("{path}={value}"));
-    // Settings count only for their own solver.
+    // Settings apply only to their own solver.
     let document = match path.split('.').nth(1).filter(|_| path.starts_with("solver.")) {
         Some(solver) => document.with(format!("solver.kind={solver}")),
         None => document,
@@ -160,7 +161,8 @@ fn set(path: &str, value: &str) -> Result<Scene, Diagnostics> {
     parse_scene(&document).map(|(scene, _)| scene)
 }
 
-/// Paths of the same table that [`WHOLE`] says in other ways: number 1 of a list where number 0 has something else.
+/// Maps alternatives of the same table to where [`WHOLE`] has them: element 1 of a list where element 0 has another
+/// one.
 fn elsewhere(path: &str) -> String {
     path.replace("radius.list.0", "radius.list")
         .replace("radius.weights.0", "radius.weights")
@@ -216,7 +218,7 @@ fn numbers_beyond_their_bounds_are_errors_at_their_place_and_those_within_are_no
         };
         let beyond = |x: f64| x + 1e-3 * x.abs().max(1e-12);
         for x in [-beyond(-low), beyond(high)] {
-            // Numbers of a list say so at each of its values.
+            // Errors in a list name the element.
             let problems = set(&listed, &text(x))
                 .err()
                 .unwrap_or_else(|| panic!("{path} = {x:e} is accepted"));
@@ -227,7 +229,7 @@ fn numbers_beyond_their_bounds_are_errors_at_their_place_and_those_within_are_no
             assert!(is_said, "{path} = {x:e}: {problems}");
         }
         for x in [low, high] {
-            // The reader may refuse what this number makes with others, but not the number.
+            // The reader may reject this number in combination with others, but not the number itself.
             match set(&listed, &text(x)) {
                 Err(problems) => {
                     let key = path.trim_end_matches(".0").rsplit('.').next().unwrap();
@@ -269,7 +271,7 @@ fn shapes_beyond_their_bounds_are_errors_with_line_and_column() {
         ),
         ("shape = { revolve = [[0, 0], [1, 0], [1, 1e200]] }", "1e200"),
         ("shape = { torus = { major = 1e10, minor = 1 } }", "1e10"),
-        // Each is allowed, together they are not.
+        // Each is allowed alone, but not together.
         (
             "shape = { union = [{ sphere = { radius = 1e8 }, scale = 1e8 }] }",
             "{ sphere",

@@ -1,11 +1,11 @@
-//! What the buckets of the built-in excavators lift, and what their force says of it.
+//! Loads of the built-in excavators' buckets, and the forces that report them.
 
 use barchan::Simulation;
 use barchan::scene::{built_in, parse_scene};
 use barchan::world::World;
 use glam::DVec3;
 
-/// Mass in the bucket [kg]: of guides within its outer box or heaped above its rim.
+/// Returns the mass in the bucket [kg]: guides within its outer box or heaped above its rim.
 fn carried(world: &World, bucket: usize) -> f64 {
     let body = &world.bodies[bucket];
     let bounds = body.shape.bounds();
@@ -17,15 +17,15 @@ fn carried(world: &World, bucket: usize) -> f64 {
         .sum()
 }
 
-/// Digs with the excavator of a built-in scene until `held` [s], and compares what its bucket of a struck volume [m³] then holds: the mean of
-/// three packings, since single runs differ by a few hundredths.
+/// Digs with the excavator of a built-in scene until `held` [s], and checks the load of its bucket of a struck volume
+/// [m³]: the mean of three packings, because single runs differ by a few hundredths.
 fn dig(name: &str, struck: f64, held: f64) {
     let shares = [1, 2, 3].map(|seed| dig_once(name, struck, held, seed));
     let share = shares.iter().sum::<f64>() / 3.0;
     assert!(share > 0.6, "{name}: lifts {shares:?} of its struck volume");
 }
 
-/// The share of the struck volume that is lifted from the packing of a seed.
+/// Returns the share of the struck volume that is lifted, for the packing of a seed.
 fn dig_once(name: &str, struck: f64, held: f64, seed: u64) -> f64 {
     let (mut scene, _) = parse_scene(&built_in(name).unwrap()).unwrap();
     scene.refine = None;
@@ -37,7 +37,7 @@ fn dig_once(name: &str, struck: f64, held: f64, seed: u64) -> f64 {
         .iter()
         .position(|b| b.name == "bucket")
         .unwrap();
-    // Guides that still shake after the lift make the force shake: a mean over some.
+    // Guides that still vibrate after the lift make the force vibrate: averaged over frames.
     let (mut force, mut frames) = (DVec3::ZERO, 0.0);
     while simulation.world().time < held {
         simulation.advance().unwrap();

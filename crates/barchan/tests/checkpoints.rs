@@ -1,4 +1,4 @@
-//! Checkpoints with a right checksum and wrong contents are refused by the entry's name, or do no harm.
+//! Checkpoints with a valid checksum and wrong contents are rejected by the entry's name, or do no harm.
 
 use barchan::Simulation;
 use barchan::scene::{Document, Scene, parse_scene};
@@ -45,13 +45,13 @@ fn saved(scene: &Scene) -> Archive {
     simulation.save()
 }
 
-/// Goes on from an archive for a frame; returns why not.
+/// Resumes from an archive for one frame; returns the error.
 fn go_on(scene: &Scene, archive: &Archive) -> Result<(), String> {
     let mut simulation = Simulation::resume(scene, archive).map_err(|error| error.to_string())?;
     simulation.advance().map_err(|error| error.to_string())
 }
 
-/// Makes wrong bytes of right ones.
+/// Turns valid bytes into wrong ones.
 type Pattern = fn(&[u8]) -> Vec<u8>;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Closed forms that scene files must give.
+//! Scenes with closed-form solutions.
 
 use barchan::Simulation;
 use barchan::scene::{Document, parse_scene};
@@ -42,7 +42,7 @@ angular_velocity = [0, 90, 0]
 shape = { box = { size = [0.1, 0.2, 0.3] }, at = [3, 0, 5] }
 "#;
     let mut falling = after(text, 0);
-    // Guides that touch push each other; their centre does not feel it.
+    // Contact forces between guides cancel: the center of mass is unaffected.
     let center = |world: &World| {
         let n = world.guides.len();
         (0..n).map(|i| world.place(i)).sum::<DVec3>() / n as f64
@@ -54,19 +54,19 @@ shape = { box = { size = [0.1, 0.2, 0.3] }, at = [3, 0, 5] }
         let step = 1.0 / 60.0 / f64::from(falling.report().steps);
         error += 0.5 * 9.81 * step / 60.0;
     }
-    let way = DVec3::new(1.0, 0.0, 2.0 - 0.5 * 9.81);
+    let displacement = DVec3::new(1.0, 0.0, 2.0 - 0.5 * 9.81);
     let world = falling.world();
     let stone = body(world, "stone");
-    assert!((stone.center() - DVec3::new(3.0, 0.0, 5.0) - way).length() < 1e-9);
+    assert!((stone.center() - DVec3::new(3.0, 0.0, 5.0) - displacement).length() < 1e-9);
     // A quarter turn about its own axis.
     let turned = stone.pose.rotation * DVec3::X;
     assert!((turned + DVec3::Z).length() < 1e-9, "{turned}");
-    // Symplectic steps fall by g Δt t / 2 too far.
-    let missed = center(world) - start - way;
+    // Symplectic steps fall too far by g Δt t / 2.
+    let missed = center(world) - start - displacement;
     assert!((missed + DVec3::Z * error).length() < 1e-4, "{missed}, not {error}");
 }
 
-/// Way [m] and speed [m/s] of a block down a slope of `angle` [°] after `time` [s].
+/// Returns displacement [m] and speed [m/s] of a block down a slope of `angle` [°] after `time` [s].
 fn slide(angle: f64, friction: f64, time: f64) -> (f64, f64) {
     let (sin, cos) = angle.to_radians().sin_cos();
     let text = format!(
@@ -95,23 +95,29 @@ shape = {{ box = {{ size = [0.2, 0.2, 0.1] }}, rotate = [0, {angle}, 0], at = [{
 #[test]
 fn a_block_slides_on_an_incline_as_coulomb_has_it() {
     for (angle, friction, expected) in [(35.0, 0.5, 1.609), (30.0, 0.3, 2.356)] {
-        let (way, speed) = slide(angle, friction, 1.0);
+        let (displacement, speed) = slide(angle, friction, 1.0);
         assert!((speed / expected - 1.0).abs() < 0.02, "{angle}°: {speed} m/s");
-        assert!((2.0 * way / expected - 1.0).abs() < 0.03, "{angle}°: {way} m");
+        assert!(
+            (2.0 * displacement / expected - 1.0).abs() < 0.03,
+            "{angle}°: {displacement} m"
+        );
     }
     for friction in [0.2f64, 0.5, 0.8] {
         let critical = friction.atan().to_degrees();
-        let (way, _) = slide(critical - 1.0, friction, 1.0);
+        let (displacement, _) = slide(critical - 1.0, friction, 1.0);
         assert!(
-            way.abs() < 1e-3,
-            "friction {friction}: {way} m below the friction angle"
+            displacement.abs() < 1e-3,
+            "friction {friction}: {displacement} m below the friction angle"
         );
-        let (way, _) = slide(critical + 1.0, friction, 1.0);
-        assert!(way > 0.05, "friction {friction}: {way} m above the friction angle");
+        let (displacement, _) = slide(critical + 1.0, friction, 1.0);
+        assert!(
+            displacement > 0.05,
+            "friction {friction}: {displacement} m above the friction angle"
+        );
     }
 }
 
-/// Velocities along x [m/s] after a ball of 2 m/s hits one of twice its mass head on.
+/// Returns the velocities along x [m/s] after a ball of 2 m/s hits one of twice its mass head-on.
 fn impact(restitution: f64) -> [f64; 2] {
     let text = format!(
         r#"
@@ -160,7 +166,8 @@ angular_velocity = [0.5729578, 572.9578, 0]
 shape = { box = { size = [1.41421356, 1, 0.01] } }
 "#;
 
-/// Times [s] at which the spin of the plate about its middle axis changes sign, and the energy left [-] after 20 s.
+/// Returns the times [s] at which the spin of the plate about its middle axis changes sign, and the remaining energy
+/// [-] after 20 s.
 fn flips(text: &str) -> (Vec<f64>, f64) {
     let mut simulation = simulation(text);
     let spin = |world: &World| {
@@ -175,7 +182,7 @@ fn flips(text: &str) -> (Vec<f64>, f64) {
         simulation.advance().unwrap();
         let (now, _) = spin(simulation.world());
         if now * last < 0.0 {
-            // By a straight line between two frames.
+            // Linear interpolation between two frames.
             times.push(simulation.world().time - now.abs() / (now - last).abs() / 60.0);
         }
         last = now;
@@ -220,9 +227,9 @@ shape = { sphere = { radius = 0.1 } }
     assert!(expected < 9.0, "nothing to see");
 }
 
-/// A ball falls into a tray of sand; the scene is moved and turned as a whole.
+/// A ball falls into a tray of sand; the whole scene is translated and rotated.
 fn tray(shift: DVec3, turn: DQuat) -> String {
-    // The notation turns about x, then y, then z.
+    // The notation rotates about x, then y, then z.
     let (rz, ry, rx) = turn.to_euler(EulerRot::ZYX);
     let rotate = [rx, ry, rz].map(f64::to_degrees);
     let gravity = turn * DVec3::new(0.0, 0.0, -9.81);
@@ -256,7 +263,7 @@ shape = {{ sphere = {{ radius = 0.06 }}, {} }}
     )
 }
 
-/// Depth of the ball, and height of the sand's centre, in the tray's frame [m].
+/// Returns the depth of the ball and the height of the sand's center, in the tray's frame [m].
 fn depth(shift: DVec3, turn: DQuat) -> [f64; 2] {
     let end = after(&tray(shift, turn), 60);
     let world = end.world();
@@ -267,7 +274,7 @@ fn depth(shift: DVec3, turn: DQuat) -> [f64; 2] {
 }
 
 #[test]
-fn a_scene_shifted_by_a_kilometre_or_turned_with_gravity_behaves_the_same() {
+fn a_scene_shifted_by_a_kilometer_or_turned_with_gravity_behaves_the_same() {
     let here = depth(DVec3::ZERO, DQuat::IDENTITY);
     let turn = DQuat::from_euler(EulerRot::ZYX, 0.4, -0.9, 0.7);
     let others = [
@@ -276,7 +283,7 @@ fn a_scene_shifted_by_a_kilometre_or_turned_with_gravity_behaves_the_same() {
             depth(DVec3::new(1000.0, -1000.0, 1000.0), DQuat::IDENTITY),
             1e-3,
         ),
-        // Another grid of samples, so other sand: as far as two seeds may differ.
+        // Another sampling grid, so other sand: within the difference between two seeds.
         ("turned", depth(DVec3::ZERO, turn), 0.01),
     ];
     for (name, there, allowed) in others {

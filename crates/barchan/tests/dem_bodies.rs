@@ -1,12 +1,12 @@
-//! Rigid bodies among discrete elements: friction at rest, restitution, covers of spheres.
+//! Rigid bodies with the DEM solver: static friction, restitution, covers of spheres.
 
 use barchan::Simulation;
 use barchan::scene::{Document, parse_scene};
 use barchan::world::{Body, World};
 use glam::DVec3;
 
-/// A few grains far off, so that steps are as short as discrete elements make them.
-const GRAINS: &str = r#"
+/// A few spheres far away, so that steps are as short as in DEM.
+const SPHERES: &str = r#"
 [solver]
 kind = "dem"
 [materials.sand]
@@ -24,7 +24,7 @@ friction = 0.5
 "#;
 
 fn simulation(text: &str) -> Simulation {
-    let text = format!("duration = 10\n{GRAINS}{text}");
+    let text = format!("duration = 10\n{SPHERES}{text}");
     let (scene, _) = parse_scene(&Document::new("scene", &*text)).unwrap_or_else(|problems| panic!("{problems}"));
     Simulation::new(&scene).unwrap()
 }
@@ -56,8 +56,8 @@ fn a_stack_of_ten_boxes_stands() {
     }
 }
 
-/// Way [m] of a box of friction 0.5 down a slope of `angle` [°] in one second.
-fn way(angle: f64) -> f64 {
+/// Returns the displacement [m] of a box of friction 0.5 down a slope of `angle` [°] in one second.
+fn displacement(angle: f64) -> f64 {
     let (sin, cos) = angle.to_radians().sin_cos();
     let text = format!(
         r#"
@@ -85,12 +85,17 @@ shape = {{ box = {{ size = [0.3, 0.3, 0.2] }}, at = [{}, 0, {}], rotate = [0, {a
 
 #[test]
 fn a_box_on_an_incline_stays_below_the_angle_of_friction_and_slides_above() {
-    assert!(way(20.0) < 1e-3, "{}", way(20.0));
+    assert!(displacement(20.0) < 1e-3, "{}", displacement(20.0));
     let expected = 0.5 * 9.81 * (35f64.to_radians().sin() - 0.5 * 35f64.to_radians().cos());
-    assert!((way(35.0) / expected - 1.0).abs() < 0.05, "{} {expected}", way(35.0));
+    assert!(
+        (displacement(35.0) / expected - 1.0).abs() < 0.05,
+        "{} {expected}",
+        displacement(35.0)
+    );
 }
 
-/// Restitution [-] of a body whose centre falls by 0.2 m onto the ground: the root of how high it comes back.
+/// Returns the restitution [-] of a body whose center falls by 0.2 m onto the ground: the square root of the relative
+/// rebound height.
 fn rebound(shape: &str) -> f64 {
     let text = format!(
         r#"
@@ -130,7 +135,7 @@ fn a_body_rebounds_alike_on_one_point_and_on_a_face() {
 
 #[test]
 fn grains_rest_on_a_body_that_spheres_cover() {
-    let text = format!("duration = 10\n{GRAINS}[solver.dem]\nboundary = \"particles\"\n");
+    let text = format!("duration = 10\n{SPHERES}[solver.dem]\nboundary = \"particles\"\n");
     let (scene, _) = parse_scene(&Document::new("scene", &*text)).unwrap_or_else(|problems| panic!("{problems}"));
     let mut heap = Simulation::new(&scene).unwrap();
     for _ in 0..40 {

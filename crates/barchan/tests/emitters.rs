@@ -1,9 +1,9 @@
-//! What emitters pour.
+//! Mass poured by emitters.
 
 use barchan::Simulation;
 use barchan::scene::{Document, parse_scene};
 
-/// Mass [kg] that an emitter whose disc is turned by `rotate` [°] has poured after half a second.
+/// Returns the mass [kg] that an emitter whose disc is rotated by `rotate` [°] has poured after half a second.
 fn poured(rotate: &str) -> f64 {
     let text = format!(
         r#"
@@ -30,7 +30,7 @@ rate = 40
 #[test]
 fn an_emitter_pours_what_it_owes_however_it_is_turned() {
     let owed = 40.0 * 0.5;
-    // A slanted disc fills a tenth of the box around it, an upright one most of it.
+    // A slanted disc fills a tenth of its bounding box, an upright one most of it.
     for rotate in ["[0, 0, 0]", "[45, 0, 0]", "[35, 40, 10]"] {
         let poured = poured(rotate);
         assert!(
@@ -80,7 +80,7 @@ rate = 100
 "#;
     let (scene, _) = parse_scene(&Document::new("scene", text)).unwrap_or_else(|problems| panic!("{problems}"));
     let mut world = scene.build().unwrap();
-    // No scene can say so; a program can.
+    // No scene can specify this; a program can.
     world.materials.all[0].density = 1e-60;
     world.emit(1.0);
     assert!(world.guides.is_empty());

@@ -1,4 +1,4 @@
-//! Counts before work: what a run needs is estimated, and refused if there would be too much of it.
+//! A run's resources are estimated, and a run that needs too much is rejected.
 
 use barchan::scene::{BUILT_IN, Document, Scene, built_in, parse_scene};
 use barchan::{Simulation, SimulationError, doubts, forecast, mass_note};
@@ -22,7 +22,7 @@ fn poured(radius: &str, rate: &str, more: &str) -> Scene {
     scene(&(POURED.replace("RADIUS", radius).replace("RATE", rate) + more))
 }
 
-/// The refusal of a scene, which a run and a check share.
+/// Returns the error of a scene, which a run and a check share.
 fn refusal(scene: &Scene) -> String {
     let reason = forecast(scene).unwrap_err();
     match Simulation::new(scene) {
@@ -46,7 +46,7 @@ fn guides_and_grains_of_emitters_are_refused_by_number_before_they_are_made() {
         said.starts_with("scene.toml:10:10: grains: a radius of 0.00001 m makes about 8.952e12"),
         "{said}"
     );
-    // What a sink takes away needs no memory, but numbers.
+    // Guides that a sink removes need no memory, but ids.
     let sink = "[[sink]]\nshape = { box = { size = [9, 9, 1] } }";
     assert!(forecast(&poured("0.001", "1000", sink)).is_ok());
     let said = refusal(&poured("0.00025", "1000", sink));
@@ -55,7 +55,7 @@ fn guides_and_grains_of_emitters_are_refused_by_number_before_they_are_made() {
 
 #[test]
 fn an_emitter_makes_no_more_than_its_shape_has_room_for() {
-    // A shape of 0.5 m³ holds 302 guides of 1e-3 m³ in each of 60 frames, however many are owed.
+    // A shape of 0.5 m³ holds 302 guides of 1e-3 m³ in each of 60 frames, whatever the rate.
     let needs = forecast(&poured("0.0620350491", "1e9", "")).unwrap();
     assert!((needs.emitted / (60.0 * 302.5) - 1.0).abs() < 0.05, "{needs:?}");
 }
@@ -90,7 +90,7 @@ fn estimates_are_near_what_is_made() {
         let (scene, _) = parse_scene(&built_in(name).unwrap()).unwrap();
         let needs = forecast(&scene).unwrap();
         let made = scene.build().unwrap().guides.len() as f64;
-        // Guides leave gaps at walls, which count in thin fills.
+        // Guides leave gaps at walls, which matter in thin fills.
         assert!(
             (needs.filled / made - 1.0).abs() < 0.3,
             "{name}: {} of {made}",
@@ -124,7 +124,7 @@ fn every_built_in_scene_passes_and_only_the_steepest_heap_is_doubted() {
         forecast(&scene).unwrap_or_else(|reason| panic!("{}: {reason}", entry.name));
         let found: Vec<String> = doubts(&scene).iter().map(|doubt| doubt.render(&document)).collect();
         match entry.name {
-            // Its third heap is the paper's, which sph does not hold.
+            // Its third heap is that of the paper, which SPH does not reproduce.
             "piles" => assert!(found.len() == 1 && found[0].contains("piles:22:19"), "{found:?}"),
             name => assert!(found.is_empty(), "{name}: {found:?}"),
         }

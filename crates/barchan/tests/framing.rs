@@ -6,7 +6,7 @@ use barchan::world::{Column, Frame, Table};
 use barchan::{FIT, Look, Show, Simulation, Stage, Viewpoint};
 use glam::{DQuat, DVec3, Vec3};
 
-/// Collapses over its first bounds.
+/// A column that collapses beyond its initial bounds.
 const HEAP: &str = r#"
 duration = 0.4
 frame_rate = 30
@@ -102,7 +102,7 @@ fn look(size: [u32; 2], show: Show) -> Look {
     }
 }
 
-/// Points on a unit sphere.
+/// Returns points on a unit sphere.
 fn directions() -> impl Iterator<Item = DVec3> {
     (0..300).map(|k| {
         let z = (f64::from(k) + 0.5) / 150.0 - 1.0;
@@ -112,11 +112,11 @@ fn directions() -> impl Iterator<Item = DVec3> {
     })
 }
 
-/// Points on the surfaces of all particles of a table [m].
+/// Returns points on the surfaces of all particles of a table [m].
 fn surface_points(table: &Table) -> Vec<DVec3> {
     let (Some(Column::Vec3(positions)), Some(Column::F32(radii))) = (table.column("position"), table.column("radius"))
     else {
-        panic!("particles have places and radii");
+        panic!("particles have positions and radii");
     };
     let spheres = positions.iter().zip(radii);
     spheres
@@ -124,7 +124,8 @@ fn surface_points(table: &Table) -> Vec<DVec3> {
         .collect()
 }
 
-/// The farthest point from the middle of the picture, 1 at its edge. `radius` of a body that is a sphere [m].
+/// Returns the largest distance from the center of the picture, 1 at its edge. `ball` is the radius of a spherical body
+/// [m].
 fn farthest(look: &Look, frames: &[Frame], ball: Option<f64>) -> f64 {
     let [position, target] = look.viewpoint.framing.unwrap().view();
     let forward = (target - position).normalize();
@@ -135,11 +136,11 @@ fn farthest(look: &Look, frames: &[Frame], ball: Option<f64>) -> f64 {
     let aspect = f64::from(look.size[0] / halves) / f64::from(look.size[1]);
     let mut most = 0.0f64;
     let mut see = |point: DVec3| {
-        let way = point - position;
-        let depth = way.dot(forward);
+        let offset = point - position;
+        let depth = offset.dot(forward);
         assert!(depth > 0.0, "{point} is behind the camera");
-        most = most.max((way.dot(right) / (aspect * slope * depth)).abs());
-        most = most.max((way.dot(up) / (slope * depth)).abs());
+        most = most.max((offset.dot(right) / (aspect * slope * depth)).abs());
+        most = most.max((offset.dot(up) / (slope * depth)).abs());
     };
     for frame in frames {
         let grains = frame.grains.iter().filter(|_| look.show != Show::Guides);
@@ -205,7 +206,7 @@ fn the_spheres_of_clumps_are_inside() {
     for frame in &frames {
         stage.include(frame, &mut plain).unwrap();
     }
-    // The spheres around the clumps, of the same volume, reach less far than their own.
+    // The bounding spheres of equal volume reach less far than the clumps' own spheres.
     let filled = farthest(&plain, &frames, None);
     assert!((0.7..0.88).contains(&filled), "filled by {filled}");
 }
@@ -229,6 +230,6 @@ fn a_stray_does_not_move_the_camera() {
     };
     let alone = framing(&[]);
     assert_eq!(framing(&[Vec3::new(0.5, 0.5, -5000.0), Vec3::NAN]), alone);
-    // What flies a few sizes away is followed.
+    // Particles a few sizes away are framed.
     assert_ne!(framing(&[Vec3::new(0.5, 0.5, 4.0)]), alone);
 }

@@ -1,4 +1,4 @@
-//! What stops a run, and what does not.
+//! States that stop a run, and states that do not.
 
 use barchan::scene::{Document, parse_scene};
 use barchan::{Simulation, SimulationError};
@@ -96,7 +96,7 @@ shape = {{ sphere = {{ radius = 0.5 }} }}
         (0..5).for_each(|_| simulation.advance().unwrap());
         simulation.frame().stats.max_speed
     };
-    // Frames of a hundredth and of ten millionths of a second: a lattice that is too dense flies apart at the same speed.
+    // Frames of a hundredth and of ten millionths of a second: an overlapping lattice flies apart at the same speed.
     let [usual, short, shortest] = [1e3, 1e5, 1e6].map(fastest);
     println!("{usual} {short} {shortest} m/s");
     assert!(

@@ -1,4 +1,4 @@
-//! Scenes that close upon themselves.
+//! Periodic scenes.
 
 use barchan::Simulation;
 use barchan::scene::{Document, Scene, parse_scene};
@@ -10,7 +10,7 @@ fn scene(text: &str) -> Scene {
     scene
 }
 
-/// A cloud without gravity in a box of 0.5 m that repeats, moving with `velocity` [m/s].
+/// A cloud without gravity in a periodic box of 0.5 m, moving with `velocity` [m/s].
 fn cloud(solver: &str, velocity: DVec3) -> Scene {
     scene(&format!(
         r#"
@@ -43,7 +43,7 @@ fn vectors(column: Option<&Column>) -> &[Vec3] {
 
 #[test]
 fn speeds_beyond_half_a_period_per_frame_are_published_as_they_are() {
-    // 3.7 periods in a frame of a 60th of a second along x, and 1.2 back along y.
+    // 3.7 periods per frame of a 60th of a second along x, and 1.2 back along y.
     let velocity = DVec3::new(3.7, -1.2, 0.0) * 0.5 * 60.0;
     for solver in ["pbd", "sph", "dem"] {
         let scene = cloud(solver, velocity);
@@ -53,7 +53,7 @@ fn speeds_beyond_half_a_period_per_frame_are_published_as_they_are() {
             let frame = simulation.frame();
             let (stats, mass) = (&frame.stats, frame.stats.mass);
             let energy = 0.5 * mass * velocity.length_squared();
-            // A cloud that sph finds too dense spreads a little.
+            // A cloud that is too dense for SPH spreads a little.
             for (what, found, tolerance) in [
                 (
                     "momentum",
@@ -75,12 +75,12 @@ fn speeds_beyond_half_a_period_per_frame_are_published_as_they_are() {
                     );
                 }
             }
-            // Grains stay around their guides, whatever the faces between them.
-            let places: Vec<Vec3> = vectors(grains.column("position")).to_vec();
+            // Grains stay around their guides across periodic faces.
+            let positions: Vec<Vec3> = vectors(grains.column("position")).to_vec();
             let Some(Column::U32(ids)) = grains.column("id") else {
                 panic!("no ids");
             };
-            let mut here: Vec<(u32, Vec3)> = ids.iter().copied().zip(places).collect();
+            let mut here: Vec<(u32, Vec3)> = ids.iter().copied().zip(positions).collect();
             here.sort_by_key(|grain| grain.0);
             if number == 0 {
                 starts = here;
@@ -132,7 +132,7 @@ shape = {{ half_space = {{ normal = [0, 0, 1] }} }}
             }
         }
         assert_eq!(simulation.report().steps, 0, "{solver} never sleeps");
-        // As if they had gone to sleep beyond a face.
+        // As if they had fallen asleep beyond a face.
         let world = simulation.world_mut();
         for position in &mut world.guides.position {
             position.x += 0.4;
@@ -145,7 +145,7 @@ shape = {{ half_space = {{ normal = [0, 0, 1] }} }}
 
 #[test]
 fn the_shortest_period_that_a_scene_may_have_can_be_run_however_fast_guides_are() {
-    // A cube of two diameters, the shortest of dem, has room for a few guides only.
+    // A cube of two diameters, the smallest for DEM, has room for a few guides only.
     for (solver, period, guides) in [("pbd", 0.1041, 8), ("dem", 0.0801, 1), ("sph", 0.2001, 8)] {
         let text = |period: f64| {
             format!(
@@ -171,7 +171,7 @@ shape = {{ box = {{ size = [{period}, {period}, {period}] }}, at = [{0}, {0}, {0
             shorter.to_string().contains("a periodic range must be"),
             "{solver}: {shorter}"
         );
-        // Guides shoot past each other in all directions.
+        // Guides fly past each other in all directions.
         let mut scene = scene(&text(period));
         let mut simulation = Simulation::prepared(&mut scene, |_, world| {
             for (i, velocity) in world.guides.velocity.iter_mut().enumerate() {
@@ -194,7 +194,7 @@ shape = {{ box = {{ size = [{period}, {period}, {period}] }}, at = [{0}, {0}, {0
 
 #[test]
 fn guides_meet_the_image_that_comes_towards_them_not_the_one_that_is_nearer_behind() {
-    // Two guides, a little more than half a period apart, fly at each other so fast that they meet within a step.
+    // Two guides, a little more than half a period apart, fly toward each other so fast that they meet within a step.
     for speed in [1.0_f32, 30.0, 60.0] {
         let mut scene = scene(
             r#"

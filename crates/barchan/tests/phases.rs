@@ -59,7 +59,7 @@ fn phases_come_in_order_and_their_shares_grow() {
             .any(|p| p.to_string().starts_with("packing guides, fill 2 of 2")),
         "{seen:?}"
     );
-    // Being watched changes nothing.
+    // Observation changes nothing.
     let unwatched = Simulation::new(&scene).unwrap();
     let place = |simulation: &Simulation| {
         (0..simulation.world().guides.len())

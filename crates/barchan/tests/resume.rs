@@ -1,4 +1,4 @@
-//! A simulation that was saved goes on bit for bit, also if nothing had moved yet.
+//! A simulation that was saved continues bit-identically, even before the first step.
 
 use barchan::io::{read_checkpoint, write_checkpoint};
 use barchan::running::{Go, RunOptions, default_dir, run};
@@ -12,7 +12,7 @@ fn scene(text: &str) -> Scene {
     scene
 }
 
-/// Sand, filled as `fill` says, on the ground.
+/// Sand on the ground, filled as `fill` specifies.
 fn ground(solver: &str, fill: &str) -> String {
     format!(
         r#"
@@ -103,13 +103,13 @@ fn what_is_published_lies_within_periodic_ranges() {
         for _ in 0..4 {
             let frame = simulation.frame();
             for table in [&frame.guides, frame.grains.as_ref().unwrap()] {
-                let Some(Column::Vec3(places)) = table.column("position") else {
-                    panic!("no places");
+                let Some(Column::Vec3(positions)) = table.column("position") else {
+                    panic!("no positions");
                 };
-                assert!(!places.is_empty());
-                for place in places {
-                    let is_within = (0.0..=0.3).contains(&place.x) && (-0.2..=0.2).contains(&place.y);
-                    assert!(is_within, "{solver}: {place} in frame {}", frame.number);
+                assert!(!positions.is_empty());
+                for position in positions {
+                    let is_within = (0.0..=0.3).contains(&position.x) && (-0.2..=0.2).contains(&position.y);
+                    assert!(is_within, "{solver}: {position} in frame {}", frame.number);
                 }
             }
             simulation.advance().unwrap();
@@ -143,7 +143,7 @@ fn a_checkpoint_that_claims_what_cannot_be_is_refused() {
         let value = value.to_vec();
         move |bytes: &mut Vec<u8>| bytes[..value.len()].copy_from_slice(&value)
     };
-    // 51 GB of places, were they allocated.
+    // 51 GB of positions, if they were allocated.
     refused("world.counters", &put(&2_147_483_647_u64.to_ne_bytes()));
     refused("world.counters", &put(&u64::MAX.to_ne_bytes()));
     refused("guides.id", &put(&1_000_000_u32.to_ne_bytes()));
@@ -209,6 +209,6 @@ fn a_checkpoint_of_another_frame_is_refused() {
         frames.push(now.frame);
         Go::On
     });
-    // It is watched before the first frame, too.
+    // `watch` is called before the first frame, too.
     assert_eq!((report.unwrap().frame, frames), (5, vec![3, 4, 5]));
 }

@@ -140,7 +140,7 @@ fn frames_of_settling_are_a_cache_of_their_own() {
     let times: Vec<f64> = settling.frames().iter().map(|frame| frame.time).collect();
     assert_eq!(times.len(), 16);
     assert!((times[0] + 0.25).abs() < 1e-12 && times[15].abs() < 1e-12, "{times:?}");
-    // At the end the ground carries what lies on it.
+    // At the end the ground carries the sand on it.
     let stats = settling.stats().unwrap();
     let bodies = settling.read_bodies(15).unwrap();
     let weight = 9.81 * stats[15].stats.mass;
@@ -149,7 +149,7 @@ fn frames_of_settling_are_a_cache_of_their_own() {
         "{} of {weight} N",
         bodies[0].force.z
     );
-    // A guide that fell freely all the time would have four times this speed.
+    // A guide in free fall throughout would have four times this speed.
     let slow = 0.25 * 9.81 * 0.25;
     assert!(stats[15].stats.max_speed < slow, "{} m/s", stats[15].stats.max_speed);
     // The run itself is the same.

@@ -38,8 +38,9 @@ fn falls(solver: &str) {
         frame.guides.len()
     );
     assert_eq!(frame.stats.mass, mass);
-    // Gravity acts, and the ground should only hold sand up. A known fault of sph: walls count the pressure of sand twice, and the lattice lies
-    // nearer to the ground than guides do at rest, so that it is pushed off, here at 0.048 m/s.
+    // Gravity acts, and the ground should only support the sand. Known defect of SPH: walls count the pressure of sand
+    // twice, and the lattice lies nearer to the ground than guides at rest, so that it is pushed off, here at 0.048
+    // m/s.
     let momentum = frame.stats.momentum[2];
     let free = -9.81 * mass / scene.frame_rate;
     let pushed = if solver == "sph" { 0.06 } else { 1e-3 };

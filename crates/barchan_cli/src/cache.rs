@@ -1,4 +1,4 @@
-//! `barchan info`, `barchan export`: about caches that are there.
+//! `barchan info`, `barchan export`: commands on existing caches.
 
 use std::path::PathBuf;
 
@@ -14,17 +14,17 @@ use serde_json::json;
 use crate::failure::Failure;
 use crate::progress::Progress;
 
-/// Show what a cache holds.
+/// Show the contents of a cache.
 #[derive(Args)]
 pub struct InfoArguments {
-    /// The cache's folder
+    /// Folder of the cache
     dir: PathBuf,
 
-    /// Show this frame; the last one if not given
+    /// Frame to show [default: the last one]
     #[arg(long, value_name = "N")]
     frame: Option<u64>,
 
-    /// Print one JSON object a frame
+    /// Print one JSON object per frame
     #[arg(long)]
     json: bool,
 }
@@ -38,9 +38,7 @@ pub fn info(arguments: &InfoArguments) -> Result<(), Failure> {
     {
         let held = stats.first().zip(stats.last());
         let held = held.map_or("none".to_owned(), |(a, b)| format!("{} to {}", a.frame, b.frame));
-        return Err(Failure::input(format!(
-            "there is no frame {frame}; frames there are: {held}"
-        )));
+        return Err(Failure::input(format!("there is no frame {frame}; available: {held}")));
     }
     let shown = |line: &FrameStats| arguments.frame.is_none_or(|frame| frame == line.frame);
     if arguments.json {
@@ -64,7 +62,7 @@ pub fn info(arguments: &InfoArguments) -> Result<(), Failure> {
     }
     let name = run.scene.get("name").and_then(|n| n.as_str()).unwrap_or("?");
     say!(
-        "scene {name}, solver {}, {} frames a second, version {}",
+        "scene {name}, solver {}, {} frames per second, version {}",
         run.solver,
         run.frame_rate,
         run.version
@@ -88,8 +86,8 @@ pub fn info(arguments: &InfoArguments) -> Result<(), Failure> {
         "guides {}, grains {}, mass {} kg (removed {} kg)",
         s.guides,
         s.grains,
-        told(s.mass),
-        told(s.removed_mass)
+        format_number(s.mass),
+        format_number(s.removed_mass)
     );
     say!(
         "kinetic energy {:.4e} J, potential energy {:.4e} J",
@@ -99,14 +97,14 @@ pub fn info(arguments: &InfoArguments) -> Result<(), Failure> {
     let of_all = stats.iter().map(|line| line.stats.max_overlap).fold(0.0, f32::max);
     say!(
         "fastest guide {} m/s, largest overlap {:.4} radii, {of_all:.4} in all frames",
-        told(s.max_speed),
+        format_number(s.max_speed),
         s.max_overlap
     );
     let mean = |value: &dyn Fn(&barchan::world::Stats) -> f64| {
         stats.iter().skip(1).map(|l| value(&l.stats)).sum::<f64>() / (stats.len().max(2) - 1) as f64
     };
     say!(
-        "a frame: {:.2} ms guides, {:.2} ms grains, {:.1} steps",
+        "per frame: {:.2} ms guides, {:.2} ms grains, {:.1} steps",
         mean(&|s| s.guide_ms),
         mean(&|s| s.grain_ms),
         mean(&|s| f64::from(s.steps))
@@ -125,9 +123,7 @@ pub fn info(arguments: &InfoArguments) -> Result<(), Failure> {
     }
     let bodies = bodies(&cache, last.frame)?;
     if !bodies.is_empty() {
-        say!(
-            "bodies: where they are [m], what guides push them with [N] and turn them with [N m], means over the frame"
-        );
+        say!("bodies: position [m], force [N] and torque [N m] of the guides, averaged over the frame");
     }
     let digits = |of: fn(&BodyState) -> f64| decimals(bodies.iter().map(of).fold(0.0, f64::max));
     let places = digits(|body| body.position.length());
@@ -144,15 +140,15 @@ pub fn info(arguments: &InfoArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A number of any size with five digits or more.
-fn told(x: f64) -> String {
+/// Formats a number of any magnitude with at least five digits.
+fn format_number(x: f64) -> String {
     match x == 0.0 || x.abs() >= 0.1 {
         true => format!("{x:.4}"),
         false => format!("{x:.4e}"),
     }
 }
 
-/// Decimals that leave four digits of numbers up to `largest`; no fewer than two.
+/// Returns the number of decimals that leaves four digits of numbers up to `largest`; at least two.
 fn decimals(largest: f64) -> usize {
     match largest > 0.0 && largest.is_finite() {
         true => (3.0 - largest.log10().floor()).clamp(2.0, 12.0) as usize,
@@ -160,7 +156,7 @@ fn decimals(largest: f64) -> usize {
     }
 }
 
-/// The bodies of a frame; none where the cache keeps none.
+/// Returns the bodies of a frame; an empty list if the cache keeps none.
 fn bodies(cache: &Cache, frame: u64) -> Result<Vec<BodyState>, Failure> {
     match cache.read_bodies(frame) {
         Err(CacheError::NoFrame { .. }) => Ok(Vec::new()),
@@ -176,31 +172,31 @@ fn body_row(body: &BodyState) -> serde_json::Value {
     })
 }
 
-/// How good the last frame's grains are.
+/// Prints the quality of the last frame's grains.
 fn print_quality(quality: &Quality) {
     if let Some(found) = quality.clumping {
         let [two, three, five] = found.fano;
         say!(
-            "grains lie at {:.3} of the spacing of random points; Fano factors {two:.2}, {three:.2}, {five:.2} (random: 1)",
+            "grain spacing: {:.3} of that of random points; Fano factors {two:.2}, {three:.2}, {five:.2} (random: 1)",
             found.ratio
         );
     }
     if let Some(error) = quality.mass {
         say!(
-            "their mass misses that of the guides by {:.3} in the bulk, {:.3} at the surface, {:.3} at edges",
+            "mass error against the guides: {:.3} in the bulk, {:.3} at the surface, {:.3} at edges",
             error.bulk,
             error.surface,
             error.edge
         );
     }
     say!(
-        "nearest grain {} m on average; inside bodies {:.1} of 100,000",
-        told(quality.mean_nearest()),
+        "mean distance to the nearest grain: {} m; inside bodies: {:.1} of 100,000",
+        format_number(quality.mean_nearest()),
         1e5 * quality.inside
     );
 }
 
-/// The same as fields of a row.
+/// Returns the quality as fields of a row.
 fn quality_fields(quality: &Quality) -> serde_json::Value {
     json!({
         "spacing": quality.clumping.map(|c| c.ratio), "fano": quality.clumping.map(|c| c.fano),
@@ -209,17 +205,17 @@ fn quality_fields(quality: &Quality) -> serde_json::Value {
     })
 }
 
-/// Turn a cache into files of another kind.
+/// Export a cache to files of another format.
 #[derive(Args)]
 pub struct ExportArguments {
-    /// The cache's folder
+    /// Folder of the cache
     dir: PathBuf,
 
-    /// The kind of files; guides and grains are in the order of their ids
+    /// File format; guides and grains are written in the order of their ids
     #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(EXPORTERS.iter().map(|e| e.name)))]
     to: String,
 
-    /// The folder for the files; DIR/KIND if not given
+    /// Folder for the files [default: DIR/KIND]
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
 }
@@ -231,7 +227,7 @@ pub fn run_export(arguments: &ExportArguments) -> Result<(), Failure> {
         .unwrap_or_else(|| arguments.dir.join(&arguments.to));
     let progress = Progress::new("exporting");
     export(&arguments.dir, &arguments.to, &to, &mut |done, of| {
-        progress.tell(done as f64 / of.max(1) as f64);
+        progress.show_share(done as f64 / of.max(1) as f64);
     })
     .map_err(export_failure)?;
     drop(progress);
@@ -239,7 +235,7 @@ pub fn run_export(arguments: &ExportArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Maps an export that failed to its exit code: what cannot be written is a failure of the work.
+/// Maps a failed export to its exit code: files that cannot be written are a failure of the work.
 pub fn export_failure(error: ExportError) -> Failure {
     match error {
         ExportError::Cache(error) => wrong_cache(error),

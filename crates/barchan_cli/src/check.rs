@@ -1,4 +1,4 @@
-//! `barchan check`, `barchan scenes`, `barchan schema`: about scenes, nothing run.
+//! `barchan check`, `barchan scenes`, `barchan schema`: commands on scenes that run nothing.
 
 use barchan::geometry::text::counted;
 use barchan::scene::{BUILT_IN, Diagnostic, Document, Place, Severity, parse_scene, schema};
@@ -11,13 +11,13 @@ use crate::failure::Failure;
 use crate::memory;
 use crate::scene::SceneArguments;
 
-/// Find what is wrong with a scene, without running it.
+/// Check a scene without running it.
 #[derive(Args)]
 pub struct CheckArguments {
     #[command(flatten)]
     scene: SceneArguments,
 
-    /// Print one JSON object a problem
+    /// Print one JSON object per problem
     #[arg(long)]
     json: bool,
 }
@@ -43,13 +43,13 @@ pub fn check(arguments: &CheckArguments) -> Result<(), Failure> {
                 needs.cache += mesh_bytes(&world);
                 print_needs(&needs, arguments.json);
             }
-            Err(reason) => found.refuse(reason.place(), &reason.to_string()),
+            Err(reason) => found.reject(reason.place(), &reason.to_string()),
         }
     }
     found.finish()
 }
 
-/// What was found in a scene, printed as it comes.
+/// Problems of a scene, printed as they are found.
 struct Found<'a> {
     document: &'a Document,
     is_json: bool,
@@ -90,8 +90,8 @@ impl Found<'_> {
         Some([numbers.next()??, numbers.next()??])
     }
 
-    /// Prints why a run would be refused, `place` being `FILE:LINE:COLUMN`.
-    fn refuse(&mut self, place: Option<&str>, reason: &str) {
+    /// Prints the reason why a run would be rejected; `place` is `FILE:LINE:COLUMN`.
+    fn reject(&mut self, place: Option<&str>, reason: &str) {
         self.errors += 1;
         if !self.is_json {
             match place {
@@ -133,7 +133,7 @@ impl Found<'_> {
     }
 }
 
-/// Prints what a run needs.
+/// Prints the resources of a run.
 fn print_needs(needs: &Forecast, is_json: bool) {
     let guides = needs.filled + needs.emitted;
     if is_json {
@@ -170,14 +170,14 @@ fn print_needs(needs: &Forecast, is_json: bool) {
     }
 }
 
-/// A number to three digits, with its noun.
+/// Formats a number to three digits, with its noun.
 fn about_counted(count: f64, noun: &str) -> String {
     let text = about(count);
     let ending = if text == "1" { "" } else { "s" };
     format!("{text} {noun}{ending}")
 }
 
-/// A number to three digits.
+/// Formats a number to three digits.
 fn about(count: f64) -> String {
     let digits = count.max(1.0).log10().floor() as i32 - 2;
     let unit = 10f64.powi(digits.max(0));
@@ -194,7 +194,7 @@ fn about(count: f64) -> String {
 /// List the built-in scenes.
 #[derive(Args)]
 pub struct ScenesArguments {
-    /// Print one JSON object a scene
+    /// Print one JSON object per scene
     #[arg(long)]
     json: bool,
 }

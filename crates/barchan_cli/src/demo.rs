@@ -1,4 +1,5 @@
-//! `barchan` alone: the hourglass from its scene to a picture and a movie, in a new folder, then the window if there is a display.
+//! `barchan` without a command: simulates the hourglass and draws a picture and a movie into a new folder, then opens
+//! the window if there is a display.
 
 use std::path::Path;
 use std::time::Instant;
@@ -17,14 +18,14 @@ use crate::view;
 
 const SCENE: &str = "hourglass";
 /// Frame of the picture: sand has reached the ground.
-const PICTURE: u64 = 38;
-/// Time that picture and movie should take at most [s]: a slower machine draws smaller images, never a shorter movie.
-const BUDGET: f64 = 150.0;
+const PICTURE_FRAME: u64 = 38;
+/// Time budget for picture and movie [s]: a slower machine draws smaller images, never a shorter movie.
+const TIME_BUDGET: f64 = 150.0;
 
 /// Size of a movie's images and their number per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Format {
-    /// Pixels.
+    /// [px].
     size: [u32; 2],
     /// [1/s].
     fps: f64,
@@ -61,16 +62,16 @@ const FORMATS: [Format; 6] = [
 pub fn run() -> Result<(), Failure> {
     let start = Instant::now();
     let folder = new_folder()?;
-    say!("an hourglass, simulated and drawn: a picture, then a movie from start to end");
-    say!("both go to {folder}; `barchan help` lists all commands");
+    say!("simulating and drawing an hourglass: a picture, then a movie");
+    say!("files go to {folder}; `barchan help` lists all commands");
     let progress = Progress::new("hourglass");
     let interrupt = Interrupt::listen(&progress)?;
     let film = Film {
         scene: SCENE,
         folder: Path::new(&folder),
-        picture: PICTURE,
+        picture: PICTURE_FRAME,
         formats: &FORMATS,
-        budget: BUDGET,
+        budget: TIME_BUDGET,
         clock: &|| start.elapsed().as_secs_f64(),
         begin: &|| interrupt.begin_frames(),
         is_stopped: &|| interrupt.is_requested(),
@@ -80,9 +81,9 @@ pub fn run() -> Result<(), Failure> {
     drop(progress);
     say!("{movie}");
     let spent = duration(start.elapsed().as_secs_f64());
-    say!("drawn by {}, {spent} in all", renderer.name());
+    say!("drawn by {}, {spent} in total", renderer.name());
     if interrupt.is_requested() {
-        say!("stopped early: the rest is missing");
+        say!("stopped early: the movie is incomplete");
         return Ok(());
     }
     say!("next:\n  barchan run excavator -o digging\n  barchan render digging\n  barchan view excavator");
@@ -100,9 +101,9 @@ struct Film<'a> {
     folder: &'a Path,
     /// Frame of the picture.
     picture: u64,
-    /// The best first.
+    /// Formats of the movie, the best first.
     formats: &'a [Format],
-    /// Time for all of it [s].
+    /// Time budget [s].
     budget: f64,
     /// Time since the start [s].
     clock: &'a dyn Fn() -> f64,
@@ -153,7 +154,7 @@ impl Film<'_> {
             let now = (self.clock)();
             progress.say(&format!("{}, {}", picture.display(), duration(now)));
             let pace = Pace {
-                // What follows goes on as it began.
+                // Assumes that later frames take as long as these.
                 simulation: now + simulated * (frames - frame.number) as f64 / frame.number.max(1) as f64,
                 seconds: frames as f64 / frame_rate,
             };
@@ -173,7 +174,7 @@ impl Film<'_> {
                     new.push(frame.number, &stage.draw(&frame, &look, renderer).map_err(failure)?)?;
                 }
             }
-            // Frames so far were not drawn, and these images took the time of many.
+            // The frames so far were not drawn, and these images took the time of many.
             progress.change_pace();
             Ok(true)
         })?;
@@ -192,7 +193,7 @@ struct Pace {
     seconds: f64,
 }
 
-/// Format of the movie, and why.
+/// Chosen format of the movie, and the reason.
 #[derive(Debug, PartialEq)]
 struct Choice {
     format: Format,
@@ -221,7 +222,8 @@ impl Choice {
     }
 }
 
-/// Chooses the first format whose movie is done within `budget` [s], or the last. `time_of` draws an image and returns its time [s].
+/// Chooses the first format whose movie is done within `budget` [s], or the last. `time_of` draws an image and returns
+/// its time [s].
 fn choose(
     formats: &[Format],
     pace: &Pace,
@@ -249,7 +251,7 @@ fn choose(
     unreachable!("there is a last format")
 }
 
-/// The first of `barchan-hourglass`, `barchan-hourglass-2` and so on that is not there yet.
+/// Creates the first of `barchan-hourglass`, `barchan-hourglass-2` and so on that does not exist yet.
 fn new_folder() -> Result<String, Failure> {
     for number in 1.. {
         let name = match number {
@@ -277,7 +279,7 @@ mod tests {
         seconds: 12.0,
     };
 
-    /// Chooses where a million pixels take `megapixel` [s].
+    /// Chooses the format where a million pixels take `megapixel` [s].
     fn chosen(megapixel: f64) -> Choice {
         let mut time_of = |[w, h]: [u32; 2]| Ok(1e-6 * megapixel * f64::from(w * h));
         choose(&FORMATS, &PACE, 150.0, &mut time_of).unwrap()
@@ -291,7 +293,7 @@ mod tests {
         assert_eq!(chosen(1.0).format, FORMATS[2]);
         assert_eq!(chosen(1.9).format, FORMATS[3]);
         assert_eq!(chosen(3.0).format, FORMATS[4]);
-        // Nothing fits: the smallest, with the time it takes.
+        // Nothing fits: the smallest format, with its time.
         let choice = chosen(100.0);
         assert_eq!(choice.format, FORMATS[5]);
         assert!((choice.time - (60.0 + 5.76 * 180.0)).abs() < 1e-6, "{choice:?}");
@@ -311,7 +313,7 @@ mod tests {
         shape = { box = { size = [0.3, 0.3, 0.3] } }
     "#;
 
-    /// Makes the movie of half a second with a clock that goes on by `tick` [s] whenever it is read.
+    /// Makes a movie of half a second with a clock that advances by `tick` [s] whenever it is read.
     fn made(tick: f64) -> (String, bool) {
         let folder = tempfile::tempdir().unwrap();
         let scene = folder.path().join("drop.toml");

@@ -1,4 +1,4 @@
-//! Disk space: what a run will take, and what there is.
+//! Disk space: needed by a run, and available.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use barchan::{forecast_frames, free_bytes};
 
 use crate::progress::Progress;
 
-/// Prints how large the cache of a run will be, as `check` estimates it, and warns if the disk has no room for it.
+/// Prints the estimated size of a run's cache, as `check` does, and warns if the disk has no room for it.
 pub fn report(progress: &Progress, scene: &Scene, dir: &Path, now: &Now) {
     let needs = |frames| forecast_frames(scene, frames).unwrap_or_default();
     let left = now.frames.saturating_sub(now.frame);
-    // The surfaces of bodies are written already. Frames that a resumed run has too.
+    // The surfaces of bodies are already written, and so are the frames of a resumed run.
     let (needed, written) = match now.frame {
         0 => {
             let needs = needs(now.frames).with_start(scene, now.guides, now.grains);
@@ -39,7 +39,7 @@ pub fn report(progress: &Progress, scene: &Scene, dir: &Path, now: &Now) {
     }
 }
 
-/// Bytes for people: `3.4 MB`.
+/// Formats a number of bytes: `3.4 MB`.
 pub fn size(bytes: u64) -> String {
     let bytes = bytes as f64;
     let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB")];

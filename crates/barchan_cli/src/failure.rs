@@ -1,4 +1,4 @@
-//! How a command fails: the user's input was wrong (exit code 2), or the work failed (exit code 1).
+//! Failures of a command: invalid input (exit code 2) or failed work (exit code 1).
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use barchan::sampling::SamplingError;
 /// Exit codes, for the help.
 pub const EXIT_CODES: &str = "Exit codes: 0 done, 1 the work failed, 2 the input was wrong";
 
-/// A message for the user and whose fault it is.
+/// A message for the user, and its exit code.
 #[derive(Debug)]
 pub struct Failure {
     message: String,
@@ -17,7 +17,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The input was wrong.
+    /// Reports invalid input.
     pub fn input(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -25,7 +25,7 @@ impl Failure {
         }
     }
 
-    /// The work failed.
+    /// Reports failed work.
     pub fn run(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -38,27 +38,27 @@ impl Failure {
     }
 }
 
-/// Whether something could not be written to standard output.
+/// Set once a write to standard output has failed.
 static UNWRITTEN: AtomicBool = AtomicBool::new(false);
 
-/// Takes note of how writing to standard output went.
+/// Records the result of a write to standard output.
 pub fn note(written: io::Result<()>) {
     if written.is_err_and(|error| error.kind() != io::ErrorKind::BrokenPipe) {
         UNWRITTEN.store(true, Ordering::Relaxed);
     }
 }
 
-/// Fails if something could not be written.
+/// Fails if a recorded write has failed.
 pub fn noted() -> Result<(), Failure> {
     match UNWRITTEN.load(Ordering::Relaxed) {
-        true => Err(Failure::run("cannot write all of it to standard output")),
+        true => Err(Failure::run("cannot write all output to standard output")),
         false => Ok(()),
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        // Diagnostics of texts bring their own heading.
+        // Diagnostics of texts have their own heading.
         if self.message.starts_with("error:") {
             write!(f, "{}", self.message)
         } else {

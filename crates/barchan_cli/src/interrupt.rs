@@ -1,4 +1,4 @@
-//! Ctrl-C: ends the program at once while it builds, and after the frame in hand later.
+//! Ctrl-C: stops the program at once while it builds, and after the current frame later.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use crate::progress::{Progress, Shared};
 /// Exit code of work that was stopped before it had a result.
 const NOTHING_DONE: i32 = 1;
 
-/// Listens for Ctrl-C from its creation on.
+/// Handles Ctrl-C from its creation on.
 pub struct Interrupt {
     flags: Arc<Flags>,
 }
@@ -29,12 +29,12 @@ impl Interrupt {
         Ok(Self { flags })
     }
 
-    /// From now on Ctrl-C waits for the end of a frame.
+    /// Makes Ctrl-C wait for the end of a frame from now on.
     pub fn begin_frames(&self) {
         self.flags.has_frames.store(true, Ordering::Relaxed);
     }
 
-    /// Returns true once the work is to stop.
+    /// Returns true once the work should stop.
     pub fn is_requested(&self) -> bool {
         self.flags.is_requested.load(Ordering::Relaxed)
     }
@@ -51,7 +51,7 @@ impl Flags {
             std::process::exit(NOTHING_DONE);
         }
         if is_first {
-            shown.say("stopping after the frame in hand; Ctrl-C again stops at once");
+            shown.say("stopping after the current frame; press Ctrl-C again to stop at once");
         } else {
             shown.clear();
             tell!("stopped at once; finished frames are kept");

@@ -1,7 +1,7 @@
 //! The `barchan` program.
 
-/// Prints a line. A reader that has left, such as `head`, is no reason to stop; what cannot be written for another reason makes
-/// the program fail at its end.
+/// Prints a line to standard output. A closed reader, such as `head`, is ignored; any other write error makes the
+/// program fail at its end.
 macro_rules! say {
     ($($line:tt)*) => {{
         use std::io::Write as _;
@@ -9,7 +9,7 @@ macro_rules! say {
     }};
 }
 
-/// Prints a line to standard error, if anybody reads it.
+/// Prints a line to standard error; a closed stream is ignored.
 macro_rules! tell {
     ($($line:tt)*) => {{
         use std::io::Write as _;
@@ -45,7 +45,8 @@ use crate::failure::Failure;
 #[global_allocator]
 static ALLOCATOR: memory::Counted = memory::Counted;
 
-/// Granular material (sand, gravel, grain, snow) in high resolution. Without a command: an hourglass, simulated and drawn.
+/// Simulates granular material (sand, gravel, cereal, snow) in high resolution. Without a command: simulates and draws
+/// an hourglass.
 #[derive(Parser)]
 #[command(name = "barchan", version, max_term_width = 110, after_help = failure::EXIT_CODES)]
 struct Arguments {
@@ -59,25 +60,25 @@ enum Command {
     Run(run::Arguments),
     /// Draw a cache or a scene as a picture, pictures or a movie
     Render(render::Arguments),
-    /// Open a window: a scene simulated live, or a cache played
+    /// Open a window: simulate a scene live, or play a cache
     View(view::Arguments),
-    /// Make grains for a cache that has guides only, or for files of another program
+    /// Add grains to a cache of guides, or to particle files of another program
     Refine(refine::Arguments),
-    /// Turn a mesh file or a shape into particles
+    /// Sample a mesh file or a shape with particles
     Sample(sample::Arguments),
-    /// Turn a cache into files for other programs
+    /// Export a cache to files for other programs
     Export(cache::ExportArguments),
-    /// Show what a cache holds: counts, bounds, energies, timings
+    /// Show the contents of a cache: counts, bounds, energies, timings
     Info(cache::InfoArguments),
-    /// Find what is wrong with a scene, without running it
+    /// Check a scene without running it
     Check(check::CheckArguments),
     /// List the built-in scenes
     Scenes(check::ScenesArguments),
     /// Print the JSON Schema of scene files, for editors
     Schema,
-    /// Hold a solver to experiments and closed forms
+    /// Validate a solver against experiments and closed forms
     Validate(validate::Arguments),
-    /// Measure how fast the parts of barchan are on this machine
+    /// Measure the speed of barchan on this machine
     Bench(bench::Arguments),
 }
 
@@ -120,8 +121,8 @@ fn use_instructions() -> Result<(), Failure> {
     Simd::requested().map(|_| ()).map_err(Failure::input)
 }
 
-/// Sets XDG_RUNTIME_DIR to its usual value where it has none. Mesa's Vulkan layer looks for a Wayland display in any case, and
-/// libwayland complains on standard error if there is no such variable.
+/// Sets an unset XDG_RUNTIME_DIR to its usual value. Mesa's Vulkan layer always looks for a Wayland display, and
+/// libwayland prints an error if the variable is missing.
 ///
 /// # Safety
 ///
@@ -137,7 +138,7 @@ unsafe fn set_runtime_dir() {
     }
 }
 
-/// Tells what went wrong, if anything did.
+/// Prints the failure, if there is one, and returns the exit code.
 fn finish(done: Result<(), Failure>) -> ExitCode {
     match done.and_then(|()| failure::noted()) {
         Ok(()) => ExitCode::SUCCESS,
@@ -148,15 +149,15 @@ fn finish(done: Result<(), Failure>) -> ExitCode {
     }
 }
 
-/// Threads beyond any machine.
-const MOST_THREADS: usize = 1024;
+/// Largest number of threads.
+const MAX_THREADS: usize = 1024;
 
-/// Limits the threads that all parallel work uses.
+/// Sets the number of threads for all parallel work.
 fn use_threads(threads: Option<usize>) -> Result<(), Failure> {
     let Some(threads) = threads else { return Ok(()) };
-    if !(1..=MOST_THREADS).contains(&threads) {
+    if !(1..=MAX_THREADS).contains(&threads) {
         return Err(Failure::input(format!(
-            "--threads must be 1 to {MOST_THREADS}, got {threads}"
+            "--threads must be 1 to {MAX_THREADS}, got {threads}"
         )));
     }
     rayon::ThreadPoolBuilder::new()

@@ -15,7 +15,7 @@ use estimate::Estimate;
 pub use line::duration;
 use line::{Line, compact};
 
-/// Shows the progress of one piece of work, and clears its line when dropped.
+/// Shows the progress of one task, and clears its line when dropped.
 pub struct Progress(Arc<Shared>);
 
 /// Part of a [`Progress`] that other threads may hold.
@@ -36,11 +36,11 @@ struct State {
 
 /// Time between two plain lines.
 const LINE_EVERY: Duration = Duration::from_secs(5);
-/// Time between two turns of the mark that shows that the program lives.
+/// Time between two turns of the activity mark.
 const TICK: Duration = Duration::from_millis(200);
 /// Columns of that mark and the space after it.
 const MARK: usize = 2;
-/// Columns of a terminal that does not report its size.
+/// Assumed columns of a terminal that does not report its size.
 const USUAL_WIDTH: usize = 80;
 
 impl Progress {
@@ -65,13 +65,13 @@ impl Progress {
         }))
     }
 
-    /// Forgets how fast the work went: what follows has another pace.
+    /// Discards the measured speed: the following work has another pace.
     pub fn change_pace(&self) {
         self.0.state().estimate = Estimate::default();
     }
 
     /// Shows that `share` of the work is done, 0 to 1.
-    pub fn tell(&self, share: f64) {
+    pub fn show_share(&self, share: f64) {
         self.0.show(
             Some(share),
             Line {
@@ -82,12 +82,12 @@ impl Progress {
     }
 
     /// Shows that `done` of `all` frames are done.
-    pub fn tell_frames(&self, done: u64, all: u64) {
+    pub fn show_frames(&self, done: u64, all: u64) {
         self.tell_frame_with(done, all, Vec::new());
     }
 
-    /// Shows a frame that is done.
-    pub fn tell_frame(&self, now: &barchan::running::Progress) {
+    /// Shows a finished frame.
+    pub fn show_frame(&self, now: &barchan::running::Progress) {
         let mut counts = vec![(now.guides, "guides", now.guide_ms)];
         if now.grains > 0 {
             counts.push((now.grains, "grains", now.grain_ms));
@@ -100,7 +100,7 @@ impl Progress {
             .iter()
             .map(|(count, what, _)| format!("{} {what}", compact(*count)));
         let mut details = vec![bare.collect::<Vec<_>>().join(", ")];
-        // Before the first frame there is no time.
+        // Before the first frame there are no timings.
         if now.guide_ms > 0.0 {
             details.insert(0, timed.collect::<Vec<_>>().join(", "));
         }
@@ -118,13 +118,13 @@ impl Progress {
         );
     }
 
-    /// Shows what is in progress before the first frame.
-    pub fn tell_phase(&self, phase: Phase) {
+    /// Shows a phase before the first frame.
+    pub fn show_phase(&self, phase: Phase) {
         let is_new = {
             let mut state = self.0.state();
             state.phase.replace(phase.name()) != Some(phase.name())
         };
-        // The first line of a phase is not held back: what follows may take long.
+        // The first line of a phase is printed at once: the phase may take long.
         if is_new && self.0.bar.is_none() {
             return self.0.plain_line(&phase.to_string());
         }
@@ -138,7 +138,7 @@ impl Progress {
     }
 
     /// Shows that part `done` of `all`, called `what`, begins.
-    pub fn tell_part(&self, what: &str, done: usize, all: usize) {
+    pub fn show_part(&self, what: &str, done: usize, all: usize) {
         let line = Line {
             head: format!("{} of {all}: {what}", done + 1),
             share: Some(done as f64 / all.max(1) as f64),
@@ -150,7 +150,7 @@ impl Progress {
         }
     }
 
-    /// Shows on a terminal that work begins which does not report its progress.
+    /// Shows on a terminal that a task without progress reports begins.
     pub fn begin(&self, what: &str) {
         if let Some(bar) = &self.0.bar {
             let head = what.to_owned();
@@ -164,19 +164,19 @@ impl Progress {
         }
     }
 
-    /// Prints a line of its own.
+    /// Prints a separate line.
     pub fn say(&self, line: &str) {
         self.0.say(line);
     }
 
-    /// Returns what an interrupt handler needs to clear the line.
+    /// Returns the part that an interrupt handler needs to clear the line.
     pub fn shared(&self) -> Arc<Shared> {
         self.0.clone()
     }
 }
 
 impl Shared {
-    /// Prints a line of its own.
+    /// Prints a separate line.
     pub fn say(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| tell!("{line}")),
@@ -191,7 +191,7 @@ impl Shared {
         }
     }
 
-    /// Name of the phase before the first frame that is in progress.
+    /// Returns the name of the current phase before the first frame.
     pub fn phase(&self) -> Option<&'static str> {
         self.state().phase
     }
@@ -230,7 +230,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Columns that a line may have: the last one stays free, where some terminals wrap.
+    /// Returns the number of columns of a line: the last one stays free, because some terminals wrap there.
     fn width(&self) -> usize {
         let columns = Term::stderr().size_checked().map(|(_, columns)| usize::from(columns));
         columns.unwrap_or(USUAL_WIDTH).saturating_sub(MARK + 1)

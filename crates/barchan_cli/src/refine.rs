@@ -1,4 +1,4 @@
-//! `barchan refine`: grains for guides that are there.
+//! `barchan refine`: adds grains to existing guides.
 
 use std::path::PathBuf;
 
@@ -13,17 +13,17 @@ use crate::progress::Progress;
 use crate::scene::SceneArguments;
 use crate::use_threads;
 
-/// Make grains for a cache that has guides only, or for files of another program.
+/// Add grains to a cache of guides, or to particle files of another program.
 #[derive(Args)]
 pub struct Arguments {
-    /// A cache, or a folder of .vtp, .ply or .csv files: one per frame, in the order of the numbers in their names
+    /// A cache, or a folder of .vtp, .ply or .csv files: one per frame, ordered by the numbers in their names
     dir: PathBuf,
 
-    /// Radius of the grains [m]; the scene's, or a third of the guides' if not given
+    /// Radius of the grains [m] [default: the scene's, or a third of the guides']
     #[arg(long, value_name = "R")]
     radius: Option<f64>,
 
-    /// The cache to make; if not given, DIR-grains for files, and DIR itself for a cache
+    /// Cache to write [default: DIR-grains for files, DIR itself for a cache]
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
 
@@ -35,11 +35,11 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 60.0)]
     frame_rate: f64,
 
-    /// Replace the cache that is at the output, or the grains that a cache has
+    /// Replace the output cache, or the grains of a cache
     #[arg(long)]
     force: bool,
 
-    /// The scene that the guides move in: its fixed and scripted bodies, first material, periodic axes, [refine]
+    /// Scene of the guides: its fixed and scripted bodies, first material, periodic axes, [refine]
     #[arg(long, value_name = "SCENE")]
     scene: Option<String>,
 
@@ -51,22 +51,22 @@ pub struct Arguments {
     #[arg(long, value_name = "Z", allow_hyphen_values = true)]
     floor: Option<f64>,
 
-    /// Mesh files of bodies that stay where they are
+    /// Mesh files of fixed bodies
     #[arg(long, value_name = "MESH", num_args = 1.., action = clap::ArgAction::Append)]
     bodies: Vec<PathBuf>,
 
-    /// Threads to use; all cores if not given
+    /// Number of threads [default: all cores]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
 
-    /// Print what was done as one JSON object
+    /// Print the result as one JSON object
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     use_threads(arguments.threads)?;
-    // Grains take many steps a frame where frames are rare.
+    // Grains take many substeps per frame at low frame rates.
     if !(0.1..=1e6).contains(&arguments.frame_rate) {
         return Err(Failure::input("--frame-rate must be from 0.1 to 1000000"));
     }
@@ -98,7 +98,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         bodies: arguments.bodies.clone(),
     };
     let progress = Progress::new("refining");
-    let done = refine(&options, &mut |done, of| progress.tell_frames(done as u64, of as u64));
+    let done = refine(&options, &mut |done, of| progress.show_frames(done as u64, of as u64));
     drop(progress);
     let done = done.map_err(|error| match error {
         RefiningError::Cache(CacheError::Write(_) | CacheError::Stopped) => Failure::run(error.to_string()),

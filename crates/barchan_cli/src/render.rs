@@ -1,4 +1,4 @@
-//! `barchan render`: a cache, or a scene that is simulated meanwhile, becomes a picture, pictures or a movie.
+//! `barchan render`: draws a cache, or a scene while it is simulated, as a picture, pictures or a movie.
 
 mod options;
 mod reel;
@@ -23,20 +23,19 @@ pub use source::{CacheSource, SceneSource, Source};
 /// Draw a cache or a scene.
 #[derive(Args)]
 pub struct Arguments {
-    /// The cache's folder; or a scene, which is simulated and drawn without keeping a cache
+    /// Folder of a cache; or a scene, which is simulated and drawn without keeping a cache
     #[arg(value_name = "DIR|SCENE")]
     what: String,
 
-    /// What to write: a movie (.mp4), an animated PNG (.apng), a picture (.png), or a folder for numbered
-    /// pictures; NAME.mp4 if not given
+    /// Output: a movie (.mp4), an animated PNG (.apng), a picture (.png), or a folder for numbered pictures [default: NAME.mp4]
     #[arg(long, short, value_name = "FILE|FOLDER")]
     output: Option<PathBuf>,
 
-    /// The frame of a picture; the last one if not given
+    /// Frame of a picture [default: the last one]
     #[arg(long, value_name = "N")]
     frame: Option<u64>,
 
-    /// Frames after the first to draw or simulate; all if not given
+    /// Frames after the first to draw or simulate [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=Scene::MOST_FRAMES))]
     frames: Option<u64>,
 
@@ -44,18 +43,18 @@ pub struct Arguments {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
 
-    /// Images a second in a movie; as many as the scene has frames if not given
+    /// Images per second of a movie [default: the frame rate of the scene]
     #[arg(long, value_name = "F")]
     fps: Option<f64>,
 
-    /// Simulated seconds in a second of a movie
+    /// Simulated seconds per second of a movie
     #[arg(long, value_name = "X", default_value_t = 1.0)]
     speed: f64,
 
     #[command(flatten)]
     look: LookArguments,
 
-    /// Threads to use; all cores if not given
+    /// Number of threads [default: all cores]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
 }
@@ -63,12 +62,12 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     use_threads(arguments.threads)?;
     let mut look = arguments.look.look()?;
-    // Far slower, a single frame would be shown for hours.
+    // At lower speeds a single frame would be shown for hours.
     if !(1e-3..=1e3).contains(&arguments.speed) {
         return Err(Failure::input("--speed must be from 0.001 to 1000"));
     }
     if arguments.fps.is_some_and(|fps| !(1.0..=1e3).contains(&fps)) {
-        return Err(Failure::input("--fps must be from 1 to 1000 frames a second"));
+        return Err(Failure::input("--fps must be from 1 to 1000 images per second"));
     }
     check_memory(look.size, memory::available())?;
     let target = arguments.output.as_deref().map_or(Ok(Target::Movie), Target::of)?;
@@ -102,7 +101,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         if !stop && reel.wants(time) {
             let frame = load()?;
             if chosen.is_none() {
-                // No effect where the survey has seen all frames.
+                // No effect if the survey has seen all frames.
                 stage.include(&frame, &mut look).map_err(failure)?;
             }
             let image = stage.draw(&frame, &look, &mut renderer).map_err(failure)?;
@@ -123,7 +122,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// Memory per pixel of a picture being drawn [bytes]: 38 were measured at 2048x2048 and 4096x4096.
 const PIXEL_BYTES: u64 = 40;
 
-/// Refuses a picture that would need more than the `free` memory [bytes].
+/// Rejects a picture that would need more than the `free` memory [bytes].
 fn check_memory([width, height]: [u32; 2], free: Option<u64>) -> Result<(), Failure> {
     let needed = u64::from(width) * u64::from(height) * PIXEL_BYTES;
     match free.filter(|&free| needed > free) {
@@ -160,7 +159,7 @@ fn open(arguments: &Arguments, look: &Look, progress: &Progress) -> Result<Box<d
     )?))
 }
 
-/// Whose fault it is that there is no picture.
+/// Maps a drawing error to its exit code.
 pub fn failure(error: LookError) -> Failure {
     match error {
         LookError::Render(Error::File { .. } | Error::Png(_)) => Failure::run(error.to_string()),
@@ -168,7 +167,7 @@ pub fn failure(error: LookError) -> Failure {
     }
 }
 
-/// Whose fault it is that there is no movie.
+/// Maps a movie error to its exit code.
 fn movie_failure(error: MovieError) -> Failure {
     match error {
         MovieError::FrameRate { .. } => Failure::input(error.to_string()),

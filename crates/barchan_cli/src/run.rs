@@ -1,4 +1,4 @@
-//! `barchan run`: a scene becomes a cache.
+//! `barchan run`: simulates a scene into a cache.
 
 use std::path::{Path, PathBuf};
 
@@ -27,19 +27,19 @@ pub struct Arguments {
     #[command(flatten)]
     scene: SceneArguments,
 
-    /// The cache's folder; caches/NAME if not given
+    /// Folder of the cache [default: caches/NAME]
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
 
-    /// Frames after the first; as long as the scene lasts if not given
+    /// Frames after the first [default: the duration of the scene]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=Scene::MOST_FRAMES))]
     frames: Option<u64>,
 
-    /// Number of the frame at time 0; 0 if not given
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=LAST_START))]
+    /// Number of the frame at time 0 [default: 0]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=MAX_START_FRAME))]
     start_frame: Option<u64>,
 
-    /// Threads to use; all cores if not given
+    /// Number of threads [default: all cores]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
 
@@ -47,21 +47,21 @@ pub struct Arguments {
     #[arg(long)]
     resume: bool,
 
-    /// Replace the cache that is in the folder
+    /// Replace the cache in the folder
     #[arg(long, conflicts_with = "resume")]
     force: bool,
 
-    /// Write these kinds of files beside the cache when it is done
+    /// Export to these formats when the cache is complete
     #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = PossibleValuesParser::new(EXPORTERS.iter().map(|e| e.name)))]
     export: Vec<String>,
 
-    /// Print what was done as one JSON object
+    /// Print the result as one JSON object
     #[arg(long)]
     json: bool,
 }
 
-/// Largest number that the first frame may have.
-const LAST_START: u64 = 1_000_000_000;
+/// Largest number of the first frame.
+const MAX_START_FRAME: u64 = 1_000_000_000;
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     use_threads(arguments.threads)?;
@@ -77,7 +77,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let progress = Progress::new("simulating");
     let interrupt = Interrupt::listen(&progress)?;
     let begins_again = options.resume && !has_checkpoint(&options.dir);
-    let phases = |phase| progress.tell_phase(phase);
+    let phases = |phase| progress.show_phase(phase);
     let has_particles = scene.facts().weight == Weight::Particle;
     let masses = has_particles.then(|| forecast(&scene).ok()?.masses).flatten();
     let mut is_first = true;
@@ -93,7 +93,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             }
         }
         interrupt.begin_frames();
-        progress.tell_frame(&now);
+        progress.show_frame(&now);
         match interrupt.is_requested() {
             true => Go::Stop,
             false => Go::On,
@@ -130,7 +130,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         say!("{} of {} in {dir}", report.frame, counted(report.frames, "frame"));
         say!("  build {}", build_text(&report.build));
         say!(
-            "  simulation {:.1} s, output {:.1} s beside it, {:.1} MB",
+            "  simulation {:.1} s, output {:.1} s in parallel, {:.1} MB",
             report.simulation,
             report.output.busy.as_secs_f64(),
             report.bytes as f64 * 1e-6
@@ -138,7 +138,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     if report.frame < report.frames {
         tell!(
-            "stopped; go on with: {}",
+            "stopped; continue with: {}",
             resuming(std::env::args_os().map(|word| word.to_string_lossy().into_owned()))
         );
     } else if !arguments.json {
@@ -147,7 +147,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Lists the build time by phase, without those that took no time.
+/// Lists the build time by phase, without phases that took no time.
 fn build_text(build: &BuildTimes) -> String {
     let parts = [
         ("packing", build.packing),
@@ -163,13 +163,13 @@ fn build_text(build: &BuildTimes) -> String {
     }
 }
 
-/// Commands that show what a run has made.
+/// Returns commands that show the result of a run.
 fn next_commands(dir: &Path) -> String {
     let dir = quoted_path(dir);
     format!("next:\n  barchan render {dir}\n  barchan view {dir}\n  barchan export {dir} --to vtk")
 }
 
-/// The command line that goes on with what `arguments` began.
+/// Returns the command line that continues a run with `arguments`.
 fn resuming(arguments: impl Iterator<Item = String>) -> String {
     let mut words: Vec<String> = arguments.map(|word| quoted(&word)).collect();
     if !words.iter().any(|word| word == "--resume") {
@@ -186,7 +186,7 @@ fn failure(error: RunError) -> Failure {
     }
 }
 
-/// Whose fault it is that a simulation could not be made or go on.
+/// Maps a simulation error to its exit code.
 pub fn simulation_failure(error: SimulationError) -> Failure {
     match error {
         SimulationError::Scene(_)

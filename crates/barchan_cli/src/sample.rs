@@ -1,4 +1,4 @@
-//! `barchan sample`: a mesh file or a shape becomes particles.
+//! `barchan sample`: samples a mesh file or a shape with particles.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -23,11 +23,11 @@ Examples:
   barchan sample '{ subtract = [ { box = { size = [1, 1, 1] } }, { sphere = { radius = 0.6 } } ] }' --radius 0.02 -o points.csv
   barchan sample bucket.stl --surface --radius 0.005 --offset -0.005 -o cover.ply";
 
-/// Turn a mesh file or a shape into particles.
+/// Sample a mesh file or a shape with particles.
 #[derive(Args)]
 #[command(after_help = EXAMPLES, after_long_help = long_help())]
 pub struct Arguments {
-    /// A mesh file (.obj, .stl, .ply, .gltf, .glb), a shape's file (.toml), or a shape's text as in scene files
+    /// A mesh file (.obj, .stl, .ply, .gltf, .glb), a shape file (.toml), or a shape's text as in scene files
     #[arg(value_name = "SHAPE|MESH")]
     source: String,
 
@@ -35,7 +35,7 @@ pub struct Arguments {
     #[arg(long, short, value_name = "R", allow_hyphen_values = true)]
     radius: String,
 
-    /// How particles lie: dense as settled sand, at random, or on a jittered lattice
+    /// Packing of the particles: dense as settled sand, random, or on a jittered lattice
     #[arg(long, default_value = "dense", value_parser = PossibleValuesParser::new(Packing::ALL.map(|p| p.0)))]
     packing: String,
 
@@ -43,7 +43,7 @@ pub struct Arguments {
     #[arg(long)]
     surface: bool,
 
-    /// With --surface: distance of the particles' centres from the surface [m], negative inside
+    /// With --surface: distance of the particles' centers from the surface [m], negative inside
     #[arg(
         long,
         value_name = "M",
@@ -53,15 +53,15 @@ pub struct Arguments {
     )]
     offset: f64,
 
-    /// Another seed gives other particles; the same seed the same ones, on any machine and number of threads
+    /// Random seed; the same seed gives the same particles on any machine and number of threads
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// The file to write: .ply, .vtp (ParaView), .csv or .xyz
+    /// File to write: .ply, .vtp (ParaView), .csv or .xyz
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
 
-    /// Threads to use; all cores if not given
+    /// Number of threads [default: all cores]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
 
@@ -78,7 +78,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     use_threads(arguments.threads)?;
     let radii = parse_radii(&arguments.radius)?;
     let memory_limit = memory::available().map_or(VolumeSettings::MEMORY_LIMIT, |bytes| bytes / 10 * 9);
-    // What cannot be written is told before hours of work, not after.
+    // Checked before the work, which may take hours.
     io::check_writable(&arguments.output).map_err(write_failure)?;
     let solid = Solid::open(&arguments.source)?;
     for warning in &solid.warnings {
@@ -100,7 +100,7 @@ fn run_fill(arguments: &Arguments, solid: &Solid, radii: Radii, memory_limit: u6
         memory_limit,
     };
     let progress = Progress::new("filling");
-    let filled = fill(solid, &settings, &|share| progress.tell(share))?;
+    let filled = fill(solid, &settings, &|share| progress.show_share(share))?;
     drop(progress);
     let particles = &filled.particles;
     write(arguments, &Points::new(&particles.positions, &particles.radii))?;
@@ -122,7 +122,7 @@ fn run_fill(arguments: &Arguments, solid: &Solid, radii: Radii, memory_limit: u6
 }
 
 fn run_cover(arguments: &Arguments, solid: &Solid, radii: &Radii, memory_limit: u64) -> Result<(), Failure> {
-    if !(-LARGEST..=LARGEST).contains(&arguments.offset) {
+    if !(-MAX_LENGTH..=MAX_LENGTH).contains(&arguments.offset) {
         let offset = short(arguments.offset);
         return Err(Failure::input(format!(
             "--offset must be from -1e9 to 1e9 m, got {offset}"
@@ -138,7 +138,7 @@ fn run_cover(arguments: &Arguments, solid: &Solid, radii: &Radii, memory_limit: 
         ..Cover::new(radii.min())
     };
     let progress = Progress::new("covering");
-    let covered = cover(solid, &settings, &|share| progress.tell(share))?;
+    let covered = cover(solid, &settings, &|share| progress.show_share(share))?;
     drop(progress);
     let sample = &covered.sample;
     let radii = vec![covered.radius; sample.positions.len()];
@@ -155,15 +155,15 @@ fn run_cover(arguments: &Arguments, solid: &Solid, radii: &Radii, memory_limit: 
         min_distance: covered.min_distance,
         time: covered.time,
     };
-    let in_words = format!("{gap:.3} radii to the nearest centre (2 would let a particle pass)");
+    let in_words = format!("{gap:.3} radii to the nearest center (2 would let a particle pass)");
     found.print(arguments, ("gap", json!(gap)), ("largest gap", Some(in_words)));
     Ok(())
 }
 
-/// What both ways of sampling tell.
+/// Measures that both kinds of sampling report.
 struct Found<'a> {
     solid: &'a Solid,
-    /// Volume of the solid [m³] if it was needed; else the mesh's own is shown.
+    /// Volume of the solid [m³] if it was needed; otherwise the mesh's own is shown.
     volume: Option<f64>,
     count: usize,
     kind: &'a str,
@@ -172,7 +172,7 @@ struct Found<'a> {
 }
 
 impl Found<'_> {
-    /// Prints the figures, and one more that is particular to the way: its JSON entry, and its line of text.
+    /// Prints the measures, and one that is specific to the kind of sampling: its JSON entry and its line of text.
     fn print(&self, arguments: &Arguments, entry: (&str, Value), line: (&str, Option<String>)) {
         let seconds = self.time.as_secs_f64();
         let report = self.solid.mesh.as_ref().map(|mesh| &mesh.report);
@@ -241,7 +241,7 @@ fn write(arguments: &Arguments, points: &Points) -> Result<(), Failure> {
     io::write_points(&arguments.output, points).map_err(write_failure)
 }
 
-/// Maps what could not be written to an exit code: a folder in place of a file is wrong input, all else a failure of the work.
+/// Maps a write error to an exit code: a folder in place of a file is invalid input, anything else failed work.
 fn write_failure(error: PointFileError) -> Failure {
     match &error {
         PointFileError::Write(refused) if refused.reason.kind() != std::io::ErrorKind::IsADirectory => {
@@ -251,12 +251,12 @@ fn write_failure(error: PointFileError) -> Failure {
     }
 }
 
-/// Smallest radius of a particle [m]: its volume is still a number.
-const SMALLEST: f64 = 1e-12;
+/// Smallest radius of a particle [m]: its volume is still representable.
+const MIN_RADIUS: f64 = 1e-12;
 /// Largest radius and offset [m].
-const LARGEST: f64 = 1e9;
+const MAX_LENGTH: f64 = 1e9;
 
-/// `0.01`, `0.01..0.02` or `0.01:3,0.02:1`.
+/// Parses `0.01`, `0.01..0.02` or `0.01:3,0.02:1`.
 fn parse_radii(text: &str) -> Result<Radii, Failure> {
     let number = |part: &str| {
         part.trim().parse::<f64>().map_err(|_| {
@@ -265,7 +265,7 @@ fn parse_radii(text: &str) -> Result<Radii, Failure> {
             ))
         })
     };
-    let bounded = |radii: Radii| match radii.min() >= SMALLEST && radii.max() <= LARGEST {
+    let bounded = |radii: Radii| match radii.min() >= MIN_RADIUS && radii.max() <= MAX_LENGTH {
         true => Ok(radii),
         false => Err(Failure::input("--radius must be from 1e-12 to 1e9 m")),
     };

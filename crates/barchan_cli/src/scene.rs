@@ -1,4 +1,4 @@
-//! What commands on scenes share: finding, changing and checking them.
+//! Shared by commands on scenes: finds, modifies and checks them.
 
 use std::path::Path;
 
@@ -45,7 +45,7 @@ fn set_long_help() -> String {
     help
 }
 
-/// Returns the built-in scene that was probably meant by `path`, and how to see all of them.
+/// Suggests the built-in scene that was probably meant by `path`, and the command that lists all of them.
 fn guess(path: &Path) -> String {
     let names: Vec<&str> = BUILT_IN.iter().map(|scene| scene.name).collect();
     let word = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -54,7 +54,7 @@ fn guess(path: &Path) -> String {
 }
 
 impl SceneArguments {
-    /// The scene's text with what was set beside it.
+    /// Returns the scene's text with its overrides.
     pub fn document(&self) -> Result<Document, Failure> {
         let path = Path::new(&self.scene);
         // A folder of that name may be the scene's own cache.
@@ -62,7 +62,7 @@ impl SceneArguments {
             Some(document) if !path.is_file() => document,
             _ => Document::read(path).map_err(|reason| match path.try_exists() {
                 Ok(false) => Failure::input(format!(
-                    "there is neither a file nor a built-in scene {}; {}",
+                    "found neither a file nor a built-in scene {}; {}",
                     self.scene,
                     guess(path)
                 )),
@@ -72,7 +72,7 @@ impl SceneArguments {
         Ok(self.set.iter().fold(found, Document::with))
     }
 
-    /// The checked scene; warnings go to standard error.
+    /// Returns the checked scene; prints warnings to standard error.
     pub fn scene(&self) -> Result<(Scene, Value), Failure> {
         let document = self.document()?;
         let progress = Progress::new("reading");

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// Returns `word` as a POSIX shell must read it.
+/// Quotes `word` for a POSIX shell.
 pub fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {
@@ -11,7 +11,7 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
-/// Returns `path` as a shell must read it, and as no program takes it for an option.
+/// Quotes `path` for a shell, so that no program mistakes it for an option.
 pub fn quoted_path(path: &Path) -> String {
     let text = path.to_string_lossy();
     match text.starts_with('-') {

@@ -12,13 +12,13 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::{shell, use_threads};
 
-/// Hold a solver to experiments and closed forms.
+/// Validate a solver against experiments and closed forms.
 #[derive(Args)]
 pub struct Arguments {
     #[arg(value_name = "CASE", help = cases_help())]
     cases: Vec<String>,
 
-    /// Only runs whose case and variant hold this text, such as "repose 30"
+    /// Only runs whose case and variant contain this text, such as "repose 30"
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
 
@@ -30,27 +30,27 @@ pub struct Arguments {
     #[arg(long)]
     quick: bool,
 
-    /// No more seeds than this
+    /// Largest number of seeds
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     seeds: Option<u64>,
 
-    /// Runs side by side, each on one thread, the longest first
+    /// Parallel runs, each on one thread, the longest first
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "threads", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: u16,
 
-    /// Run nothing: list the runs, and guides times steps of each in millions
+    /// Run nothing: list the runs, with the millions of guide steps of each
     #[arg(long)]
     list: bool,
 
-    /// Run nothing: judge the runs that the folder holds, whichever build they are of
+    /// Run nothing: judge the runs in the folder, of any build
     #[arg(long)]
     join: bool,
 
-    /// The folder of the report and its plots; finished runs are kept in it, and not run again by the same program
+    /// Folder of the report and its plots; finished runs are kept in it and not repeated by the same program
     #[arg(long, short, value_name = "DIR", default_value = "validation")]
     output: PathBuf,
 
-    /// Threads to use; all cores if not given
+    /// Number of threads [default: all cores]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
 
@@ -90,7 +90,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let results = validate(
         &options,
         &arguments.output,
-        &|now| progress.tell_part(now.what, now.done, now.all),
+        &|now| progress.show_part(now.what, now.done, now.all),
         &mut |row| {
             if arguments.json {
                 say!("{}", row.json());
@@ -132,7 +132,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-/// What this program is known by: a number of its bytes.
+/// Returns the identity of this program: a hash of its bytes.
 fn build() -> Result<String, Failure> {
     let program = std::env::current_exe().and_then(std::fs::read);
     let program = program.map_err(|reason| Failure::run(format!("cannot read this program: {reason}")))?;
@@ -144,7 +144,7 @@ fn provenance(seconds: f64) -> String {
     format!("{}. {}; `{}`, {seconds:.0} s of runs.\n", machine(), today(), command())
 }
 
-/// Command line, without the path of the program.
+/// Returns the command line, without the path of the program.
 pub fn command() -> String {
     let words = std::env::args_os()
         .skip(1)

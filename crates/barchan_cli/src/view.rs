@@ -15,7 +15,7 @@ use crate::use_threads;
 /// Open a window on a scene or a cache.
 #[derive(Args)]
 pub struct Arguments {
-    /// A scene, which is simulated live; or a cache's folder, which is played
+    /// A scene, simulated live; or the folder of a cache, played
     #[arg(value_name = "SCENE|DIR")]
     what: String,
 
@@ -23,11 +23,11 @@ pub struct Arguments {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
 
-    /// Who draws: the CPU, a graphics adapter, or the adapter if there is a real one
+    /// Renderer: the CPU, a GPU, or (auto) a hardware GPU if there is one
     #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = PossibleValuesParser::new(Engine::names()))]
     engine: String,
 
-    /// Threads to use; all cores if not given
+    /// Number of threads [default: all cores]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
 }
@@ -38,15 +38,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     show(&arguments.what, &arguments.set, engine)
 }
 
-/// Opens a window on the scene or cache `what`, and comes back when it is closed.
+/// Opens a window on the scene or cache `what`, and returns when it is closed.
 pub fn show(what: &str, set: &[String], engine: Engine) -> Result<(), Failure> {
-    // Before a scene is built: that may take a while.
+    // Checked before a scene is built, which may take a while.
     if !has_display() {
         return Err(failure(&ViewerError::NoDisplay));
     }
     let path = Path::new(what);
     let source = if path.is_dir() {
-        // What is no cache is said here, where scripts hear it.
+        // An invalid cache is reported here, with an exit code for scripts.
         Cache::open(path).map_err(|error| Failure::input(error.to_string()))?;
         Source::cache(path)
     } else {

@@ -1,4 +1,4 @@
-//! The folder of a run: one writer at a time, nothing replaced unasked, and what `--resume` accepts.
+//! The folder of a run: one writer at a time, nothing replaced without `--force`, and the conditions of `--resume`.
 
 use std::fs;
 use std::path::Path;
@@ -46,7 +46,7 @@ fn command(folder: &Path, words: &str) -> Command {
     command
 }
 
-/// Runs to the end; returns the exit code and what was printed.
+/// Runs to the end; returns the exit code and the output.
 fn barchan(folder: &Path, words: &str) -> (i32, String) {
     let output = command(folder, words).output().unwrap();
     let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
@@ -70,7 +70,7 @@ fn wait_for(path: &Path) {
     }
 }
 
-/// Ends a process when the test does.
+/// Kills a process when the test ends.
 struct Running(Child);
 
 impl Drop for Running {
@@ -95,7 +95,7 @@ fn a_second_run_into_a_folder_is_refused_until_the_first_ends() {
     ] {
         expect(folder.path(), words, 2, &[&process, endless]);
     }
-    // Reading is no harm.
+    // Reading is allowed.
     expect(folder.path(), "info two", 0, &["frames 0 to"]);
     drop(first);
     let frames = fs::read_dir(folder.path().join("two/guides")).unwrap().count();
@@ -122,7 +122,7 @@ fn a_cache_is_replaced_only_if_asked() {
     expect(folder.path(), other, 2, &["caches/drop", "--resume", "--force"]);
     let path = folder.path().join("caches/drop/guides/000006.arrow");
     assert_eq!(fs::read(&path).unwrap(), before);
-    // A scene that cannot be built leaves the old cache alone.
+    // A scene that cannot be built leaves the old cache untouched.
     expect(folder.path(), "run drop.toml --force --set fill.0.radius=0.2", 2, &[]);
     assert_eq!(fs::read(&path).unwrap(), before);
     expect(folder.path(), &format!("{other} --force"), 0, &[]);
@@ -237,12 +237,12 @@ fn sizes_are_estimated_before_the_first_frame_and_the_folders_at_the_end() {
         .map(|line| line.parse::<u64>().unwrap())
         .sum();
     assert_eq!(row["bytes"].as_u64().unwrap(), bytes);
-    let told = said.split("for 20 frames").next().unwrap().rsplit(", ").next().unwrap();
-    let (number, unit) = told.trim().split_once(' ').unwrap();
+    let estimate = said.split("for 20 frames").next().unwrap().rsplit(", ").next().unwrap();
+    let (number, unit) = estimate.trim().split_once(' ').unwrap();
     let unit = if unit == "MB" { 1e6 } else { 1e3 };
-    let told = number.parse::<f64>().unwrap() * unit;
+    let estimate = number.parse::<f64>().unwrap() * unit;
     assert!(
-        (0.7..1.4).contains(&(told / bytes as f64)),
-        "told {told}, {bytes} there: {said}"
+        (0.7..1.4).contains(&(estimate / bytes as f64)),
+        "estimated {estimate}, {bytes} written: {said}"
     );
 }

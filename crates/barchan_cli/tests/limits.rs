@@ -1,4 +1,4 @@
-//! Numbers that no run can mean: refused with exit code 2, before any work. What a run needs is told by `check`.
+//! Numbers beyond any run are rejected with exit code 2, before any work. `check` reports the resources of a run.
 
 use std::fs;
 use std::process::{Command, Output};
@@ -116,7 +116,7 @@ fn run_and_check_print_one_estimate_of_the_cache() {
         output.status.success() && said.contains(&format!(", {size} for 60 frames")),
         "{size}: {said}"
     );
-    // It holds: the cache is not larger than half as much again, nor half of it.
+    // The estimate holds: the actual size is between half of it and one and a half times it.
     let row = barchan(&folder, &["check", "s.toml", "--json"]).stdout;
     let row: Value = serde_json::from_slice(&row).unwrap();
     let written = barchan::io::folder_bytes(&folder.path().join("c")).unwrap() as f64;
@@ -147,7 +147,7 @@ fn check_refuses_what_run_refuses_and_nothing_else() {
             2,
             "no guide of radius 0.05 m fits",
         ),
-        // Guides that lie loosely have kernels as wide as their share of the box.
+        // Loose guides have kernels as wide as their share of the box.
         (
             fill("solver.kind = \"sph\"\nperiodic = { x = [-0.5, 0.5] }")
                 + "[[fill]]\nmaterial = \"sand\"\nradius = 0.1\npacking = \"random\"\nshape = { box = { size = [0.8, 0.8, 0.8] } }\n",
@@ -164,7 +164,7 @@ fn check_refuses_what_run_refuses_and_nothing_else() {
             2,
             "cannot collide",
         ),
-        // No grain has room, which is no mistake.
+        // Grains that do not fit are not an error.
         (fill("refine.radius = 1e6") + &ball, 0, "grains of 1000000 m are larger"),
         (
             fill("solver.kind = \"sph\"")
@@ -263,7 +263,7 @@ fn messages_are_short_and_say_only_what_holds() {
         assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
         assert!(said.contains(reason) && said.len() < 200, "{words:?}: {said}");
     }
-    // A run that is refused does not start from the beginning.
+    // A run that is rejected does not start from the beginning.
     fs::write(folder.path().join("fine.toml"), SCENE.replace("0.02", "1e-5")).unwrap();
     let output = barchan(&folder, &["run", "fine.toml", "-o", "c", "--resume"]);
     let said = String::from_utf8_lossy(&output.stderr);

@@ -1,4 +1,4 @@
-//! Movies that cannot be made, and names that must not reach an encoder.
+//! Movies that cannot be written, and names that must not reach an encoder.
 #![cfg(unix)]
 
 use std::fs;
@@ -25,7 +25,8 @@ shape = {{ box = {{ size = [0.1, 0.1, 0.1] }}, at = [0, 0, 0.3] }}
     )
 }
 
-/// A folder with a scene of that name, and a folder `bin` with an `ffmpeg` that notes its arguments, then acts as `script` says.
+/// Creates a folder with a scene of that name, and a folder `bin` with an `ffmpeg` that records its arguments, then
+/// runs `script`.
 fn stage(name: &str, script: &str) -> TempDir {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("scene.toml"), scene(name)).unwrap();
@@ -70,7 +71,7 @@ fn with_fake(folder: &Path, words: &[&str]) -> (i32, String) {
     (output.status.code().expect("no signal"), said)
 }
 
-/// What lies in the folder besides what [`stage`] put there.
+/// Returns the names in the folder besides those that [`stage`] created.
 fn left(folder: &Path) -> Vec<String> {
     let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
     let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
@@ -79,7 +80,7 @@ fn left(folder: &Path) -> Vec<String> {
     names
 }
 
-/// The absolute path that the fake got, without `file:`.
+/// Returns the absolute path that the fake received, without `file:`.
 fn given(folder: &Path) -> PathBuf {
     let last = fs::read_to_string(folder.join("bin/last")).unwrap();
     PathBuf::from(last.strip_prefix("file:").expect("an address of a file"))

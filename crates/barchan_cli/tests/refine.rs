@@ -1,4 +1,4 @@
-//! `barchan refine` of files that another program wrote, and exports as a user meets them.
+//! `barchan refine` on files that another program wrote, and exports, from a user's view.
 
 use std::fmt::Write;
 use std::fs;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use tempfile::{TempDir, tempdir};
 
-/// Runs to the end; gives exit code and what was said.
+/// Runs to the end; returns the exit code and the output.
 fn barchan(folder: &Path, words: &[&str]) -> (i32, String) {
     let program = env!("CARGO_BIN_EXE_barchan");
     let output = Command::new(program).current_dir(folder).args(words).output().unwrap();
@@ -35,7 +35,7 @@ fn block(x: f64, z: f64) -> String {
     text
 }
 
-/// A folder `files` with these files.
+/// Creates a folder `files` with these files.
 fn files(all: impl IntoIterator<Item = (String, String)>) -> TempDir {
     let folder = tempdir().unwrap();
     fs::create_dir(folder.path().join("files")).unwrap();
@@ -45,7 +45,7 @@ fn files(all: impl IntoIterator<Item = (String, String)>) -> TempDir {
     folder
 }
 
-/// One column of an exported table of frame `number`.
+/// Returns one column of an exported table of frame `number`.
 fn column(folder: &Path, cache: &str, part: &str, number: u32, name: &str) -> Vec<f64> {
     done(folder, &["export", cache, "--to", "csv"]);
     let path = match part {
@@ -91,7 +91,7 @@ fn a_series_is_read_in_the_order_of_its_numbers() {
     assert!(code == 2 && said.contains(".csv and .ply"), "{said}");
 }
 
-/// Guides that are gone after the second file, where another one is far above: their grains fall freely.
+/// Guides that disappear after the second file, where another one is far above: their grains fall freely.
 fn falling() -> TempDir {
     let text = |k: u32| match k {
         0 | 1 => block(0.0, 0.0),
@@ -123,7 +123,7 @@ fn grains_rest_on_a_floor_and_on_the_bodies_of_a_scene() {
     let floor = refined("floor", &["--floor", "-0.1"]);
     assert!(floor > -0.105 && floor < -0.08, "{floor}");
 
-    // A plate whose top, at -0.1 at first, rises by 0.3 m/s.
+    // A plate whose top, initially at -0.1, rises by 0.3 m/s.
     let scene = r#"
 duration = 1
 [materials.gravel]
@@ -234,7 +234,7 @@ const HEAP: &str = "duration = 1\n[materials.sand]\ndensity = 1600\n[[fill]]\nma
     packing = \"lattice\"\nshape = { box = { size = [0.3, 0.3, 0.3] }, at = [0, 0, 0.2] }\n\
     [[body]]\nname = \"ground\"\nshape = { half_space = { normal = [0, 0, 1] } }\n";
 
-/// Every file below a folder with its bytes, locks left out.
+/// Returns every file below a folder with its bytes, except locks.
 fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {

@@ -1,4 +1,4 @@
-//! `barchan render` as a user meets it.
+//! `barchan render` from a user's view.
 
 use std::fs;
 use std::path::Path;
@@ -51,7 +51,7 @@ fn folder_with_scene() -> TempDir {
     folder
 }
 
-/// Runs to the end without any other program at hand; gives exit code and what was said.
+/// Runs to the end without any other program on the path; returns the exit code and the output.
 fn barchan(folder: &Path, words: &[&str]) -> (i32, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_barchan"))
         .current_dir(folder)
@@ -72,7 +72,7 @@ fn done(folder: &Path, words: &[&str]) -> String {
     said
 }
 
-/// Number of images in a movie: the sample count of its `stsz` box.
+/// Returns the number of images in a movie: the sample count of its `stsz` box.
 fn images(movie: &Path) -> u32 {
     let bytes = fs::read(movie).unwrap();
     assert_eq!(&bytes[4..8], b"ftyp");
@@ -80,7 +80,7 @@ fn images(movie: &Path) -> u32 {
     u32::from_be_bytes(bytes[at + 12..at + 16].try_into().unwrap())
 }
 
-/// Width and pixels of a picture.
+/// Returns width and pixels of a picture.
 fn pixels(picture: &Path) -> (usize, Vec<[u8; 3]>) {
     let mut reader = png::Decoder::new(std::io::BufReader::new(fs::File::open(picture).unwrap()))
         .read_info()
@@ -93,7 +93,7 @@ fn pixels(picture: &Path) -> (usize, Vec<[u8; 3]>) {
     )
 }
 
-/// The brightest and the darkest pixel, as sums of red, green and blue.
+/// Returns the brightest and the darkest pixel, as sums of red, green and blue.
 fn extremes(picture: &Path) -> (u32, u32) {
     let (_, pixels) = pixels(picture);
     let sums = pixels.iter().map(|p| p.iter().map(|&c| u32::from(c)).sum::<u32>());
@@ -127,7 +127,7 @@ fn a_cache_becomes_a_picture_pictures_and_a_movie() {
         "{said}"
     );
     assert_eq!(images(&at.join("drop.mp4")), 13);
-    // 0.2 s at a quarter of the speed and 40 images a second: 32 and the first.
+    // 0.2 s at a quarter of the speed and 40 images per second: 32 and the first.
     done(
         at,
         &[
@@ -152,7 +152,7 @@ fn a_scene_is_drawn_as_its_cache_is_and_leaves_none() {
 }
 
 #[test]
-fn cameras_and_colours_change_the_picture() {
+fn cameras_and_colors_change_the_picture() {
     let folder = folder_with_scene();
     let at = folder.path();
     done(at, &["run", "drop.toml", "-o", "cache", "--frames", "6"]);
@@ -206,14 +206,14 @@ fn grains_take_the_colors_of_guides_and_say_so() {
         assert!(!seen.contains(&grains), "{column} looks as another column");
         seen.push(grains);
     }
-    // Movies, too, though solvers have their columns from the first step on.
+    // Movies too, although solvers have their columns only from the first step on.
     let movie = ["-o", "m.mp4", "--size", "80x46", "--frames", "2", "--color", "wetness"];
     done(at, &[&["render", "cache"][..], &movie].concat());
     done(at, &[&["render", "wet.toml", "--range", "0..1"][..], &movie].concat());
     let pbd = ["render", "drop.toml", "--range", "0..1"];
     let (code, said) = barchan(at, &[&pbd[..], &movie].concat());
     assert!(code == 2 && said.contains("no column `wetness`"), "{code}: {said}");
-    // A column that neither has.
+    // A column that neither guides nor grains have.
     let (code, said) = barchan(at, &["render", "cache", "-o", "p.png", "--color", "heat"]);
     assert!(
         code == 2 && said.contains("wetness") && said.contains("speed"),
@@ -225,7 +225,7 @@ fn grains_take_the_colors_of_guides_and_say_so() {
 fn a_fitting_camera_leaves_a_margin_in_all_pictures_of_a_movie() {
     let folder = folder_with_scene();
     let at = folder.path();
-    // All of it is coal, which is darker than ground, sky and shadows, and falls apart.
+    // All of the sand is coal, which is darker than ground, sky and shadows, and spreads out.
     let coal = SCENE
         .replace("material = \"sand\"", "material = \"coal\"")
         .replace("duration = 0.2", "duration = 0.6");
@@ -320,7 +320,7 @@ fn wrong_input_is_refused_with_exit_code_two() {
         (&["render", "cache", "--speed", "0"], "--speed"),
         (&["render", "cache", "--speed", "1e-9"], "--speed must be from"),
         (&["render", "cache", "--fps", "0.001"], "--fps must be from 1"),
-        (&["render", "cache", "--fps", "0"], "frames a second"),
+        (&["render", "cache", "--fps", "0"], "images per second"),
         (&["render", "cache", "--size", "0x3"], "1280x720"),
         (&["render", "cache", "--engine", "abacus"], "auto, cpu, gpu"),
         (&["render", "cache", "--position", "1,2"], "three numbers"),

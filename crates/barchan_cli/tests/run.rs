@@ -1,4 +1,4 @@
-//! `barchan run` as a user meets it: the same bits for any number of threads and after a kill, and what goes wrong.
+//! `barchan run` from a user's view: the same bits for any number of threads and after a kill, and its errors.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -48,7 +48,7 @@ density = 3000
 shape = { sphere = { radius = 0.06 }, at = [0.05, 0.02, 0.55] }
 "#;
 
-/// Grains for it.
+/// Grains for the scene.
 const GRAINS: &str = "[refine]\nradius = { min = 0.006, max = 0.009 }\n";
 
 fn folder_with_scene() -> TempDir {
@@ -67,7 +67,7 @@ fn barchan(folder: &Path, words: &[&str]) -> Command {
     command
 }
 
-/// Runs to the end; gives exit code and what was said.
+/// Runs to the end; returns the exit code and the output.
 fn finish(folder: &Path, words: &[&str]) -> (i32, String) {
     let output = barchan(folder, words).output().unwrap();
     let text = [output.stdout, output.stderr].concat();
@@ -77,7 +77,7 @@ fn finish(folder: &Path, words: &[&str]) -> (i32, String) {
     )
 }
 
-/// The bytes of every file of guides, grains and bodies.
+/// Returns the bytes of every file of guides, grains and bodies.
 fn frames(cache: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     for part in ["guides", "grains", "bodies"] {

@@ -1,4 +1,4 @@
-//! `barchan sample` as a user meets it: what it writes, and what it says of wrong input.
+//! `barchan sample` from a user's view: its files, and its messages on wrong input.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ fn barchan(folder: &Path) -> Command {
     command
 }
 
-/// Runs `barchan sample` with further words; gives exit code, standard output and standard error.
+/// Runs `barchan sample` with more arguments; returns exit code, standard output and standard error.
 fn sample(folder: &Path, words: &[&str]) -> (i32, String, String) {
     let output = barchan(folder).arg("sample").args(words).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -312,7 +312,7 @@ fn places_that_cannot_be_written_are_refused() {
     refused(&folder, &to("points"), &[".ply"]);
     fs::create_dir(folder.path().join("folder.ply")).unwrap();
     refused(&folder, &to("folder.ply"), &["folder.ply"]);
-    // A folder is made for what can be written only.
+    // A folder is created only for files that can be written.
     refused(
         &folder,
         &["nowhere.obj", "--radius", "0.01", "-o", "new/points.ply"],
@@ -324,7 +324,7 @@ fn places_that_cannot_be_written_are_refused() {
 #[cfg(target_os = "linux")]
 fn a_disk_that_takes_no_files_is_a_failure_of_the_work() {
     let folder = tempdir().unwrap();
-    // No user may make files there.
+    // No user may create files there.
     let (code, _, message) = sample(folder.path(), &[BALL, "--radius", "0.05", "-o", "/sys/points.ply"]);
     assert_eq!(code, 1, "{message}");
     assert!(message.contains("/sys/points.ply"), "{message}");

@@ -1,4 +1,4 @@
-//! Every vector instruction set gives the same frames, with each solver, and an unknown one is refused.
+//! Every vector instruction set gives the same frames with each solver, and an unknown one is rejected.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! `barchan validate` as users call it.
+//! `barchan validate` from a user's view.
 
 use assert_cmd::Command;
 use serde_json::Value;
@@ -46,7 +46,7 @@ fn wrong_input_is_told_with_exit_code_2() {
 fn a_miss_fails_with_exit_code_1() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().to_str().unwrap();
-    // A ramp without friction: the block falls down it too fast.
+    // A ramp without friction: the block slides down too fast.
     let missed = validate(&[
         "incline",
         "--only",

@@ -1,4 +1,4 @@
-//! `barchan view` as a user meets it: on a screen (Xvfb), by mouse and keys; and without a screen.
+//! `barchan view` from a user's view: on a screen (Xvfb), by mouse and keys; and without a screen.
 #![cfg(target_os = "linux")]
 
 use std::io::{BufRead, BufReader, Read};
@@ -16,7 +16,7 @@ use x11rb::protocol::xtest::ConnectionExt as _;
 use x11rb::rust_connection::RustConnection;
 
 const SIZE: [u16; 2] = [1280, 760];
-/// A picture that has not changed for so long is there to stay: while things move, pictures are drawn smaller.
+/// Time without change after which a picture is final: while things move, pictures are drawn smaller.
 const STILL: Duration = Duration::from_secs(2);
 const SCENE: &str = r#"
 name = "drop"
@@ -34,12 +34,12 @@ name = "ground"
 shape = { half_space = { normal = [0, 0, 1] } }
 "#;
 
-/// Whether the machine must have what the tests need.
+/// Returns true if the machine must provide what the tests need.
 fn required() -> bool {
     std::env::var_os("BARCHAN_GPU_REQUIRED").is_some()
 }
 
-/// A process that does not outlive the test.
+/// A process that ends with the test.
 struct Running(Child);
 
 impl Drop for Running {
@@ -49,7 +49,7 @@ impl Drop for Running {
     }
 }
 
-/// A screen of its own.
+/// A virtual screen.
 struct Screen {
     _server: Running,
     name: String,
@@ -85,7 +85,7 @@ impl Screen {
         })
     }
 
-    /// The picture in the middle of the window: blue, green, red and nothing of each pixel.
+    /// Returns the picture in the middle of the window: blue, green, red and an unused byte per pixel.
     fn picture(&self) -> Vec<u8> {
         let [width, height] = [SIZE[0] - 320, SIZE[1] - 60];
         let image = self
@@ -94,7 +94,7 @@ impl Screen {
         image.unwrap().reply().unwrap().data
     }
 
-    /// Waits for a picture that `is_good`, and that stays.
+    /// Waits for a picture that `is_good` and no longer changes.
     fn wait(&self, what: &str, is_good: impl Fn(&[u8]) -> bool) -> Vec<u8> {
         let start = Instant::now();
         loop {
@@ -121,7 +121,7 @@ impl Screen {
         std::thread::sleep(Duration::from_millis(60));
     }
 
-    /// Presses a key by its keysym, which for letters is their code.
+    /// Presses a key by its keysym; for letters this is their character code.
     fn press(&self, keysym: u32) {
         let setup = self.connection.setup();
         let (low, high) = (setup.min_keycode, setup.max_keycode);
@@ -138,7 +138,7 @@ impl Screen {
     fn drag(&self, button: u8, from: [i16; 2], to: [i16; 2]) {
         self.fake(MOTION_NOTIFY_EVENT, 0, from[0], from[1]);
         self.fake(BUTTON_PRESS_EVENT, button, 0, 0);
-        // Software draws the window slowly; what happens within one of its frames is one event.
+        // Software draws the window slowly; everything within one of its frames is one event.
         std::thread::sleep(Duration::from_millis(400));
         for k in 1..=4 {
             let at = [0, 1].map(|axis| from[axis] + (to[axis] - from[axis]) * k / 4);
@@ -149,7 +149,7 @@ impl Screen {
         self.fake(BUTTON_RELEASE_EVENT, button, 0, 0);
     }
 
-    /// The window that was opened, with the keyboard.
+    /// Returns the open window, with keyboard focus.
     fn window(&self) -> Window {
         let start = Instant::now();
         loop {
@@ -171,7 +171,7 @@ impl Screen {
         }
     }
 
-    /// Asks a window to close, as the cross in its corner does.
+    /// Asks a window to close, as its close button does.
     fn close(&self, window: Window) {
         let atom = |name: &str| {
             let reply = self.connection.intern_atom(false, name.as_bytes()).unwrap().reply();
@@ -203,7 +203,7 @@ fn view(screen: &Screen, folder: &Path, what: &str) -> Running {
     Running(command.spawn().unwrap())
 }
 
-/// Waits for the end, without a complaint of the program or of a library.
+/// Waits for a successful end without messages of the program or of a library.
 fn ends_well(mut running: Running) {
     let start = Instant::now();
     loop {
@@ -220,15 +220,15 @@ fn ends_well(mut running: Running) {
 
 fn has_adapter() -> bool {
     let found = std::fs::read_dir("/usr/share/vulkan/icd.d").is_ok_and(|mut files| files.next().is_some());
-    assert!(found || !required(), "a graphics adapter is required here");
+    assert!(found || !required(), "a GPU is required here");
     if !found {
-        eprintln!("skipped: there is no graphics adapter, not even of software");
+        eprintln!("skipped: there is no GPU, not even a software one");
     }
     found
 }
 
 #[test]
-fn a_cache_is_played_scrubbed_coloured_and_photographed() {
+fn a_cache_is_played_scrubbed_colored_and_photographed() {
     let Some(screen) = Screen::open().filter(|_| has_adapter()) else {
         return;
     };
@@ -254,7 +254,7 @@ fn a_cache_is_played_scrubbed_coloured_and_photographed() {
     screen.drag(1, [1120, bar], [800, bar]);
     let early = screen.wait("scrubbing back", |picture| picture != late);
     screen.press(u32::from(b'c'));
-    let colored = screen.wait("colouring", |picture| picture != early);
+    let colored = screen.wait("coloring", |picture| picture != early);
     assert!(colors(&colored) > 300, "an empty picture");
     screen.drag(1, [700, 300], [850, 340]);
     screen.wait("turning", |picture| picture != colored);

@@ -1,4 +1,5 @@
-//! Words that the program prints: progress before the first frame, what a run took and what to do next, numbers and counts.
+//! Words that the program prints: progress before the first frame, timings and next commands of a run, numbers and
+//! counts.
 
 use std::fs;
 use std::path::Path;
@@ -37,7 +38,7 @@ fn barchan(folder: &Path, words: &[&str]) -> Command {
     command
 }
 
-/// Exit code, standard output and standard error.
+/// Returns exit code, standard output and standard error.
 fn finish(folder: &Path, words: &[&str]) -> (i32, String, String) {
     let Output { status, stdout, stderr } = barchan(folder, words).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -47,11 +48,11 @@ fn finish(folder: &Path, words: &[&str]) -> (i32, String, String) {
 #[test]
 fn a_run_names_its_phases_in_order_and_the_next_commands() {
     let folder = folder_with(SCENE);
-    let (code, said, told) = finish(folder.path(), &["run", "small.toml", "-o", "my cache"]);
-    assert_eq!(code, 0, "{told}");
+    let (code, said, stderr) = finish(folder.path(), &["run", "small.toml", "-o", "my cache"]);
+    assert_eq!(code, 0, "{stderr}");
     let phases = ["packing guides", "building bodies", "settling", "seeding grains"];
-    let places: Vec<_> = phases.iter().map(|phase| told.find(phase)).collect();
-    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{told}");
+    let places: Vec<_> = phases.iter().map(|phase| stderr.find(phase)).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{stderr}");
     assert!(said.contains("\n  build "), "{said}");
     for next in ["render 'my cache'", "view 'my cache'", "export 'my cache' --to vtk"] {
         assert!(said.contains(&format!("\n  barchan {next}\n")), "{said}");
@@ -61,8 +62,8 @@ fn a_run_names_its_phases_in_order_and_the_next_commands() {
 #[test]
 fn the_build_time_is_in_the_json_row_and_nothing_else_is_on_standard_output() {
     let folder = folder_with(SCENE);
-    let (code, said, told) = finish(folder.path(), &["run", "small.toml", "--json"]);
-    assert_eq!(code, 0, "{told}");
+    let (code, said, stderr) = finish(folder.path(), &["run", "small.toml", "--json"]);
+    assert_eq!(code, 0, "{stderr}");
     let row: serde_json::Value = serde_json::from_str(&said).unwrap();
     let seconds = |key: &str| row[key].as_f64().unwrap_or_else(|| panic!("{key} in {row}"));
     let parts = ["packing", "bodies", "settling", "seeding"].map(|part| seconds(&format!("{part}_seconds")));
@@ -75,32 +76,32 @@ fn an_interrupt_stops_the_settling_and_says_so() {
     let folder = folder_with(&SCENE.replace("settle = 0.1", "settle = 1000"));
     for command in ["run", "render"] {
         let mut child = barchan(folder.path(), &[command, "small.toml"])
-            .stderr(fs::File::create(folder.path().join("told")).unwrap())
+            .stderr(fs::File::create(folder.path().join("stderr")).unwrap())
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        let told = || fs::read_to_string(folder.path().join("told")).unwrap();
+        let stderr = || fs::read_to_string(folder.path().join("stderr")).unwrap();
         let start = Instant::now();
-        while !told().contains("settling") && start.elapsed() < Duration::from_secs(60) {
+        while !stderr().contains("settling") && start.elapsed() < Duration::from_secs(60) {
             sleep(Duration::from_millis(5));
         }
         let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
         assert!(kill.unwrap().success());
         assert_eq!(child.wait().unwrap().code(), Some(1));
-        assert!(told().contains("stopped while settling"), "{}", told());
+        assert!(stderr().contains("stopped while settling"), "{}", stderr());
     }
 }
 
 #[test]
 fn counts_are_singular_or_plural_and_the_program_has_its_name() {
     let folder = folder_with("duration = \"x\"");
-    let (code, _, told) = finish(folder.path(), &["check", "small.toml"]);
-    assert_eq!(code, 2, "{told}");
-    assert!(told.contains("1 error, 1 warning\n"), "{told}");
+    let (code, _, stderr) = finish(folder.path(), &["check", "small.toml"]);
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains("1 error, 1 warning\n"), "{stderr}");
     let (_, said, _) = finish(folder.path(), &["--version"]);
     assert_eq!(said.trim(), concat!("barchan ", env!("CARGO_PKG_VERSION")));
     fs::write(folder.path().join("small.toml"), SCENE).unwrap();
-    let (code, said, told) = finish(
+    let (code, said, stderr) = finish(
         folder.path(),
         &[
             "render",
@@ -113,7 +114,7 @@ fn counts_are_singular_or_plural_and_the_program_has_its_name() {
             "32x32",
         ],
     );
-    assert_eq!(code, 0, "{told}");
+    assert_eq!(code, 0, "{stderr}");
     assert!(said.contains("1 picture in"), "{said}");
 }
 
@@ -121,9 +122,9 @@ fn counts_are_singular_or_plural_and_the_program_has_its_name() {
 fn computed_numbers_have_no_binary_tails() {
     let folder = folder_with(SCENE);
     let words = ["run", "small.toml", "--set", "fill.0.radius=0.0002"];
-    let (code, _, told) = finish(folder.path(), &words);
-    assert_eq!(code, 2, "{told}");
-    assert!(told.contains("0.0002 m") && !told.contains("0.000199"), "{told}");
+    let (code, _, stderr) = finish(folder.path(), &words);
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains("0.0002 m") && !stderr.contains("0.000199"), "{stderr}");
 }
 
 #[cfg(unix)]
@@ -131,9 +132,9 @@ fn computed_numbers_have_no_binary_tails() {
 fn a_cache_that_cannot_be_looked_at_is_not_said_to_be_missing() {
     let folder = folder_with(SCENE);
     std::os::unix::fs::symlink("loop", folder.path().join("loop")).unwrap();
-    let (code, _, told) = finish(folder.path(), &["info", "loop"]);
-    assert_eq!(code, 2, "{told}");
-    assert!(!told.contains("does not exist"), "{told}");
-    let (_, _, told) = finish(folder.path(), &["info", "nothing"]);
-    assert!(told.contains("does not exist"), "{told}");
+    let (code, _, stderr) = finish(folder.path(), &["info", "loop"]);
+    assert_eq!(code, 2, "{stderr}");
+    assert!(!stderr.contains("does not exist"), "{stderr}");
+    let (_, _, stderr) = finish(folder.path(), &["info", "nothing"]);
+    assert!(stderr.contains("does not exist"), "{stderr}");
 }

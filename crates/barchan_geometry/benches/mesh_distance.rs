@@ -1,4 +1,4 @@
-//! Queries of a mesh of 70,000 triangles at random points of its bounds, on one thread.
+//! Distance queries on a mesh of 70,000 triangles at random points of its bounds, on one thread.
 
 #[path = "../tests/volumes/support.rs"]
 #[expect(dead_code, reason = "the tests use the rest")]

@@ -1,4 +1,4 @@
-//! Look-ups in a sampled distance, on one thread, at points in the band in random order and at points in a row.
+//! Lookups in a distance grid, on one thread, at points of the band in random order and at points in a row.
 
 #[path = "../tests/volumes/support.rs"]
 #[expect(dead_code, reason = "the tests use the rest")]

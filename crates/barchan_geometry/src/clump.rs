@@ -1,4 +1,4 @@
-//! Rigid groups of spheres that act as one grain.
+//! Rigid groups of spheres that move as one.
 
 use glam::{DMat3, DVec3};
 use thiserror::Error;
@@ -10,51 +10,51 @@ use crate::{MassProperties, Shape, TriMesh};
 /// Columns along each axis when the union of spheres is measured [-].
 const COLUMNS: u32 = 256;
 
-/// Spheres of a clump, at most: those of one grain stay in one chunk of work.
-const MOST_SPHERES: usize = 1000;
-/// Most spheres that a clump may be given as [-]: solvers count those of one chunk of work in sixteen bits.
-const MOST_LISTED: usize = 10_000;
+/// Largest number of spheres of a cover: those of one clump stay in one chunk of work.
+const MAX_COVER_SPHERES: usize = 1000;
+/// Largest number of spheres in a list [-]: solvers count those of one chunk of work in sixteen bits.
+const MAX_LISTED_SPHERES: usize = 10_000;
 
-/// Moments of inertia that differ by less, of their mean [-], are the same.
-const ROUND: f64 = 1e-3;
+/// Relative difference of moments of inertia below which they count as equal [-].
+const INERTIA_TOLERANCE: f64 = 1e-3;
 
-/// A group of spheres that is no grain.
+/// Reason why a group of spheres is not a clump.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum ClumpError {
-    /// Nothing in it.
-    #[error("a clump must have spheres, and a volume above 0, got {} m³ of {spheres}", short(*.volume))]
+    /// There are no spheres, or they have no volume.
+    #[error("a clump must have spheres and a volume above 0, got {spheres} with {} m³", short(*.volume))]
     Empty {
         /// Number of spheres.
         spheres: usize,
-        /// [m³].
+        /// Volume [m³].
         volume: f64,
     },
-    /// A sphere that is none.
-    #[error("sphere {index} of a clump must have a place and a radius above 0, got {radius} m at {place}")]
+    /// A sphere is invalid.
+    #[error("sphere {index} of a clump must have a finite position and a radius above 0, got {radius} m at {place}")]
     Sphere {
-        /// Which one.
+        /// Index of the sphere.
         index: usize,
-        /// [m].
+        /// Radius [m].
         radius: f64,
-        /// [m].
+        /// Position [m].
         place: DVec3,
     },
-    /// More spheres than a grain can have.
-    #[error("{spheres} spheres of {} m would cover it; a clump may have {MOST_SPHERES}: make them larger", short(*.radius))]
+    /// The cover has too many spheres.
+    #[error("{spheres} spheres of {} m would cover it; a clump may have {MAX_COVER_SPHERES}: make them larger", short(*.radius))]
     TooMany {
         /// Radius of the spheres [m].
         radius: f64,
         /// Number of spheres.
         spheres: usize,
     },
-    /// A list that is too long.
-    #[error("a clump may have {MOST_LISTED} spheres, got {spheres}")]
+    /// The list is too long.
+    #[error("a clump may have {MAX_LISTED_SPHERES} spheres, got {spheres}")]
     TooLong {
         /// Number of spheres.
         spheres: usize,
     },
-    /// A surface that cannot be covered.
+    /// The surface cannot be covered.
     #[error(transparent)]
     Cover(#[from] SurfaceError),
 }
@@ -62,17 +62,17 @@ pub enum ClumpError {
 /// A sphere of a clump.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Member {
-    /// From the centre of mass [m].
+    /// Offset from the center of mass [m].
     pub offset: DVec3,
-    /// [m].
+    /// Radius [m].
     pub radius: f64,
 }
 
-/// A grain of several spheres that move as one, as large as a sphere of radius 1 m: it is scaled to each guide's radius.
+/// Several spheres that move as one, with the volume of a sphere of radius 1 m: scaled to each guide's radius.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clump {
     members: Vec<Member>,
-    /// About the centre of mass, of the mass [m²], and its inverse.
+    /// Inertia about the center of mass per mass [m²], and its inverse.
     inertia: DMat3,
     inverse: DMat3,
     is_round: bool,
@@ -80,21 +80,22 @@ pub struct Clump {
 }
 
 impl Clump {
-    /// Four spheres at the corners of a tetrahedron whose edge is `edge` radii [-], methods 6.4.
+    /// Creates four spheres at the corners of a tetrahedron whose edge is `edge` radii [-], methods 6.4.
     pub fn tetrahedron(edge: f64) -> Result<Self, ClumpError> {
         let corner = edge / 8f64.sqrt();
         let signs = [[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]];
         Self::of_spheres(&signs.map(|sign| (corner * DVec3::from_array(sign), 1.0)))
     }
 
-    /// Eight spheres at the corners of a cube whose edge is `edge` radii [-].
+    /// Creates eight spheres at the corners of a cube whose edge is `edge` radii [-].
     pub fn cube(edge: f64) -> Result<Self, ClumpError> {
         let sign = |k: usize, bit: usize| if k >> bit & 1 == 1 { 0.5 } else { -0.5 };
         let corner = |k: usize| (edge * DVec3::new(sign(k, 0), sign(k, 1), sign(k, 2)), 1.0);
         Self::of_spheres(&std::array::from_fn::<_, 8, _>(corner))
     }
 
-    /// Covers the surface of a solid with spheres of `radius` [m] that touch it from within, [Bell05] section 3.4 (methods 3.4).
+    /// Covers the surface of a solid with spheres of `radius` [m] that touch it from within, [Bell05] section 3.4
+    /// (methods 3.4).
     pub fn of_surface(
         solid: &dyn Shape,
         surface: &TriMesh,
@@ -106,7 +107,7 @@ impl Clump {
             ..SurfaceSettings::new(radius)
         };
         let cover = sample_surface(surface, solid, &settings, &|_| {})?;
-        if cover.positions.len() > MOST_SPHERES {
+        if cover.positions.len() > MAX_COVER_SPHERES {
             return Err(ClumpError::TooMany {
                 radius,
                 spheres: cover.positions.len(),
@@ -116,7 +117,8 @@ impl Clump {
         Self::of_solid(whole, &spheres)
     }
 
-    /// Spheres at these places [m] of these radii [m]. Mass and inertia are those of their union, of one density.
+    /// Creates a clump of spheres at these positions [m] with these radii [m]. Mass and inertia are those of their
+    /// union, of one density.
     pub fn of_spheres(spheres: &[(DVec3, f64)]) -> Result<Self, ClumpError> {
         let broken = spheres
             .iter()
@@ -128,10 +130,10 @@ impl Clump {
         Self::of_solid(&union(spheres), spheres)
     }
 
-    /// A solid whose surface spheres cover from within, at these places [m] of these radii [m]: it touches as they do and has the mass and
-    /// inertia of the solid, for a density of 1.
+    /// Creates a solid whose surface is covered from within by spheres at these positions [m] with these radii [m]:
+    /// contacts are those of the spheres, mass and inertia those of the solid, for a density of 1.
     pub fn of_solid(whole: &MassProperties, spheres: &[(DVec3, f64)]) -> Result<Self, ClumpError> {
-        if spheres.len() > MOST_LISTED {
+        if spheres.len() > MAX_LISTED_SPHERES {
             let spheres = spheres.len();
             return Err(ClumpError::TooLong { spheres });
         }
@@ -151,7 +153,7 @@ impl Clump {
         let measured = whole.inertia * (scale * scale / whole.volume);
         let mean = (measured.x_axis.x + measured.y_axis.y + measured.z_axis.z) / 3.0;
         let uneven = (measured - DMat3::IDENTITY * mean).to_cols_array();
-        let is_round = uneven.iter().all(|part| part.abs() < ROUND * mean);
+        let is_round = uneven.iter().all(|part| part.abs() < INERTIA_TOLERANCE * mean);
         let inertia = if is_round { DMat3::IDENTITY * mean } else { measured };
         Ok(Self {
             members,
@@ -162,39 +164,41 @@ impl Clump {
         })
     }
 
-    /// Its spheres, for a volume of 4/3 π m³.
+    /// Returns its spheres, for a volume of 4/3 π m³.
     pub fn members(&self) -> &[Member] {
         &self.members
     }
 
-    /// Inertia about the centre of mass, of the mass [m²], for a volume of 4/3 π m³.
+    /// Returns the inertia about the center of mass per mass [m²], for a volume of 4/3 π m³.
     pub fn inertia(&self) -> DMat3 {
         self.inertia
     }
 
-    /// Inverse of [`inertia`](Self::inertia) [1/m²].
+    /// Returns the inverse of [`inertia`](Self::inertia) [1/m²].
     pub fn inverse_inertia(&self) -> DMat3 {
         self.inverse
     }
 
-    /// Whether it turns as easily about any axis, as tetrahedra and cubes do: then nothing makes it tumble.
+    /// Returns true if the inertia is the same about every axis, as for tetrahedra and cubes: rotation is then free of
+    /// tumbling.
     pub fn is_round(&self) -> bool {
         self.is_round
     }
 
-    /// Radius of the ball about the centre of mass that holds it [m], for a volume of 4/3 π m³.
+    /// Returns the radius of the bounding sphere about the center of mass [m], for a volume of 4/3 π m³.
     pub fn extent(&self) -> f64 {
         self.extent
     }
 }
 
-/// Volume, centre and inertia about it, for a density of 1, of a union of spheres: exact along columns in z, a midpoint rule across.
+/// Returns volume, center and inertia about it, for a density of 1, of a union of spheres: exact along columns in z,
+/// midpoint rule across.
 fn union(spheres: &[(DVec3, f64)]) -> MassProperties {
     let low = spheres.iter().map(|s| s.0 - s.1).fold(DVec3::MAX, DVec3::min);
     let high = spheres.iter().map(|s| s.0 + s.1).fold(DVec3::MIN, DVec3::max);
     let middle = 0.5 * (low + high);
     let cell = (high - low) / f64::from(COLUMNS);
-    // Integrals of 1, x, xx over the union, relative to the middle: mass, first and second moments.
+    // Integrals of 1, x, xx over the union, relative to the center: mass, first and second moments.
     let (mut volume, mut first, mut second) = (0.0, DVec3::ZERO, DMat3::ZERO);
     let mut spans: Vec<(f64, f64)> = Vec::new();
     for i in 0..COLUMNS {
@@ -248,7 +252,8 @@ mod tests {
     use crate::mesh::primitives;
     use crate::shapes::Cuboid;
 
-    /// Edge, volume of the tetrahedron and of the cube for a radius of 1, and moments of inertia per volume: methods 6.4.
+    /// Edge, volume of the tetrahedron and of the cube for a radius of 1, and moments of inertia per volume: methods
+    /// 6.4.
     const TABLE: [(f64, f64, f64, f64, f64); 4] = [
         (1.0, 11.16, 0.806, 19.29, 1.143),
         (1.4, 14.11, 0.998, 27.40, 1.515),
@@ -260,9 +265,9 @@ mod tests {
     fn a_list_of_more_spheres_than_can_be_counted_is_refused() {
         let list = |count: usize| vec![(DVec3::ZERO, 1.0); count];
         let whole = union(&list(1));
-        let refused = Clump::of_solid(&whole, &list(MOST_LISTED + 1)).unwrap_err();
+        let refused = Clump::of_solid(&whole, &list(MAX_LISTED_SPHERES + 1)).unwrap_err();
         assert!(matches!(refused, ClumpError::TooLong { spheres: 10_001 }), "{refused}");
-        assert!(Clump::of_solid(&whole, &list(MOST_LISTED)).is_ok());
+        assert!(Clump::of_solid(&whole, &list(MAX_LISTED_SPHERES)).is_ok());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Triangle meshes of the surfaces of equal distance.
+//! Triangle meshes of level sets of the distance.
 
 mod collapse;
 mod sharpen;
@@ -16,14 +16,14 @@ use tetrahedra::{BLOCK, EdgeKey, Grid, Patch, march};
 
 pub use sharpen::sharpen;
 
-/// What a block of cells near the surface takes, in patches, the joined mesh and its clean-up [bytes]; measured 36,000.
+/// Memory per block of cells near the surface, for patches, the joined mesh and its cleanup [bytes]; measured 36,000.
 const BLOCK_BYTES: f64 = 40_960.0;
-/// Edges shorter than this part of a voxel are slivers.
-const SHORT: f64 = 0.6;
-/// Steps towards the exact level; each squares the error.
+/// Length relative to a voxel below which an edge is a sliver [-].
+const SLIVER_LENGTH: f64 = 0.6;
+/// Newton steps toward the exact level; each squares the error.
 const NEWTON_STEPS: usize = 4;
 
-/// Why there is no surface.
+/// Reason why there is no surface.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum IsosurfaceError {
@@ -35,32 +35,33 @@ pub enum IsosurfaceError {
         /// Level [m].
         level: f64,
     },
-    /// The shape has no end.
+    /// The shape is unbounded.
     #[error("an iso-surface needs a shape with finite bounds, got {} to {} m", short_vector(*.min), short_vector(*.max))]
     Bounds {
-        /// Least corner [m].
+        /// Smallest corner [m].
         min: DVec3,
-        /// Greatest corner [m].
+        /// Largest corner [m].
         max: DVec3,
     },
-    /// The mesh would not fit.
+    /// The mesh would exceed the memory limit.
     #[error("an iso-surface with voxels of {} m needs about {needed:.3e} bytes or more, the limit is {limit}", short(*.voxel))]
     Memory {
         /// Voxel [m].
         voxel: f64,
-        /// Bytes found to be needed when the limit was passed.
+        /// Bytes needed so far when the limit was exceeded.
         needed: f64,
-        /// Bytes allowed.
+        /// Memory limit [bytes].
         limit: usize,
     },
 }
 
-/// The surface where the distance of `shape` equals `level` [m], by marching tetrahedra on cells of side `voxel` [m].
+/// Meshes the surface where the distance of `shape` equals `level` [m], by marching tetrahedra on cells of side `voxel`
+/// [m].
 ///
-/// The mesh is a closed manifold, whatever the shape: every edge has two triangles, one in each direction, seen
-/// counter-clockwise from where the distance is greater. Its vertices lie on the exact level (but for creases of the
-/// distance, within a voxel); features smaller than a voxel may be missed and sharp edges are cut by up to a voxel, which [`sharpen`] undoes. Empty
-/// if the shape or the level set is.
+/// The mesh is a closed manifold, whatever the shape: every edge has two triangles, one in each direction,
+/// counter-clockwise seen from the side of larger distance. Its vertices lie on the exact level (except for creases of
+/// the distance, within a voxel). Features smaller than a voxel may be missed, and sharp edges are cut by up to a
+/// voxel, which [`sharpen`] undoes. Empty if the shape or the level set is empty.
 pub fn isosurface(shape: &dyn Shape, voxel: f64, level: f64, memory_limit: usize) -> Result<TriMesh, IsosurfaceError> {
     if !(voxel > 0.0 && voxel.is_finite() && level.is_finite()) {
         return Err(IsosurfaceError::Size { voxel, level });
@@ -97,7 +98,7 @@ pub fn isosurface(shape: &dyn Shape, voxel: f64, level: f64, memory_limit: usize
     let blocks = (covered.size().max_element() / (f64::from(BLOCK) * voxel))
         .ceil()
         .max(1.0);
-    // Beyond what can be counted, a plain square of blocks is already more than any memory.
+    // If there are too many cells to count, a plain square of blocks already exceeds any memory.
     within(if blocks > f64::from(1 << 26) {
         blocks * blocks
     } else {
@@ -105,13 +106,13 @@ pub fn isosurface(shape: &dyn Shape, voxel: f64, level: f64, memory_limit: usize
     })?;
     let patches = patches(&grid, first_blocks(&grid, blocks as i32, within)?, within)?;
     let mut mesh = join(patches);
-    collapse::short_edges(&mut mesh, SHORT * voxel);
+    collapse::short_edges(&mut mesh, SLIVER_LENGTH * voxel);
     mesh.vertices.par_iter_mut().for_each(|p| *p = grid.onto_level(*p));
     Ok(mesh)
 }
 
 impl Grid<'_> {
-    /// `p` moved onto the level, at most a voxel away and never farther off the level than it was.
+    /// Moves `p` onto the level, at most a voxel away and never farther off the level than it was.
     fn onto_level(&self, start: DVec3) -> DVec3 {
         let (mut p, mut miss) = (start, self.value_at(start));
         for _ in 0..NEWTON_STEPS {
@@ -127,7 +128,7 @@ impl Grid<'_> {
     }
 }
 
-/// First nodes of the blocks that the surface may cross, by halving cubes that it may cross.
+/// Returns the first nodes of the blocks that the surface may cross, by halving cubes that it may cross.
 fn first_blocks<E>(grid: &Grid, count: i32, within: impl Fn(f64) -> Result<(), E>) -> Result<Vec<IVec3>, E> {
     let mut cells = BLOCK * (count as u32).next_power_of_two() as i32;
     let mut cubes = vec![IVec3::ZERO];
@@ -143,8 +144,8 @@ fn first_blocks<E>(grid: &Grid, count: i32, within: impl Fn(f64) -> Result<(), E
     Ok(cubes)
 }
 
-/// The pieces of surface in `blocks`, and in whatever further blocks the surface leads to, in order of place. A distance
-/// that keeps its contract leads nowhere else; one with jumps (an open mesh) may, and its surface is closed all the same.
+/// Returns the pieces of surface in `blocks`, and in any further blocks that the surface leads to, sorted by position.
+/// A valid distance leads nowhere else; one with jumps (an open mesh) may, and its surface is still closed.
 fn patches<E>(grid: &Grid, mut blocks: Vec<IVec3>, within: impl Fn(f64) -> Result<(), E>) -> Result<Vec<Patch>, E> {
     let mut found: BTreeMap<[i32; 3], Patch> = BTreeMap::new();
     while !blocks.is_empty() {
@@ -166,7 +167,7 @@ fn patches<E>(grid: &Grid, mut blocks: Vec<IVec3>, within: impl Fn(f64) -> Resul
     Ok(found.into_values().collect())
 }
 
-/// One mesh of all patches; vertices on the faces between blocks are met again and merged.
+/// Joins all patches into one mesh; vertices on the faces between blocks are merged.
 fn join(patches: Vec<Patch>) -> TriMesh {
     let mut mesh = TriMesh::default();
     let mut shared: HashMap<EdgeKey, u32> = HashMap::new();

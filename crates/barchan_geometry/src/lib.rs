@@ -1,7 +1,7 @@
 //! Shapes, triangle meshes, signed distance and sampling.
 //!
-//! Lengths are metres, z is up, frames are right-handed, angles are radians. All of it works in `f64`: a shape may lie
-//! kilometres from the origin and still be sampled with millimetre particles.
+//! Lengths are meters, z is up, frames are right-handed, angles are radians. Everything is computed in `f64`: a shape
+//! may lie kilometers from the origin and still be sampled with millimeter particles.
 
 mod aabb;
 pub mod clump;

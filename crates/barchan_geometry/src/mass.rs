@@ -1,4 +1,4 @@
-//! Volume, centre and inertia of solids.
+//! Volume, center and inertia of solids.
 
 use glam::{DMat3, DQuat, DVec3};
 use rayon::prelude::*;
@@ -12,13 +12,13 @@ use crate::{Aabb, Shape};
 pub struct MassProperties {
     /// Volume [m³].
     pub volume: f64,
-    /// Centre of mass [m].
+    /// Center of mass [m].
     pub center: DVec3,
-    /// Inertia about the centre of mass, per density [m⁵].
+    /// Inertia about the center of mass, per density [m⁵].
     pub inertia: DMat3,
 }
 
-/// Why a shape's mass properties could not be found.
+/// Reason why a shape has no mass properties.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum MassError {
@@ -28,20 +28,20 @@ pub enum MassError {
         /// Tolerance [-].
         relative_tolerance: f64,
     },
-    /// The shape has no end.
+    /// The shape is unbounded.
     #[error("mass properties need a shape with finite bounds, got {} to {} m", short_vector(*.min), short_vector(*.max))]
     Bounds {
-        /// Least corner [m].
+        /// Smallest corner [m].
         min: DVec3,
-        /// Greatest corner [m].
+        /// Largest corner [m].
         max: DVec3,
     },
-    /// Nothing was found inside, or less than the finest cells resolve.
+    /// The shape is empty, or smaller than the finest cells resolve.
     #[error("the shape within {} to {} m has no volume", short_vector(*.min), short_vector(*.max))]
     Empty {
-        /// Least corner [m].
+        /// Smallest corner [m].
         min: DVec3,
-        /// Greatest corner [m].
+        /// Largest corner [m].
         max: DVec3,
     },
     /// The finest cells still change the result by too much.
@@ -56,17 +56,17 @@ pub enum MassError {
     },
 }
 
-/// Cells along the longest side of the bounds on the first try; each further try has twice as many.
+/// Cells along the longest side of the bounds in the first attempt; each further attempt doubles them.
 const FIRST_CELLS: u32 = 32;
-/// Tries; the last has 512 cells a side, of which only those at the surface are visited.
-const TRIES: u32 = 5;
+/// Number of attempts; the last has 512 cells per side, of which only those at the surface are visited.
+const ATTEMPTS: u32 = 5;
 
-/// Mass properties of any bounded `shape`, within about `relative_tolerance` [-] of the volume, of the size for the
-/// centre, and of the greatest inertia.
+/// Computes the mass properties of any bounded `shape`, within about `relative_tolerance` [-] of the volume, of the
+/// size for the center, and of the largest inertia.
 ///
-/// Cubes wholly inside, by the distance at their middle, count in full; others are halved down to a cell size, where the
-/// surface is taken for a plane, given by distance and normal. The cell size is halved until the result, extrapolated
-/// to cells of no size, stays.
+/// Cubes entirely inside, by the distance at their center, count in full; others are halved down to a cell size at
+/// which the surface is approximated by a plane from distance and normal. The cell size is halved until the result,
+/// extrapolated to zero cell size, converges.
 pub fn of_shape(shape: &dyn Shape, relative_tolerance: f64) -> Result<MassProperties, MassError> {
     if relative_tolerance.is_nan() || relative_tolerance <= 0.0 {
         return Err(MassError::Tolerance { relative_tolerance });
@@ -82,7 +82,7 @@ pub fn of_shape(shape: &dyn Shape, relative_tolerance: f64) -> Result<MassProper
     let mut coarse = Moments::of_shape(shape, FIRST_CELLS);
     let mut last: Option<MassProperties> = None;
     let mut change = f64::INFINITY;
-    for n in 1..TRIES {
+    for n in 1..ATTEMPTS {
         let fine = Moments::of_shape(shape, FIRST_CELLS << n);
         let next = fine.extrapolated_from(&coarse);
         let next = (next.volume > 0.0).then(|| next.properties(bounds.center()));
@@ -112,7 +112,8 @@ fn relative_change(from: &MassProperties, to: &MassProperties, size: f64) -> f64
 }
 
 impl MassProperties {
-    /// Of the same solid stretched along its axes by `scale` [-], then turned by `rotation`, then moved by `at` [m].
+    /// Returns the properties of the solid scaled along its axes by `scale` [-], then rotated by `rotation`, then
+    /// translated by `at` [m].
     #[must_use]
     pub fn transformed(&self, scale: DVec3, rotation: DQuat, at: DVec3) -> Self {
         let stretch = DMat3::from_diagonal(scale);
@@ -129,7 +130,7 @@ impl MassProperties {
     }
 }
 
-/// f tr(M) I - M: from second moments to inertia with f = 1, and back with f = 1/2.
+/// Computes f tr(M) I - M: from second moments to inertia with f = 1, and back with f = 1/2.
 fn trace_minus(factor: f64, m: DMat3) -> DMat3 {
     let trace = m.x_axis.x + m.y_axis.y + m.z_axis.z;
     DMat3::from_diagonal(DVec3::splat(factor * trace)) - m
@@ -150,7 +151,7 @@ impl Moments {
         second: DMat3::ZERO,
     };
 
-    /// About the middle of the shape's bounds, from cells that divide the longest side into `cells`.
+    /// Computes moments about the center of the shape's bounds, from cells that divide the longest side into `cells`.
     fn of_shape(shape: &dyn Shape, cells: u32) -> Self {
         let bounds = shape.bounds();
         let side = bounds.size().max_element();
@@ -159,7 +160,7 @@ impl Moments {
             origin: bounds.center(),
             least_half: 0.75 * side / f64::from(cells),
         };
-        // Eight to the power of three cubes for the threads, summed in order.
+        // 8³ cubes for the threads, summed in order.
         let quarter = |k: i32| f64::from(2 * k - 7) / 16.0 * side;
         let parts: Vec<Self> = (0..512)
             .into_par_iter()
@@ -173,7 +174,7 @@ impl Moments {
         parts.iter().fold(Self::ZERO, |sum, part| sum.plus(part))
     }
 
-    /// A box by its middle and half its sides.
+    /// Returns the moments of a box given by its center and half its sides.
     fn cuboid(middle: DVec3, half: DVec3) -> Self {
         let volume = 8.0 * half.element_product();
         Self {
@@ -183,7 +184,7 @@ impl Moments {
         }
     }
 
-    /// The limit for cells of no size, of an error that falls with their square, from these and cells twice as large
+    /// Extrapolates to zero cell size, for an error that falls with its square, from these and cells twice as large
     /// (Richardson).
     fn extrapolated_from(&self, coarse: &Self) -> Self {
         Self {
@@ -193,8 +194,8 @@ impl Moments {
         }
     }
 
-    /// The tetrahedron between the origin and a triangle, of negative volume if the triangle faces the origin:
-    /// V = a·(b×c)/6, ∫ x = V/4 (a+b+c), ∫ xxᵀ = V/20 ((a+b+c)(a+b+c)ᵀ + aaᵀ + bbᵀ + ccᵀ).
+    /// Returns the moments of the tetrahedron between the origin and a triangle, of negative volume if the triangle
+    /// faces the origin: V = a·(b×c)/6, ∫ x = V/4 (a+b+c), ∫ xxᵀ = V/20 ((a+b+c)(a+b+c)ᵀ + aaᵀ + bbᵀ + ccᵀ).
     pub fn cone([a, b, c]: [DVec3; 3]) -> Self {
         let volume = a.dot(b.cross(c)) / 6.0;
         let sum = a + b + c;
@@ -213,7 +214,7 @@ impl Moments {
         }
     }
 
-    /// Of moments about `origin` [m], where the center is without volume.
+    /// Converts moments about `origin` [m], which is the center of a solid without volume.
     pub fn properties(&self, origin: DVec3) -> MassProperties {
         let center = if self.volume == 0.0 {
             DVec3::ZERO
@@ -235,12 +236,13 @@ fn outer(v: DVec3) -> DMat3 {
 struct Octree<'a> {
     shape: &'a dyn Shape,
     origin: DVec3,
-    /// Cubes of less than this half side are not divided.
+    /// Cubes with a smaller half side are not divided.
     least_half: f64,
 }
 
 impl Octree<'_> {
-    /// Moments about the origin of what is inside the cube around `middle`, which is relative to the origin.
+    /// Returns the moments about the origin of the part inside the cube around `middle`, which is relative to the
+    /// origin.
     fn cube(&self, middle: DVec3, half: f64) -> Moments {
         let distance = self.shape.distance(self.origin + middle);
         if distance.abs() >= 3f64.sqrt() * half {
@@ -261,8 +263,8 @@ impl Octree<'_> {
     }
 }
 
-/// Moments of the part of a cube behind the plane with `normal` at `distance` before its middle: exact along the normal's
-/// greatest axis, by three points of Gauss along each other.
+/// Returns the moments of the part of a cube behind the plane with `normal` at `distance` before its center: exact
+/// along the normal's largest axis, by three-point Gauss quadrature along the others.
 fn below_plane(middle: DVec3, half: f64, distance: f64, normal: DVec3) -> Moments {
     const POINTS: [(f64, f64); 3] = [
         (-0.774_596_669_241_483_4, 5.0 / 18.0),

@@ -1,23 +1,23 @@
-//! Random numbers by counting: the n-th number of a stream depends on the seed and on n alone, never on who draws first, so
-//! samples do not depend on the number of threads.
+//! Counter-based random numbers: the n-th number of a stream depends on the seed and on n alone, never on the order of
+//! threads, so samples do not depend on the number of threads.
 
 use glam::{DQuat, DVec3, IVec3, Vec3};
 
-/// A stream of random numbers, chosen by a seed and a stream number (SplitMix64, [Steele14]).
+/// A stream of random numbers, selected by a seed and a stream number (SplitMix64, [Steele14]).
 #[derive(Clone, Debug)]
 pub struct Stream {
     state: u64,
 }
 
 impl Stream {
-    /// The stream `number` of `seed`.
+    /// Creates the stream `number` of `seed`.
     pub fn new(seed: u64, number: u64) -> Self {
         Self {
             state: mix(mix(seed) ^ number.wrapping_mul(0xD6E8_FEB8_6659_FD93)),
         }
     }
 
-    /// The stream of draw `draw` in a grid's `cell`; cells 2²⁰ apart may share a stream.
+    /// Creates the stream of draw `draw` in a grid's `cell`; cells 2²⁰ apart may share a stream.
     pub fn of_cell(seed: u64, cell: IVec3, draw: u64) -> Self {
         let part = |c: i32| u64::from(c as u32) & 0xF_FFFF;
         Self::new(
@@ -26,25 +26,25 @@ impl Stream {
         )
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         mix(self.state)
     }
 
-    /// The next number, uniform in [0, 1).
+    /// Returns the next number, uniform in [0, 1).
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// The next point, uniform in the unit cube, in steps of 2⁻²¹: from one draw instead of three.
+    /// Returns the next point, uniform in the unit cube, in steps of 2⁻²¹: from one draw instead of three.
     pub fn unit_cube_coarse(&mut self) -> Vec3 {
         let bits = self.bits();
         let part = |shift: u32| (bits >> shift & 0x1F_FFFF) as f32 * (1.0 / (1u32 << 21) as f32);
         Vec3::new(part(0), part(21), part(42))
     }
 
-    /// The next rotation, all equally likely, [Shoemake92].
+    /// Returns the next rotation, uniformly distributed, [Shoemake92].
     pub fn rotation(&mut self) -> DQuat {
         let (share, first, second) = (self.unit(), self.unit(), self.unit());
         let (sin_a, cos_a) = (std::f64::consts::TAU * first).sin_cos();
@@ -53,7 +53,7 @@ impl Stream {
         DQuat::from_xyzw(low * sin_a, low * cos_a, high * sin_b, high * cos_b)
     }
 
-    /// The next point, uniform in the unit cube.
+    /// Returns the next point, uniform in the unit cube.
     pub fn unit_cube(&mut self) -> DVec3 {
         DVec3::new(self.unit(), self.unit(), self.unit())
     }

@@ -1,9 +1,9 @@
-//! A signed distance sampled once and looked up often.
+//! A signed distance, sampled once and looked up often.
 //!
-//! Samples lie on bricks of 9³ nodes that cover 8³ cells, so that all eight corners of a cell lie in one brick. Bricks
-//! come in two sizes: fine ones, a voxel between nodes, wherever the surface is within the band, and coarse ones, eight
-//! voxels between nodes, over whatever holds a fine one. A dense lattice with 64 voxels between nodes covers the rest
-//! of the bounds.
+//! Samples lie on bricks of 9³ nodes that cover 8³ cells, so that all eight corners of a cell lie in one brick. There
+//! are two sizes of bricks: fine ones, with one voxel between nodes, wherever the surface is within the band, and
+//! coarse ones, with eight voxels between nodes, around any fine one. A dense lattice with 64 voxels between nodes
+//! covers the rest of the bounds.
 #![allow(clippy::needless_range_loop, reason = "lanes of several arrays at once")]
 
 use barchan_neighbors::vectorised;
@@ -22,12 +22,12 @@ const NODES: i32 = CELLS + 1;
 const BRICK: usize = (NODES * NODES * NODES) as usize;
 /// Cells of a brick.
 const BRICK_CELLS: usize = (CELLS * CELLS * CELLS) as usize;
-/// In a table of bricks: no brick here.
+/// Entry in a table of bricks where there is none.
 const NONE: u32 = u32::MAX;
 /// Half the diagonal of a cube of side one.
 const HALF_DIAGONAL: f64 = 0.866_025_403_784_438_7;
 
-/// Why a grid could not be built.
+/// Reason why a grid cannot be built.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum SdfGridError {
@@ -39,22 +39,22 @@ pub enum SdfGridError {
         /// Band [m].
         band: f64,
     },
-    /// The shape has no end, or is empty.
+    /// The shape is unbounded or empty.
     #[error("a distance grid needs a shape with finite bounds, got {} to {} m", short_vector(*.min), short_vector(*.max))]
     Bounds {
-        /// Least corner [m].
+        /// Smallest corner [m].
         min: DVec3,
-        /// Greatest corner [m].
+        /// Largest corner [m].
         max: DVec3,
     },
-    /// The samples would not fit.
+    /// The samples would exceed the memory limit.
     #[error("a distance grid with voxels of {} m needs {needed:.3e} bytes, more than the limit of {limit}", short(*.voxel))]
     Memory {
         /// Voxel [m].
         voxel: f64,
-        /// Bytes needed, or those found so far when the limit was passed.
+        /// Bytes needed, at least up to the point at which the limit was exceeded.
         needed: f64,
-        /// Bytes allowed.
+        /// Memory limit [bytes].
         limit: usize,
     },
 }
@@ -62,9 +62,9 @@ pub enum SdfGridError {
 /// The distance of a [`Shape`], sampled in a band around its surface and interpolated.
 ///
 /// Within the band the value is trilinear between samples a voxel apart. For an exact distance field its error is at
-/// most voxel² / 8 times the sum of the field's two curvatures in magnitude away from creases, 0.375 voxels at the edges
-/// and corners of a box, and [`error_bound`](Self::error_bound) for whatever obeys the contract of [`Shape`]. Outside the
-/// band the value has the right sign, at least the band's magnitude, and at most that of the true distance.
+/// most voxel² / 8 times the sum of the field's two curvatures in magnitude away from creases, 0.375 voxels at the
+/// edges and corners of a box, and [`error_bound`](Self::error_bound) for any valid [`Shape`]. Outside the band the
+/// value has the right sign, at least the band's magnitude, and at most that of the true distance.
 #[derive(Clone, Debug)]
 pub struct SdfGrid {
     bounds: Aabb,
@@ -88,12 +88,12 @@ pub struct SdfGrid {
 
 type Brick = [f32; BRICK];
 
-/// Places that are looked up together [-].
+/// Number of positions that are looked up together [-].
 pub const LANES: usize = 16;
-/// A number of each of them.
+/// One number for each of them.
 pub type Lane = [f32; LANES];
 
-/// Eight corner values and the place between them.
+/// Eight corner values and the position between them.
 struct Cell {
     corners: [f32; 8],
     at: Vec3,
@@ -101,11 +101,11 @@ struct Cell {
     side: f64,
 }
 
-/// From one layer of a brick's nodes to the next, and from one row.
+/// Offset from one layer of a brick's nodes to the next, and from one row to the next.
 const LAYER: usize = (NODES * NODES) as usize;
 const ROW: usize = NODES as usize;
 
-/// The samples of `brick` from the least corner of its cell `first` to the greatest.
+/// Returns the samples of `brick` from the smallest corner of its cell `first` to the largest.
 #[inline(always)]
 fn samples(brick: &Brick, first: IVec3) -> &[f32; LAYER + ROW + 2] {
     let first = index(first, IVec3::splat(NODES));
@@ -113,7 +113,7 @@ fn samples(brick: &Brick, first: IVec3) -> &[f32; LAYER + ROW + 2] {
 }
 
 impl Cell {
-    /// The cell `first` of `brick`, of `side` [m].
+    /// Returns the cell `first` of `brick`, of `side` [m].
     #[inline(always)]
     fn of(brick: &Brick, first: IVec3, at: Vec3, side: f64) -> Self {
         let s = samples(brick, first);
@@ -139,12 +139,12 @@ impl Cell {
         along(low, high, at.z)
     }
 
-    /// Value and its slope in each direction, per side.
+    /// Returns the value and its slope in each direction, per side.
     #[inline(always)]
     fn value_and_slope(&self) -> (f32, Vec3) {
         let Self { corners: c, at, .. } = self;
         let along = |a: f32, b: f32, t: f32| a + (b - a) * t;
-        // Along x first, then y, then z, with the differences carried along.
+        // Along x first, then y, then z, with the differences interpolated as well.
         let x: [f32; 4] = std::array::from_fn(|k| along(c[2 * k], c[2 * k + 1], at.x));
         let dx: [f32; 4] = std::array::from_fn(|k| c[2 * k + 1] - c[2 * k]);
         let y = [along(x[0], x[1], at.y), along(x[2], x[3], at.y)];
@@ -156,7 +156,7 @@ impl Cell {
 }
 
 impl SdfGrid {
-    /// Samples `shape` every `voxel` [m] wherever its surface may be within `band` [m]. What it takes is counted before
+    /// Samples `shape` every `voxel` [m] wherever its surface may be within `band` [m]. The memory is computed before
     /// anything is allocated; more than `memory_limit` bytes is an error.
     pub fn build(shape: &dyn Shape, voxel: f64, band: f64, memory_limit: usize) -> Result<Self, SdfGridError> {
         let positive = |x: f64| x > 0.0 && x.is_finite();
@@ -248,32 +248,33 @@ impl SdfGrid {
         Ok(grid)
     }
 
-    /// Distance [m] between samples in the band.
+    /// Returns the distance [m] between samples in the band.
     pub fn voxel(&self) -> f64 {
         self.voxel
     }
 
-    /// Half the thickness [m] of the layer around the surface that is sampled finely.
+    /// Returns half the thickness [m] of the finely sampled layer around the surface.
     pub fn band(&self) -> f64 {
         self.band
     }
 
-    /// What the samples take [bytes].
+    /// Returns the memory of the samples [bytes].
     pub fn bytes(&self) -> usize {
         4 * (self.top.len() + self.coarse_of.len())
             + self.coarse.len() * (size_of::<Brick>() + 4 * BRICK_CELLS)
             + self.fine.len() * size_of::<Brick>()
     }
 
-    /// The most [m] by which the value in the band can differ from the shape's own distance, for any shape that changes by
-    /// no more than the distance moved: √3/2 voxels, half a cell's diagonal, reached by a solid that fits into a cell.
+    /// Returns the largest error [m] of the value in the band relative to the shape's own distance, for any shape that
+    /// changes by no more than the displacement: √3/2 voxels, half a cell's diagonal, reached by a solid that fits into
+    /// a cell.
     ///
     /// With weights w and corners x of the cell of p, |Σ w d(x) - d(p)| ≤ Σ w |x - p| ≤ √(Σ w |x - p|²) ≤ √3/2 voxel.
     pub fn error_bound(&self) -> f64 {
         HALF_DIAGONAL * self.voxel
     }
 
-    /// Signed distance [m] at `p` [m].
+    /// Returns the signed distance [m] at `p` [m].
     #[inline]
     pub fn distance(&self, p: DVec3) -> f64 {
         match self.find(p) {
@@ -283,8 +284,8 @@ impl SdfGrid {
         }
     }
 
-    /// No more than the distance [m] from `p` [m] to the surface, less than 0 inside: as [`distance`](Self::distance), but nearer
-    /// to the truth outside the band.
+    /// Returns a lower bound of the distance [m] from `p` [m] to the surface, negative inside: as
+    /// [`distance`](Self::distance), but tighter outside the band.
     ///
     /// With the corners x of the cell of p, |d(p)| ≥ |d(x)| - |x - p| for each.
     pub fn clearance(&self, p: DVec3) -> f64 {
@@ -302,8 +303,8 @@ impl SdfGrid {
         }
     }
 
-    /// Signed distance [m] at `p` [m] and its gradient [-]: in the band exactly that of the interpolated distance, so its
-    /// length may differ from one.
+    /// Returns the signed distance [m] at `p` [m] and its gradient [-]: in the band exactly that of the interpolated
+    /// distance, so its length may differ from one.
     #[inline]
     pub fn distance_and_gradient(&self, p: DVec3) -> (f64, DVec3) {
         match self.find(p) {
@@ -323,7 +324,8 @@ impl SdfGrid {
         }
     }
 
-    /// Signed distance [m] at `p` [m] and the unit vector [-] along its gradient; z where the gradient vanishes.
+    /// Returns the signed distance [m] at `p` [m] and the unit vector [-] along its gradient; z where the gradient
+    /// vanishes.
     #[inline]
     pub fn distance_and_normal(&self, p: DVec3) -> (f64, DVec3) {
         match self.find(p) {
@@ -338,18 +340,18 @@ impl SdfGrid {
         }
     }
 
-    /// Least corner [m] of what is sampled, from which [`distances`](Self::distances) counts.
+    /// Returns the smallest corner [m] of the samples, the origin of [`distances`](Self::distances).
     pub fn corner(&self) -> DVec3 {
         self.origin
     }
 
-    /// Signed distances [m] at sixteen places, which are given from [`corner`](Self::corner) on [m], as columns x, y, z. Those of
-    /// [`distance`](Self::distance) but for rounding to single precision, several times as fast.
+    /// Computes signed distances [m] at sixteen positions relative to [`corner`](Self::corner) [m], as columns x, y, z.
+    /// Equal to [`distance`](Self::distance) except for rounding to single precision, and several times as fast.
     pub fn distances(&self, places: &[Lane; 3], out: &mut Lane) {
         distances(self, places, out);
     }
 
-    /// The same with the gradients [-] of the distances, as columns.
+    /// Like [`distances`](Self::distances), with the gradients [-] of the distances, as columns.
     pub fn distances_and_gradients(&self, places: &[Lane; 3], out: &mut Lane, gradients: &mut [Lane; 3]) {
         distances_and_gradients(self, places, out, gradients);
     }
@@ -360,10 +362,11 @@ impl SdfGrid {
         (value.abs() - HALF_DIAGONAL * cell.side).max(self.band).copysign(value)
     }
 
-    /// The finest cell around `p` and whether it is in the band, or else the way [m] to `p` from the shape's bounds.
+    /// Returns the finest cell around `p`, and true if it is in the band; outside the samples, the displacement [m] to
+    /// `p` from the shape's bounds.
     #[inline]
     fn find(&self, p: DVec3) -> Result<(Cell, bool), DVec3> {
-        // In f64, since there may be more voxels in a row than f32 can tell apart; only the rest is rounded.
+        // In f64, because a row may have more voxels than f32 can distinguish; only the remainder is rounded.
         let place = (p - self.origin) * self.per_voxel;
         if !(place.cmpge(DVec3::ZERO).all() && place.cmplt(self.voxels).all()) {
             return Err(p - p.clamp(self.bounds.min, self.bounds.max));
@@ -388,7 +391,7 @@ impl SdfGrid {
         Ok((Cell::of(&self.fine[fine as usize], node & 7, rest, self.voxel), true))
     }
 
-    /// Lets memory bring what [`distance`](Self::distance) reads at `p` [m], if it is soon asked for.
+    /// Prefetches the data that [`distance`](Self::distance) reads at `p` [m].
     #[inline]
     pub fn prefetch(&self, p: DVec3) {
         let place = (p - self.origin) * self.per_voxel;
@@ -404,7 +407,7 @@ impl SdfGrid {
         }
     }
 
-    /// The fine brick around `node` [voxels].
+    /// Returns the fine brick around `node` [voxels].
     #[inline]
     fn fine_at(&self, node: IVec3) -> u32 {
         match self.coarse_of[index(node >> 6, self.top_cells)] {
@@ -413,7 +416,7 @@ impl SdfGrid {
         }
     }
 
-    /// The cell of the dense lattice whose least node is `first`.
+    /// Returns the cell of the dense lattice whose smallest node is `first`.
     #[cold]
     fn top_cell(&self, first: IVec3, at: Vec3) -> Cell {
         let value = |k: usize| {
@@ -436,15 +439,15 @@ vectorised! {
     fn distances_and_gradients(grid: &SdfGrid, places: &[Lane; 3], distances: &mut Lane, gradients: &mut [Lane; 3]) = look_up_both
 }
 
-/// The fine cells of sixteen places, where there are any.
+/// The fine cells of sixteen positions, where there are any.
 struct Cells {
     corners: [Lane; 8],
-    /// Place between the corners.
+    /// Position between the corners.
     at: [Lane; 3],
     is_fine: [bool; LANES],
 }
 
-/// Numbers are loaded one by one, since those of neighbours lie apart; the rest is left to the compiler.
+/// Values are loaded one by one, because those of neighbors are not contiguous; the rest is left to the compiler.
 #[inline(always)]
 fn cells(grid: &SdfGrid, places: &[Lane; 3]) -> Cells {
     let per_voxel = grid.per_voxel as f32;
@@ -455,7 +458,7 @@ fn cells(grid: &SdfGrid, places: &[Lane; 3]) -> Cells {
         for l in 0..LANES {
             let place = places[axis][l] * per_voxel;
             is_fine[l] &= place >= 0.0 && place <= last;
-            // SAFETY: no number became 0, and lattices of more nodes than an i32 counts are refused.
+            // SAFETY: `max` turns NaN into 0, and lattices of more nodes than an i32 counts are rejected.
             node[axis][l] = unsafe { place.max(0.0).min(last).to_int_unchecked::<i32>() };
             at[axis][l] = place - node[axis][l] as f32;
         }
@@ -481,7 +484,7 @@ fn along(a: f32, b: f32, t: f32) -> f32 {
     a + (b - a) * t
 }
 
-/// [`SdfGrid::distances`].
+/// Implements [`SdfGrid::distances`].
 #[inline(always)]
 fn look_up(grid: &SdfGrid, places: &[Lane; 3], out: &mut Lane) {
     let Cells { corners, at, is_fine } = cells(grid, places);
@@ -499,7 +502,7 @@ fn look_up(grid: &SdfGrid, places: &[Lane; 3], out: &mut Lane) {
     }
 }
 
-/// [`SdfGrid::distances_and_gradients`].
+/// Implements [`SdfGrid::distances_and_gradients`].
 #[inline(always)]
 fn look_up_both(grid: &SdfGrid, places: &[Lane; 3], distances: &mut Lane, gradients: &mut [Lane; 3]) {
     let Cells { corners, at, is_fine } = cells(grid, places);
@@ -547,7 +550,7 @@ impl Shape for SdfGrid {
     }
 }
 
-/// Tells the cache that `number` is soon read, where there is an instruction for that.
+/// Prefetches `number`, where there is an instruction for that.
 #[inline(always)]
 fn fetch(number: &f32) {
     #[cfg(target_arch = "x86_64")]
@@ -563,13 +566,13 @@ fn count(size: IVec3) -> usize {
     size.to_array().into_iter().map(|n| n as usize).product()
 }
 
-/// Place of number `k` in a box of `size`, x fastest.
+/// Returns the coordinates of index `k` in a box of `size`, x fastest.
 fn place(k: usize, size: IVec3) -> IVec3 {
     let (x, y) = (size.x as usize, size.y as usize);
     IVec3::new((k % x) as i32, (k / x % y) as i32, (k / x / y) as i32)
 }
 
-/// Number of `place` in a box of `size`, x fastest.
+/// Returns the index of `place` in a box of `size`, x fastest.
 #[inline]
 fn index(place: IVec3, size: IVec3) -> usize {
     (place.z as usize * size.y as usize + place.y as usize) * size.x as usize + place.x as usize

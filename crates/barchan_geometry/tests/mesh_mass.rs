@@ -14,7 +14,7 @@ fn moved(mut mesh: TriMesh, by: DVec3) -> TriMesh {
     mesh
 }
 
-/// Second moments [m⁵] about the origin, from the inertia about the centre: C = tr(J)/2 I − J + V c cᵀ.
+/// Returns the second moments [m⁵] about the origin, from the inertia about the center: C = tr(J)/2 I − J + V c cᵀ.
 fn second_moments(mesh: &TriMesh) -> DMat3 {
     let p = mass_properties(mesh);
     let trace = p.inertia.x_axis.x + p.inertia.y_axis.y + p.inertia.z_axis.z;
@@ -54,7 +54,7 @@ fn a_box_has_the_inertia_of_the_closed_form() {
 
 #[test]
 fn a_regular_tetrahedron_has_the_moments_of_the_closed_form() {
-    // Edge a of the corners at distance R: a² = 8/3 R²; V = a³/(6√2), J = m a²/20.
+    // Edge a of corners at distance R: a² = 8/3 R²; V = a³/(6√2), J = m a²/20.
     let radius = 3.0;
     let edge = radius * (8.0 / 3.0f64).sqrt();
     let p = mass_properties(&primitives::tetrahedron(radius));
@@ -65,7 +65,7 @@ fn a_regular_tetrahedron_has_the_moments_of_the_closed_form() {
 }
 
 #[test]
-fn ten_kilometres_away_the_moments_keep_ten_digits() {
+fn ten_kilometers_away_the_moments_keep_ten_digits() {
     let size = DVec3::new(1.0, 2.0, 0.5);
     let by = DVec3::new(1e4, -1e4, 1e4);
     let p = mass_properties(&moved(primitives::cuboid(size), by));

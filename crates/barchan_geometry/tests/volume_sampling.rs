@@ -1,4 +1,4 @@
-//! Volume samplers: density, distances, disorder, sizes, sameness.
+//! Volume samplers: density, distances, disorder, sizes, reproducibility.
 
 use std::f64::consts::PI;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ fn cube(side: f64) -> Cuboid {
     Cuboid::new(DVec3::splat(side)).unwrap()
 }
 
-/// The share of the cube of half side `half` [m] that particles with centres in it take [-].
+/// Returns the share of the cube of half side `half` [m] that particles with centers in it fill [-].
 fn fraction_within(particles: &Particles, half: f64) -> f64 {
     let inside = |p: &DVec3| p.abs().max_element() < half;
     let cubes = particles
@@ -49,7 +49,7 @@ fn assert_inside_and_apart(shape: &dyn Shape, particles: &Particles, least: f64)
     }
 }
 
-/// One per cent of a radius is half a per cent of touching.
+/// Returns the smallest allowed distance: one percent of a radius is half a percent of touching.
 fn least_distance(packing: Packing) -> f64 {
     if packing == Packing::Dense { 0.995 } else { 1.0 }
 }
@@ -91,7 +91,8 @@ fn dense_is_dense_up_to_the_walls_and_in_a_mesh() {
     }
 }
 
-/// Pairs at 1.38 to 1.45 diameters, over the mean of pairs from 1.25 to 1.6 diameters at the same density [-].
+/// Returns the number of pairs at 1.38 to 1.45 diameters relative to the mean of pairs from 1.25 to 1.6 diameters at
+/// the same density [-].
 fn pairs_at_root_two(particles: &Particles, diameter: f64) -> f64 {
     let inner: Vec<DVec3> = particles
         .positions
@@ -131,8 +132,8 @@ fn all_packings_keep_the_distribution_of_radii() {
             let shape = cube(0.8);
             let particles = sample(&shape, packing, radii);
             assert_inside_and_apart(&shape, &particles, 0.99);
-            // The largest gap between the shares asked for and found (Kolmogorov and Smirnov), near the surface aside,
-            // where large particles have less room.
+            // Largest difference between the requested and the sampled distribution (Kolmogorov-Smirnov), except near
+            // the surface, where large particles have less room.
             let mut found: Vec<f64> = particles.radii.clone();
             found.sort_by(f64::total_cmp);
             let gap = (1..20)
@@ -178,7 +179,7 @@ fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
 }
 
 #[test]
-fn a_shape_a_kilometre_away_is_filled_alike() {
+fn a_shape_a_kilometer_away_is_filled_alike() {
     let radii = Radii::one(0.02).unwrap();
     let here: Arc<dyn Shape> = Arc::new(Sphere::new(0.3).unwrap());
     let there = Transformed::moved(here.clone(), DVec3::new(1000.0, -2000.0, 500.0)).unwrap();
@@ -200,7 +201,7 @@ fn one_particle_fits_into_its_own_sphere_and_none_into_a_smaller_one() {
             matches!(found, Err(SampleError::NoRoom { .. })),
             "{packing:?}: {found:?}"
         );
-        // Whatever a packing would make of such a narrow place.
+        // Any packing must find such a narrow position.
         for radius in [0.05, 0.07, 0.09, 0.1] {
             let found = sample_volume(&shape, &settings(packing, Radii::one(radius).unwrap()), &|_| ()).unwrap();
             let is_inside = |p: &DVec3| shape.distance(*p) <= -radius * (1.0 - 1e-6);
@@ -233,7 +234,7 @@ fn more_particles_than_memory_are_refused_before_any_is_made() {
     }
 }
 
-/// A solid that is nowhere.
+/// An empty solid.
 #[derive(Debug)]
 struct Nothing;
 
@@ -257,7 +258,8 @@ fn an_empty_solid_has_no_room() {
     }
 }
 
-/// The smallest distance of two centres, of the sum of their radii [-], images through the faces of `periods` included.
+/// Returns the smallest distance of two centers relative to the sum of their radii [-], including images through the
+/// faces of `periods`.
 fn min_periodic_distance(particles: &Particles, periods: Periods) -> f64 {
     let mut all = particles.clone();
     let margin = 4.0 * all.radii.iter().copied().fold(0.0, f64::max);
@@ -291,7 +293,7 @@ fn a_whole_periodic_box_is_as_dense_as_the_bulk_and_nothing_overlaps_through_its
     ] {
         for packing in PACKINGS {
             let settings = settings(packing, radii.clone());
-            // As in the middle of a shape that is much larger.
+            // As in the middle of a much larger shape.
             let bulk = sample_volume(&cube(0.9), &settings, &|_| ()).unwrap();
             let wanted = match packing {
                 // Layers of a lattice are either within or not.

@@ -1,6 +1,6 @@
-//! A graphics adapter to work with: which one, what it may be called, and how bytes come to it and back.
+//! GPU access: device selection, error handling, and transfers to and from buffers.
 //!
-//! What is above writes its own shaders against [`wgpu`], which is given on, so that there is one version of it.
+//! Callers write their own shaders against [`wgpu`], which is re-exported so that the workspace uses one version of it.
 //!
 //! ```no_run
 //! let gpu = barchan_gpu::Gpu::open(None)?;
@@ -14,55 +14,55 @@ use wgpu::util::{BufferInitDescriptor, DeviceExt};
 
 pub use wgpu;
 
-/// The variable that makes tests fail where there is no adapter, instead of being skipped.
+/// Environment variable that makes tests fail, instead of being skipped, where there is no GPU.
 pub const REQUIRED: &str = "BARCHAN_GPU_REQUIRED";
 
-/// Why an adapter cannot be used.
+/// Reason why a GPU cannot be used.
 #[derive(Clone, Debug, Error)]
 #[non_exhaustive]
 pub enum GpuError {
-    /// There is none.
+    /// No GPU was found.
     #[error(
-        "there is no graphics adapter: install a Vulkan driver for yours, or a software one \
+        "found no GPU: install its Vulkan driver or a software driver \
          (Debian: apt-get install mesa-vulkan-drivers)"
     )]
     NoAdapter,
-    /// There is none of that name.
-    #[error("there is no graphics adapter `{name}`; there are: {present}")]
+    /// No GPU has this name.
+    #[error("unknown GPU `{name}`; available: {present}")]
     Unknown {
-        /// What was asked for.
+        /// Requested name.
         name: String,
-        /// What there is.
+        /// Names of the available GPUs.
         present: String,
     },
-    /// It is there, but does not start.
-    #[error("the graphics adapter {adapter} cannot be used: {reason}")]
+    /// The GPU was found but could not be opened.
+    #[error("cannot use the GPU {adapter}: {reason}")]
     Device {
-        /// Its name.
+        /// Name of the GPU.
         adapter: String,
-        /// What the driver said.
+        /// The driver's message.
         reason: String,
     },
-    /// It gave up at work.
-    #[error("the graphics adapter failed: {reason}")]
+    /// The GPU failed while running a command.
+    #[error("the GPU failed: {reason}")]
     Work {
-        /// What the driver said.
+        /// The driver's message.
         reason: String,
     },
 }
 
-/// An adapter at work.
+/// An open GPU.
 #[derive(Clone, Debug)]
 pub struct Gpu {
-    /// Makes buffers, textures and pipelines.
+    /// Creates buffers, textures and pipelines.
     pub device: wgpu::Device,
-    /// Takes work.
+    /// Accepts commands.
     pub queue: wgpu::Queue,
-    /// What it is.
+    /// Name, type and driver of the adapter.
     pub info: wgpu::AdapterInfo,
 }
 
-/// How gladly an adapter is taken: real ones first.
+/// Sort key: hardware adapters before software ones.
 fn rank(info: &wgpu::AdapterInfo) -> u32 {
     match info.device_type {
         wgpu::DeviceType::DiscreteGpu => 0,
@@ -74,7 +74,7 @@ fn rank(info: &wgpu::AdapterInfo) -> u32 {
 }
 
 impl Gpu {
-    /// The best adapter; or the one whose name contains `name`, in letters of any size.
+    /// Opens the best GPU, or the one whose name contains `name` (case-insensitive).
     pub fn open(name: Option<&str>) -> Result<Self, GpuError> {
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
         let mut adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
@@ -94,30 +94,30 @@ impl Gpu {
             });
         };
         let info = adapter.get_info();
-        let wishes = wgpu::DeviceDescriptor {
+        let descriptor = wgpu::DeviceDescriptor {
             label: Some("barchan"),
             required_limits: adapter.limits(),
             ..Default::default()
         };
         let (device, queue) =
-            pollster::block_on(adapter.request_device(&wishes)).map_err(|error| GpuError::Device {
+            pollster::block_on(adapter.request_device(&descriptor)).map_err(|error| GpuError::Device {
                 adapter: info.name.clone(),
                 reason: error.to_string(),
             })?;
         Ok(Self { device, queue, info })
     }
 
-    /// What it is called.
+    /// Returns the name of the GPU.
     pub fn name(&self) -> &str {
         &self.info.name
     }
 
-    /// Whether the processor does its work.
+    /// Returns true if the CPU emulates the GPU.
     pub fn is_software(&self) -> bool {
         self.info.device_type == wgpu::DeviceType::Cpu
     }
 
-    /// A buffer that holds `data`.
+    /// Creates a buffer that holds `data`.
     pub fn buffer<T: Pod>(&self, label: &str, usage: wgpu::BufferUsages, data: &[T]) -> wgpu::Buffer {
         self.device.create_buffer_init(&BufferInitDescriptor {
             label: Some(label),
@@ -126,12 +126,12 @@ impl Gpu {
         })
     }
 
-    /// What `buffer`, which was made to be mapped, holds once all work is done.
+    /// Waits for all submitted work and returns the contents of `buffer`, which must be mappable for reading.
     pub fn read(&self, buffer: &wgpu::Buffer) -> Result<Vec<u8>, GpuError> {
         let failed = |reason: String| GpuError::Work { reason };
         let (send, receive) = std::sync::mpsc::channel();
         buffer.map_async(wgpu::MapMode::Read, .., move |mapped| {
-            // Nobody listens any more only if polling failed, which is told below.
+            // The receiver is gone only if polling failed; that error is returned below.
             let _ = send.send(mapped);
         });
         let wait = wgpu::PollType::Wait {
@@ -152,7 +152,7 @@ impl Gpu {
         Ok(bytes)
     }
 
-    /// Runs `work`, and gives what the driver finds wrong with it as an error.
+    /// Runs `work` and returns validation and out-of-memory errors of the driver.
     pub fn attempt<T>(&self, work: impl FnOnce() -> Result<T, GpuError>) -> Result<T, GpuError> {
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let wrong = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
@@ -168,10 +168,11 @@ impl Gpu {
     }
 }
 
-/// An adapter for a test. None with a notice where there is no adapter; where [`REQUIRED`] is set the test fails.
+/// Opens a GPU for a test. Returns `None` and prints a notice where there is no GPU; if [`REQUIRED`] is set, the test
+/// fails instead.
 ///
 /// # Panics
-/// If an adapter is required and there is none.
+/// If a GPU is required and there is none.
 pub fn for_test() -> Option<Gpu> {
     match Gpu::open(None) {
         Ok(gpu) => Some(gpu),
@@ -188,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_come_back_as_they_went() {
+    fn bytes_are_read_back_unchanged() {
         let Some(gpu) = for_test() else { return };
         let numbers: Vec<u32> = (0..1000).map(|k| k * k).collect();
         let source = gpu.buffer("numbers", wgpu::BufferUsages::COPY_SRC, &numbers);
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_driver_refuses_is_an_error() {
+    fn a_call_that_the_driver_rejects_is_an_error() {
         let Some(gpu) = for_test() else { return };
         let refused = gpu.attempt(|| {
             Ok(gpu.device.create_buffer(&wgpu::BufferDescriptor {
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_adapter_is_refused_with_those_that_are_there() {
+    fn an_unknown_gpu_is_rejected_with_a_list_of_the_available_ones() {
         let Some(gpu) = for_test() else { return };
         let Err(GpuError::Unknown { present, .. }) = Gpu::open(Some("no such adapter")) else {
             panic!("found")

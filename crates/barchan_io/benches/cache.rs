@@ -1,4 +1,4 @@
-//! A frame of 500,000 grains (id, position, velocity: 14 MB) written to disk, by the level of zstd and with compact positions.
+//! Writes a frame of 500,000 grains (id, position, velocity: 14 MB) to disk, by zstd level and with compact positions.
 
 use std::fs;
 use std::hint::black_box;
@@ -13,13 +13,13 @@ const SIDE: u32 = 80;
 const SPACING: f32 = 0.008;
 const BYTES: u64 = GRAINS as u64 * (4 + 12 + 12);
 
-/// A number in -1 to 1 that depends on `i` and `salt` only.
+/// Returns a number in -1 to 1 that depends on `i` and `salt` only.
 fn noise(i: u32, salt: u32) -> f32 {
     let mixed = (i ^ salt.wrapping_mul(0x9e37_79b9)).wrapping_mul(0x85eb_ca6b);
     ((mixed ^ (mixed >> 15)).wrapping_mul(0xc2b2_ae35) >> 8) as f32 / 8_388_608.0 - 1.0
 }
 
-/// Grains near a lattice, in its order, as refinement has them; a lower half at rest and an upper half that falls.
+/// Grains near a lattice, in its order, as in refinement; the lower half is at rest and the upper half falls.
 fn grains() -> Table {
     let jitter = |i, salt| Vec3::new(noise(i, salt), noise(i, salt + 1), noise(i, salt + 2));
     let place = |i| Vec3::new((i % SIDE) as f32, (i / SIDE % SIDE) as f32, (i / SIDE / SIDE) as f32);

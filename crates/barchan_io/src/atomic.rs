@@ -1,4 +1,4 @@
-//! A file is there whole or not at all.
+//! Atomic writes: a file is complete or absent.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -10,13 +10,13 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[error("cannot write {}: {reason}", path.display())]
 pub struct WriteError {
-    /// Where it was to be.
+    /// Path of the file.
     pub path: PathBuf,
-    /// What the system said.
+    /// The system's message.
     pub reason: io::Error,
 }
 
-/// Writes a file beside its place and renames it into it. On an error what was there before stays, and nothing is left over.
+/// Writes a temporary file beside `path` and renames it. On an error the previous file stays, and nothing is left over.
 pub fn write_atomically(
     path: &Path,
     fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
@@ -30,7 +30,7 @@ pub fn write_atomically(
         fs::rename(&beside, path)
     });
     written.map_err(|reason| {
-        // It may never have come into being; the first error is the one that tells.
+        // The file may never have been created; the first error is the one to report.
         let _ = fs::remove_file(&beside);
         WriteError {
             path: path.to_owned(),
@@ -39,7 +39,7 @@ pub fn write_atomically(
     })
 }
 
-/// Makes the folder that the file at `path` is to be in, if it is missing.
+/// Creates the folder of the file at `path`, if it is missing.
 pub fn make_parent(path: &Path) -> Result<(), WriteError> {
     match path.parent() {
         None => Ok(()),
@@ -50,7 +50,7 @@ pub fn make_parent(path: &Path) -> Result<(), WriteError> {
     }
 }
 
-/// Whether a file could be written at `path`: tells early what would fail late.
+/// Checks early that a file can be written at `path`.
 pub fn check_writable(path: &Path) -> Result<(), WriteError> {
     let beside = beside(path);
     let tried = match path.is_dir() {

@@ -1,7 +1,8 @@
-//! Files in and out: one file a format.
+//! Reads and writes files: one source file per format.
 //!
-//! Frames go to and come from a [`Cache`]. Particles leave as [`Points`]: positions and named columns. [`POINT_FORMATS`]
-//! lists what can be written, [`EXPORTERS`] what a cache can be turned into; a new one is a file here and a line there.
+//! Frames are stored in a [`Cache`]. Particles are written as [`Points`]: positions and named columns.
+//! [`POINT_FORMATS`] lists the formats for particles, [`EXPORTERS`] those for a whole cache; a new format is a file
+//! here and a line there.
 
 mod atomic;
 mod cache;

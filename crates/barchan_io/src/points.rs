@@ -9,38 +9,38 @@ use thiserror::Error;
 
 use crate::{Values, WriteError, atomic, csv, make_parent, ply, vtp, write_atomically, xyz};
 
-/// Particles to be written: a position each, and columns of the same length.
+/// Particles to be written: one position each, and columns of the same length.
 #[derive(Clone, Debug)]
 pub struct Points<'a> {
-    /// Centres [m].
+    /// Centers [m].
     pub positions: &'a [DVec3],
-    /// Further values, in the order in which they are written.
+    /// Additional columns, in the order in which they are written.
     pub columns: Vec<Column<'a>>,
 }
 
-/// A named value of each particle.
+/// A named value per particle.
 #[derive(Clone, Copy, Debug)]
 pub struct Column<'a> {
-    /// What it is called in the file.
+    /// Name in the file.
     pub name: &'a str,
-    /// One a particle.
+    /// One value per particle.
     pub values: Values<'a>,
 }
 
-/// How exact positions must be in a file.
+/// Precision of positions in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
-    /// 32 bits a coordinate.
+    /// 32 bits per coordinate.
     Single,
-    /// 64 bits a coordinate.
+    /// 64 bits per coordinate.
     Double,
 }
 
-/// Rounding of a position to 32 bits that is accepted, of the smallest radius.
+/// Accepted rounding of a position to 32 bits relative to the smallest radius [-].
 const ACCEPTED_ROUNDING: f64 = 1e-3;
 
 impl<'a> Points<'a> {
-    /// Particles with a `radius` column [m].
+    /// Creates particles with a `radius` column [m].
     pub fn new(positions: &'a [DVec3], radii: &'a [f64]) -> Self {
         Self {
             positions,
@@ -49,7 +49,7 @@ impl<'a> Points<'a> {
         .with("radius", Values::Scalar(radii))
     }
 
-    /// The same with another column.
+    /// Adds a column.
     ///
     /// # Panics
     /// If the column has another length.
@@ -60,7 +60,8 @@ impl<'a> Points<'a> {
         self
     }
 
-    /// Single, unless that would move particles far from the origin by a noticeable part of their radius.
+    /// Returns single precision, unless it would move particles far from the origin by a noticeable fraction of their
+    /// radius.
     pub fn precision(&self) -> Precision {
         if self.positions.iter().all(|&p| p.as_vec3().as_dvec3() == p) {
             return Precision::Single;
@@ -84,16 +85,16 @@ impl<'a> Points<'a> {
     }
 }
 
-/// A kind of point file.
+/// A format of point files.
 pub struct PointFormat {
-    /// The ending of its files, without the dot.
+    /// Extension of its files, without the dot.
     pub extension: &'static str,
-    /// What it is, in a few words.
+    /// Short description.
     pub about: &'static str,
     write: fn(&mut BufWriter<File>, &Points) -> io::Result<()>,
 }
 
-/// Every kind of point file.
+/// Every format of point files.
 pub const POINT_FORMATS: &[PointFormat] = &[
     PointFormat {
         extension: "ply",
@@ -118,7 +119,7 @@ pub const POINT_FORMATS: &[PointFormat] = &[
 ];
 
 impl PointFormat {
-    /// The format that `path` ends in.
+    /// Returns the format of `path` by its extension.
     pub fn of_path(path: &Path) -> Result<&'static Self, PointFileError> {
         let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
         POINT_FORMATS
@@ -128,17 +129,17 @@ impl PointFormat {
     }
 }
 
-/// Why points could not be written.
+/// Reason why points cannot be written.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PointFileError {
-    /// The name does not tell a format.
+    /// The extension is of no known format.
     #[error("cannot tell the format of {} from its ending; allowed: {}", path.display(), extensions())]
     UnknownFormat {
-        /// The name given.
+        /// The path.
         path: PathBuf,
     },
-    /// The system refused.
+    /// The system cannot write.
     #[error(transparent)]
     Write(#[from] WriteError),
 }
@@ -148,8 +149,8 @@ fn extensions() -> String {
     all.join(", ")
 }
 
-/// Checks whether [`write_points`] could write to `path`: the format is known, and the folder takes files. For a folder that is missing,
-/// the one above it that is there must take them.
+/// Checks that [`write_points`] can write to `path`: the format is known, and the folder is writable. If the folder is
+/// missing, its nearest existing parent must be writable.
 pub fn check_writable(path: &Path) -> Result<(), PointFileError> {
     PointFormat::of_path(path)?;
     let is_there = |folder: &&Path| folder.as_os_str().is_empty() || folder.exists();
@@ -165,7 +166,7 @@ pub fn check_writable(path: &Path) -> Result<(), PointFileError> {
     Ok(())
 }
 
-/// Writes particles in the format that `path` ends in; the file is there whole or not at all. Makes its folder if that is missing.
+/// Writes particles in the format of `path`'s extension; the file is complete or absent. Creates a missing folder.
 pub fn write_points(path: &Path, points: &Points) -> Result<(), PointFileError> {
     let format = PointFormat::of_path(path)?;
     make_parent(path)?;

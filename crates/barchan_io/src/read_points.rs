@@ -1,4 +1,4 @@
-//! Particles that other programs wrote: positions, and velocities, radii and ids where there are any.
+//! Reads particles of other programs: positions, and velocities, radii and ids if present.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub struct PointTable {
     pub velocities: Option<Vec<DVec3>>,
     /// Radii [m], if the file has them.
     pub radii: Option<Vec<f64>>,
-    /// Stable numbers, each at most once, if the file has them.
+    /// Unique ids, if the file has them.
     pub ids: Option<Vec<u32>>,
 }
 
@@ -28,11 +28,11 @@ pub struct PointTable {
 pub struct ReadPointsError {
     /// The file.
     pub path: PathBuf,
-    /// The place in the file and what is wrong there.
+    /// Position in the file, and the error.
     pub reason: String,
 }
 
-/// Endings of files that [`read_points`] reads.
+/// Extensions of files that [`read_points`] reads.
 pub const READABLE: &[&str] = &["vtp", "ply", "csv"];
 
 /// Largest coordinate [m] and speed [m/s]: single precision is too coarse long before.
@@ -54,7 +54,7 @@ const ID: &[&str] = &["id", "ids", "particle_id", "particleid"];
 pub(crate) struct Columns {
     pub names: Vec<String>,
     pub values: Vec<Vec<f64>>,
-    /// The line of each particle, counted from 1, in files that have lines.
+    /// Line of each particle, counted from 1, in text files.
     pub lines: Option<Vec<usize>>,
 }
 
@@ -94,15 +94,15 @@ impl Layout {
         })
     }
 
-    /// Whether column `k` is read.
+    /// Returns true if column `k` is read.
     pub fn has(&self, k: usize) -> bool {
         let vectors = self.position.iter().chain(self.velocity.iter().flatten());
         vectors.chain(&self.radius).chain(&self.id).any(|&read| read == k)
     }
 }
 
-/// Reads particles from a `.vtp`, `.ply` or `.csv` file. Columns are found by their names, in any case: `x`, `y`, `z`, then
-/// `velocity_x` or `vx` or `u` and so on, `radius`, and `id`. Other columns may hold anything.
+/// Reads particles from a `.vtp`, `.ply` or `.csv` file. Columns are found by their names (case-insensitive): `x`, `y`,
+/// `z`, then `velocity_x` or `vx` or `u` and so on, `radius`, and `id`. Other columns may hold anything.
 pub fn read_points(path: &Path) -> Result<PointTable, ReadPointsError> {
     let fail = |reason: String| ReadPointsError {
         path: path.to_owned(),
@@ -160,7 +160,7 @@ fn table(columns: &Columns) -> Result<PointTable, String> {
     let ids = ids
         .transpose()?
         .map(|ids| ids.iter().map(|id| *id as u32).collect::<Vec<_>>());
-    if let Some([first, second]) = ids.as_deref().and_then(twice) {
+    if let Some([first, second]) = ids.as_deref().and_then(find_duplicate) {
         let (id, first, second) = (
             ids.as_deref().unwrap_or_default()[first],
             columns.row(first),
@@ -176,8 +176,8 @@ fn table(columns: &Columns) -> Result<PointTable, String> {
     })
 }
 
-/// Two rows with the same id.
-fn twice(ids: &[u32]) -> Option<[usize; 2]> {
+/// Returns two rows with the same id, if there are any.
+fn find_duplicate(ids: &[u32]) -> Option<[usize; 2]> {
     if ids.is_sorted_by(|a, b| a < b) {
         return None;
     }

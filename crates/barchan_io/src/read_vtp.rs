@@ -1,7 +1,7 @@
-//! VTK XML poly data (.vtp): points and their data, as ParaView and others write them.
+//! VTK XML poly data (.vtp): points and their data, as ParaView and other programs write them.
 //!
-//! Arrays may be text, base64 or appended (raw or base64), plain or compressed by zlib, little-endian. Only the arrays that are
-//! needed are decoded, and no length that the file declares is believed before the bytes behind it are there.
+//! Arrays may be text, base64 or appended (raw or base64), plain or compressed by zlib, little-endian. Only the
+//! required arrays are decoded, and no declared length is trusted before its bytes are present.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -12,9 +12,9 @@ use flate2::read::ZlibDecoder;
 
 use crate::read_points::{Columns, Layout};
 
-/// Most particles of a file.
+/// Largest number of particles in a file.
 const MAX_POINTS: usize = 1 << 27;
-/// Most bytes that zlib makes of one.
+/// Largest compression ratio of zlib.
 const MAX_RATIO: usize = 1032;
 
 pub(crate) fn parse(bytes: &[u8]) -> Result<Columns, String> {
@@ -36,16 +36,16 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Columns, String> {
 }
 
 struct Vtp<'a> {
-    /// All before the appended data.
+    /// Everything before the appended data.
     text: &'a str,
     appended: &'a [u8],
     is_raw: bool,
     is_compressed: bool,
-    /// Bytes of a number in the headers of blocks.
+    /// Bytes per number in the headers of blocks.
     word: usize,
 }
 
-/// An element: its attributes, and what is between its tags.
+/// An element: its attributes, and the text between its tags.
 #[derive(Clone, Copy)]
 struct Element<'a> {
     head: &'a str,
@@ -98,7 +98,7 @@ impl<'a> Vtp<'a> {
         })
     }
 
-    /// The columns of a piece that are read.
+    /// Reads the required columns of a piece.
     fn piece(&self, piece: &Element<'a>) -> Result<Columns, String> {
         let count = attribute(piece.head, "NumberOfPoints").and_then(|n| n.trim().parse::<usize>().ok());
         let count = count.ok_or("a piece does not say its NumberOfPoints")?;
@@ -144,10 +144,10 @@ impl<'a> Vtp<'a> {
         Ok(columns)
     }
 
-    /// The numbers of an array for `count` particles.
+    /// Decodes the numbers of an array for `count` particles.
     fn numbers(&self, array: &Array, count: usize) -> Result<Vec<f64>, String> {
         let Element { head, body } = array.element;
-        // Notes about the array may follow its values.
+        // Further elements may follow the values of the array.
         let body = body.split('<').next().unwrap_or_default();
         let wanted = count.checked_mul(array.components).ok_or_else(cut_off)?;
         if wanted == 0 {
@@ -178,7 +178,7 @@ impl<'a> Vtp<'a> {
         Ok(decode(&data, array.kind))
     }
 
-    /// The `bytes` of a block.
+    /// Decodes the `bytes` of a block.
     fn block<'s>(&self, mut stream: Stream<'s>, bytes: usize) -> Result<Cow<'s, [u8]>, String> {
         let word = self.word;
         let declared = |found: usize| match found == bytes {
@@ -186,7 +186,7 @@ impl<'a> Vtp<'a> {
             false => Err(format!("it holds {found} bytes where {bytes} are needed")),
         };
         if !self.is_compressed {
-            // The length, then the data. In base64 both are encoded as one, or each with its own padding.
+            // The length, then the data. In base64 both are encoded together, or each with its own padding.
             let start = stream.clone();
             let (length, is_padded) = stream.take(word)?;
             declared(number(&length))?;
@@ -200,7 +200,8 @@ impl<'a> Vtp<'a> {
                 Cow::Owned(mut whole) => Cow::Owned(whole.split_off(word)),
             });
         }
-        // Number of blocks, length of a block, length of the last one if it is shorter, compressed lengths; then all blocks.
+        // Number of blocks, length of a block, length of the last one if it is shorter, compressed lengths; then all
+        // blocks.
         let blocks = number(&stream.clone().take(word)?.0);
         let words = blocks
             .checked_add(3)
@@ -237,22 +238,22 @@ fn cut_off() -> String {
     "it ends too early".to_owned()
 }
 
-/// A little-endian number; one beyond all memory is the largest.
+/// Decodes a little-endian number; saturates at the largest `usize`.
 fn number(bytes: &[u8]) -> usize {
     let number = bytes.iter().rev().fold(0u64, |sum, b| sum << 8 | u64::from(*b));
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// Bytes that are read from front to back.
+/// Bytes read from front to back.
 #[derive(Clone)]
 enum Stream<'a> {
     Raw(&'a [u8]),
-    /// Letters, with blanks between.
+    /// Base64 characters, possibly separated by white space.
     Base64(&'a [u8]),
 }
 
 impl<'a> Stream<'a> {
-    /// The next `count` bytes, which in base64 are encoded as one, and whether padding follows them.
+    /// Takes the next `count` bytes, which in base64 are encoded together; returns true if padding follows them.
     fn take(&mut self, count: usize) -> Result<(Cow<'a, [u8]>, bool), String> {
         match self {
             Self::Raw(rest) => {
@@ -287,7 +288,7 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// Numbers of type `kind`.
+/// Decodes numbers of type `kind`.
 macro_rules! kinds {
     ($($name:literal => $type:ty),*) => {
         fn size_of_kind(kind: &str) -> Option<usize> {
@@ -313,7 +314,7 @@ macro_rules! kinds {
 kinds!("Float32" => f32, "Float64" => f64, "Int8" => i8, "UInt8" => u8, "Int16" => i16, "UInt16" => u16,
     "Int32" => i32, "UInt32" => u32, "Int64" => i64, "UInt64" => u64);
 
-/// The elements `name` of a text, in order; none lies in another.
+/// Returns the elements `name` of a text, in order; they are not nested.
 fn elements<'a>(text: &'a str, name: &'static str) -> impl Iterator<Item = Element<'a>> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -329,7 +330,7 @@ fn elements<'a>(text: &'a str, name: &'static str) -> impl Iterator<Item = Eleme
     })
 }
 
-/// What stands in the first tag `<name ...>` after the name, and what follows the tag.
+/// Returns the attributes of the first tag `<name ...>`, and the text after the tag.
 fn tag<'a>(text: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
     let open = format!("<{name}");
     let mut rest = text;

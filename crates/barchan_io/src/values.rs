@@ -1,31 +1,31 @@
-//! The values of a column, and how files of any kind take them.
+//! Values of a column, and their representation in files.
 
 use std::io::{self, Write};
 
 use glam::{DVec3, Vec3};
 
-/// The values of a column. Those of 64 bits are written in full as text, and in 32 bits else.
+/// Values of a column. 64-bit values are written in full as text, and in 32 bits otherwise.
 #[derive(Clone, Copy, Debug)]
 pub enum Values<'a> {
     /// One number each.
     Scalar(&'a [f64]),
     /// Three numbers each.
     Vector(&'a [DVec3]),
-    /// Small whole numbers.
+    /// Small integers.
     U8(&'a [u8]),
-    /// Whole numbers.
+    /// Integers.
     U32(&'a [u32]),
-    /// One number of 32 bits each.
+    /// One 32-bit number each.
     F32(&'a [f32]),
-    /// Three numbers of 32 bits each.
+    /// Three 32-bit numbers each.
     Vec3(&'a [Vec3]),
     /// Rotations: x, y, z, w.
     Rotation(&'a [[f64; 4]]),
-    /// Words.
+    /// Strings.
     Text(&'a [String]),
 }
 
-/// How a value is held in a binary file.
+/// Representation of a value in a binary file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Number {
     U8,
@@ -36,7 +36,7 @@ pub(crate) enum Number {
 }
 
 impl Values<'_> {
-    /// Number of particles.
+    /// Returns the number of particles.
     pub fn len(&self) -> usize {
         match self {
             Self::Scalar(values) => values.len(),
@@ -50,7 +50,7 @@ impl Values<'_> {
         }
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no particles.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -64,7 +64,7 @@ impl Values<'_> {
         }
     }
 
-    /// What the components of a column `name` are called in files of plain columns; normals as everyone calls them.
+    /// Returns the names of a column's components in files of plain columns; normals have their conventional names.
     pub(crate) fn component_names(&self, name: &str) -> Vec<String> {
         let axes: &[&str] = match self {
             Self::Vector(_) | Self::Vec3(_) => &["x", "y", "z"],
@@ -83,7 +83,7 @@ impl Values<'_> {
         }
     }
 
-    /// Writes value `i` as little-endian bytes; of a text, its letters.
+    /// Writes value `i` as little-endian bytes; a string as its characters.
     pub(crate) fn put(&self, out: &mut impl Write, i: usize) -> io::Result<()> {
         match self {
             Self::Scalar(values) => put_f32(out, [values[i]]),
@@ -100,7 +100,7 @@ impl Values<'_> {
         }
     }
 
-    /// Writes value `i` as text, a comma between components.
+    /// Writes value `i` as text, with commas between components.
     pub(crate) fn print(&self, out: &mut impl Write, i: usize) -> io::Result<()> {
         match self {
             Self::Scalar(values) => write!(out, "{}", values[i]),

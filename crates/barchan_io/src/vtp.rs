@@ -1,8 +1,8 @@
-//! VTK XML poly data (.vtp): what ParaView, VTK and OVITO open.
+//! VTK XML poly data (.vtp), for ParaView, VTK and OVITO.
 //!
-//! Arrays are inline base64, uncompressed, of signed or floating-point types, and the positions are called `Points`: ParaView 5.11 of
-//! Debian 12 reads no appended data, and OVITO reads nothing else. Written by hand: the released `vtkio` is from 2021 and brings
-//! outdated parsers.
+//! Arrays are inline base64, uncompressed, of signed or floating-point types, and the positions are called `Points`:
+//! ParaView 5.11 of Debian 12 reads no appended data, and OVITO reads nothing else. Written by hand: the released
+//! `vtkio` is from 2021 and has outdated dependencies.
 
 use std::io::{self, Write};
 
@@ -14,10 +14,10 @@ use glam::DVec3;
 use crate::values::{put_f32, put_f64};
 use crate::{Column, Points, Precision, Values};
 
-/// The section of arrays that belong to no point and no cell.
+/// Section of arrays that belong to no point and no cell.
 const FIELD: &str = "FieldData";
 
-/// Writes particles, a vertex each.
+/// Writes particles, one vertex each.
 pub(crate) fn write(out: &mut impl Write, points: &Points) -> io::Result<()> {
     let count = points.positions.len();
     begin(out, &[])?;
@@ -28,19 +28,19 @@ pub(crate) fn write(out: &mut impl Write, points: &Points) -> io::Result<()> {
     end(out)
 }
 
-/// Surfaces in the world: those of bodies, posed.
+/// Surfaces of bodies, posed in the world.
 pub(crate) struct Surfaces<'a> {
-    /// Vertices and triangles of all of them, after each other.
+    /// Vertices and triangles of all surfaces, concatenated.
     pub mesh: TriMesh,
-    /// Of each triangle, the row of `rows` that it belongs to.
+    /// Row in `rows` of each triangle's body.
     pub owners: Vec<u32>,
-    /// Rows that have no triangles, each with the point that stands for it [m].
+    /// Rows without triangles, each with a representative point [m].
     pub lone: Vec<(u32, DVec3)>,
-    /// A row for each body: its name and its state.
+    /// One row per body: its name and its state.
     pub rows: &'a [Column<'a>],
 }
 
-/// Writes surfaces: their triangles with the cell array `body`, which counts the rows of the field arrays.
+/// Writes surfaces: their triangles with the cell array `body`, an index into the rows of the field arrays.
 pub(crate) fn write_surfaces(out: &mut impl Write, surfaces: &Surfaces) -> io::Result<()> {
     let Surfaces {
         mesh,
@@ -121,14 +121,14 @@ fn columns(out: &mut impl Write, section: &str, all: &[Column]) -> io::Result<()
             Values::U8(numbers) => whole(out, head, count, |i| i64::from(numbers[i]))?,
             Values::U32(numbers) => whole(out, head, count, |i| i64::from(numbers[i]))?,
             Values::Text(words) => {
-                // Each ends with a zero, and holds no other.
+                // Each string ends with a zero and contains no other.
                 let letters: Vec<u8> = words
                     .iter()
                     .flat_map(|word| word.bytes().filter(|byte| *byte != 0).chain([0]))
                     .collect();
                 array(out, &head("String"), letters.len(), |out| out.write_all(&letters))?;
             }
-            // A few rows, of which readers may expect all digits.
+            // These few rows are written in full precision.
             Values::Vector(rows) if section == FIELD => {
                 array(out, &head("Float64"), 24 * count, |out| {
                     rows.iter().try_for_each(|row| put_f64(out, row.to_array()))
@@ -147,7 +147,7 @@ fn columns(out: &mut impl Write, section: &str, all: &[Column]) -> io::Result<()
     writeln!(out, "</{section}>")
 }
 
-/// Writes whole numbers in 32 bits, or in 64 if any needs them.
+/// Writes integers in 32 bits, or in 64 if any needs them.
 fn whole(
     out: &mut impl Write,
     head: impl Fn(&str) -> String,
@@ -203,10 +203,10 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }
 
-/// Bytes that are encoded at once: a multiple of three, so that no padding comes between.
+/// Bytes that are encoded at once: a multiple of three, so that there is no padding in between.
 const CHUNK: usize = 3 << 14;
 
-/// Encodes what is written to it.
+/// Encodes the bytes written to it.
 struct Base64<'a, W> {
     out: &'a mut W,
     pending: Vec<u8>,

@@ -1,4 +1,4 @@
-//! Three coordinates a line, as point-cloud programs read it.
+//! Three coordinates per line, as point-cloud programs read it.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! Frames written and read back, and what happens when something is in the way.
+//! Frames are written and read back, also after errors.
 
 mod common;
 
@@ -123,7 +123,7 @@ fn a_lost_folder_stops_with_its_path_and_keeps_what_is_finished() {
     while !folder.path().join("bodies/000001.arrow").exists() {
         std::thread::yield_now();
     }
-    // A file where the folder was: nothing can be written below it, by any user.
+    // A file in place of the folder: nothing can be written below it, by any user.
     let (grains, away) = (folder.path().join("grains"), folder.path().join("away"));
     fs::rename(&grains, &away).unwrap();
     fs::write(&grains, "").unwrap();
@@ -303,7 +303,7 @@ fn bytes_are_counted() {
     let length = |file: &str| fs::metadata(folder.path().join(file)).unwrap().len();
     let kept = files.map(length).iter().sum::<u64>();
     assert_eq!(folder_bytes(folder.path()).unwrap(), kept);
-    // The line of the journal is folded into the manifest.
+    // The line of the journal is moved to the manifest.
     let line = report.bytes - kept - empty;
     assert!((20..200).contains(&line), "{line}");
 }

@@ -1,4 +1,4 @@
-//! Caches turned into other files.
+//! Exports of caches.
 
 mod common;
 
@@ -103,7 +103,7 @@ fn a_cache_without_bodies_has_no_table_of_them() {
     assert_eq!(files, ["guides/000000.csv", "guides/000001.csv", "guides/000002.csv"]);
 }
 
-/// A cache with one frame whose rows lie in another order than their ids.
+/// A cache with one frame whose rows are not in the order of their ids.
 fn shuffled() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = CacheWriter::create(folder.path(), run(0), CacheSettings::default()).unwrap();
@@ -145,7 +145,7 @@ fn particles_lie_in_the_order_of_their_ids() {
             }
         }
     }
-    // The cache is as it was.
+    // The cache is unchanged.
     let Some(Column::U32(ids)) = Cache::open(cache.path())
         .unwrap()
         .read_guides(0)
@@ -158,7 +158,7 @@ fn particles_lie_in_the_order_of_their_ids() {
     assert!(!ids.is_sorted());
 }
 
-/// The bytes of the array `name` in `section` of a VTK file, without their length.
+/// Returns the bytes of the array `name` in `section` of a VTK file, without their length.
 fn array(text: &str, section: &str, name: &str) -> (String, Vec<u8>) {
     let section = &text[text.find(&format!("<{section}>")).unwrap()..];
     let array = &section[section.find(&format!("Name=\"{name}\"")).unwrap()..];
@@ -206,7 +206,7 @@ fn bodies_are_their_surfaces_where_they_are() {
         let turn = DQuat::from_array(body.rotation);
         let longs = |bytes: &[u8]| -> Vec<i64> { bytes.as_chunks().0.iter().map(|b| i64::from_le_bytes(*b)).collect() };
         let corners = longs(&array(&text, "Polys", "connectivity").1);
-        // Reading a mesh may number its vertices anew; its triangles stay.
+        // Reading a mesh may renumber its vertices; its triangles stay.
         let found: Vec<[DVec3; 3]> = corners
             .chunks(3)
             .map(|c| [0, 1, 2].map(|k| points[c[k] as usize]))

@@ -1,4 +1,4 @@
-//! Who may write to a folder, what is never touched in it, and what a frame costs however many there are.
+//! Exclusive access to a folder, protection of foreign files, and constant cost per frame.
 
 mod common;
 
@@ -99,7 +99,7 @@ fn a_folder_that_was_made_for_nothing_is_removed() {
     assert!(!dir.exists());
 }
 
-/// Every file below a folder with its contents.
+/// Returns every file below a folder with its contents.
 fn contents(dir: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).unwrap() {
@@ -139,7 +139,7 @@ fn files_of_others_are_never_replaced_or_removed() {
         let others: Vec<_> = now.into_iter().filter(|file| before.contains(file)).collect();
         assert_eq!(others, before, "{name}");
     }
-    // Other names are no harm, also in a cache that is replaced.
+    // Other names are allowed, also in a cache that is replaced.
     let folder = written(0..2, CacheSettings::default());
     for name in [".work.part", "notes.txt", "guides/mine.arrow", "guides/.a.b.part"] {
         fs::write(folder.path().join(name), name).unwrap();
@@ -193,7 +193,7 @@ fn a_frame_costs_the_same_however_many_there_are() {
     assert!(many < 1.1 * few, "{few:.0} bytes per frame of 500, {many:.0} of 20,000");
 }
 
-/// A cache as a killed run leaves it: the manifest lists nothing yet, the journal all, its last line torn.
+/// A cache as a killed run leaves it: the manifest lists nothing yet, the journal everything, its last line torn.
 fn killed(frames: u64) -> tempfile::TempDir {
     let folder = written(0..frames, CacheSettings::default());
     let path = folder.path().join("manifest.json");

@@ -1,4 +1,4 @@
-//! Particles that were written are read back, whoever wrote them.
+//! Particles written by barchan and by other programs are read back.
 
 use std::fs;
 use std::path::Path;
@@ -34,7 +34,7 @@ fn every_readable_format_gives_back_what_was_written() {
 fn vtk_files_with_text_and_base64_arrays_are_read() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("other.vtp");
-    // 12 bytes: 1, 2 and 3 as f32, with a header of four bytes before, encoded as one and in two pieces.
+    // 12 bytes: 1, 2 and 3 as f32, after a header of four bytes, encoded together and separately.
     for coordinates in ["DAAAAAAAgD8AAABAAABAQA==", "DAAAAA==AACAPwAAAEAAAEBA"] {
         let text = format!(
             r#"<?xml version="1.0"?>
@@ -119,7 +119,7 @@ fn lengths_that_a_file_declares_are_not_believed() {
     };
     for name in FOREIGN {
         let whole = fs::read(foreign(name)).unwrap();
-        // Headers of blocks begin after the mark of the appended data; and anywhere else.
+        // Damages headers of blocks, which begin after the mark of the appended data, and other bytes.
         let mark = whole.iter().position(|byte| *byte == b'_').unwrap_or(0);
         for at in 0..whole.len() {
             if at % 211 == 0 || (mark..mark + 60).contains(&at) {
@@ -145,7 +145,7 @@ fn lengths_that_a_file_declares_are_not_believed() {
         error.contains("`Points`: it holds 3600 bytes where 1200000000 are needed"),
         "{error}"
     );
-    // A header that agrees: 3.6 GB in one compressed block of three bytes.
+    // A consistent header: 3.6 GB in one compressed block of three bytes.
     let header: Vec<u8> = [1u32, 1_200_000_000, 0, 3]
         .iter()
         .flat_map(|n| n.to_le_bytes())
@@ -221,7 +221,7 @@ fn what_cannot_be_read_is_reported_with_its_place() {
         let error = read_points(&path).unwrap_err().to_string();
         assert!(error.contains(reason) && error.contains(name), "{name}: {error}");
     }
-    // Words in a column that is not read do no harm.
+    // Text in a column that is not read is allowed.
     let path = dir.path().join("words.csv");
     fs::write(&path, "x,y,z,name\n1,2,3,ball\n").unwrap();
     assert_eq!(read_points(&path).unwrap().positions.len(), 1);

@@ -1,4 +1,4 @@
-//! Any table and any archive comes back; any damage is found.
+//! Any table and any archive reads back unchanged; any damage is detected.
 
 mod common;
 
@@ -55,7 +55,7 @@ fn any_table() -> impl Strategy<Value = Table> {
         })
 }
 
-/// With floats as bits, so that one that is no number equals itself.
+/// Converts floats to bits, so that a NaN equals itself.
 fn bits(table: &Table) -> Vec<(String, Vec<u32>)> {
     let column = |column: &Column| match column {
         Column::U8(values) => values.iter().map(|&v| u32::from(v)).collect(),
@@ -104,7 +104,7 @@ proptest! {
     }
 }
 
-/// What can happen to a file.
+/// Kinds of damage to a file.
 #[derive(Clone, Debug)]
 enum Damage {
     Change(Vec<(sample::Index, u8)>),
@@ -231,7 +231,7 @@ fn the_state_stays_until_the_next_one_is_whole() {
     let mut first = Archive::default();
     first.put("time", &[0.5_f64]);
     write_checkpoint(folder.path(), &first, 1).unwrap();
-    // What a killed run leaves of the next one.
+    // A temporary file of a killed run.
     fs::write(folder.path().join("checkpoint/.state.123.part"), "half").unwrap();
     assert_eq!(read_checkpoint(folder.path()).unwrap(), (1, first));
     write_checkpoint(folder.path(), &Archive::default(), 2).unwrap();

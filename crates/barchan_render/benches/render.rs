@@ -8,7 +8,7 @@ use std::hint::black_box;
 const COUNT: usize = 460_000;
 const RADIUS: f32 = 0.002;
 
-/// Numbers in [-1, 1), by a linear congruential generator.
+/// Returns numbers in [-1, 1) of a linear congruential generator.
 fn noise() -> impl FnMut() -> f32 {
     let mut state = 1u64;
     move || {

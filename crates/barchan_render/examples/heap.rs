@@ -1,21 +1,21 @@
-//! A heap of sand beside a box and a glass of sand: `cargo run --release --example heap -p barchan_render [FILE.png [GRAINS]]`.
-//! More grains are smaller grains: the heap stays as it is.
+//! A heap of sand beside a box and a glass of sand: `cargo run --release --example heap -p barchan_render [FILE.png
+//! [GRAINS]]`. More grains are smaller; the heap keeps its size.
 
 use barchan_geometry::random::Stream;
 use barchan_render::{Camera, Mesh, Picture, Radii, Spheres, render};
 use glam::{Affine3A, Quat, Vec3};
 use std::time::Instant;
 
-/// Grains in the heap, if nobody says otherwise.
+/// Default number of grains in the heap.
 const GRAINS: usize = 50_000;
 /// Radius of the heap's base [m].
 const BASE: f32 = 0.25;
 /// Slope of the heap [-].
 const SLOPE: f32 = 0.65;
-/// Where the glass stands [m].
+/// Position of the glass [m].
 const GLASS: Vec3 = Vec3::new(0.34, -0.12, 0.0);
 
-/// Sand in a cone on the ground and in a glass beside it, on jittered layers [m].
+/// Returns sand in a cone on the ground and in a glass beside it, on jittered layers [m].
 fn sand(radius: f32) -> Vec<Vec3> {
     let mut stream = Stream::new(1, 0);
     let mut jitter = |scale: f32| scale * (stream.unit() as f32 - 0.5);
@@ -59,7 +59,7 @@ fn cuboid(size: Vec3) -> (Vec<Vec3>, Vec<[u32; 3]>) {
     )
 }
 
-/// An open tube around z, from the ground up.
+/// Returns an open tube around z, from the ground up.
 fn tube(radius: f32, height: f32, sides: u32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
     let vertex = |k: u32| {
         let (sin, cos) = ((k / 2) as f32 / sides as f32 * std::f32::consts::TAU).sin_cos();

@@ -1,11 +1,11 @@
-//! Sorting of many small things into the tiles of an image.
+//! Sorts many small items into the tiles of an image.
 
 use rayon::prelude::*;
 
-/// Things a chunk at least: fewer would not pay for the chunk's table of tiles.
-const CHUNK: usize = 4096;
-/// Chunks at most, for the same reason.
-const CHUNKS: usize = 256;
+/// Smallest number of items per chunk: fewer would not pay for the chunk's table of tiles.
+const MIN_CHUNK: usize = 4096;
+/// Largest number of chunks, for the same reason.
+const MAX_CHUNKS: usize = 256;
 
 /// A rectangle of tiles, `x0..x1` by `y0..y1`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,8 +23,8 @@ impl Tiles {
     }
 }
 
-/// The things that touch each tile. Chunks of things are sorted apart from each other, so that nothing is shared between
-/// threads; the chunks do not depend on the number of threads.
+/// Items per tile. Chunks of items are sorted independently, so that threads share nothing; the chunks do not depend on
+/// the number of threads.
 pub(crate) struct Bins {
     chunks: Vec<Chunk>,
 }
@@ -36,9 +36,9 @@ struct Chunk {
 }
 
 impl Bins {
-    /// Sorts `count` things into `columns` x `rows` tiles; `tiles_of` says which tiles a thing touches.
+    /// Sorts `count` items into `columns` x `rows` tiles; `tiles_of` returns the tiles that an item touches.
     pub fn build(count: usize, columns: usize, rows: usize, tiles_of: impl Fn(usize) -> Tiles + Sync) -> Self {
-        let length = CHUNK.max(count.div_ceil(CHUNKS));
+        let length = MIN_CHUNK.max(count.div_ceil(MAX_CHUNKS));
         let chunk = |k: usize| {
             let range = k * length..count.min((k + 1) * length);
             let touched: Vec<Tiles> = range.clone().map(&tiles_of).collect();
@@ -64,7 +64,7 @@ impl Bins {
         }
     }
 
-    /// The things that touch `tile`, in ascending order.
+    /// Returns the items that touch `tile`, in ascending order.
     pub fn of(&self, tile: usize) -> impl Iterator<Item = u32> {
         let slice = move |c: &'_ Chunk| c.starts[tile] as usize..c.starts[tile + 1] as usize;
         self.chunks.iter().flat_map(move |c| c.items[slice(c)].iter().copied())
@@ -83,7 +83,7 @@ mod tests {
             y0: (i % 4) as u16,
             y1: 4,
         };
-        let count = 3 * CHUNK + 7;
+        let count = 3 * MIN_CHUNK + 7;
         let bins = Bins::build(count, 8, 4, tiles_of);
         for tile in 0..32 {
             let (x, y) = ((tile % 8) as u16, (tile / 8) as u16);

@@ -1,21 +1,21 @@
-//! Where a picture is seen from.
+//! Cameras.
 
 use barchan_geometry::Aabb;
 use glam::{DVec2, DVec3, Vec3};
 
-/// From the target to the camera: over the front right corner, 22 degrees above the horizon.
+/// Direction from the target to the camera: over the front right corner, 22 degrees above the horizon.
 const VIEWPOINT: DVec3 = DVec3::new(0.5, -1.0, 0.45);
-/// Part of the image that framed bounds fill at most [-].
+/// Largest share of the image that framed bounds fill [-].
 const FILL: f64 = 0.88;
 
 /// A pinhole camera.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Camera {
-    /// Where it stands [m].
+    /// Position [m].
     pub position: Vec3,
-    /// What it looks at [m].
+    /// Point in the center of the view [m].
     pub target: Vec3,
-    /// What is up in the image; it need not be at right angles to the view [-].
+    /// Up direction of the image; need not be perpendicular to the view [-].
     pub up: Vec3,
     /// Angle between the image's lower and upper edge [rad].
     pub vertical_fov: f32,
@@ -34,8 +34,8 @@ impl Default for Camera {
 }
 
 impl Camera {
-    /// Returns a camera as near as it can be, from a pleasant angle, with all of `bounds` inside an image of
-    /// width / height = `aspect` and a margin around it. Bounds that are empty or not finite count as a unit box.
+    /// Returns the nearest camera, at a fixed angle, that shows all of `bounds` inside an image of width / height =
+    /// `aspect` with a margin. Bounds that are empty or not finite count as a unit box.
     pub fn framing(bounds: &Aabb, aspect: f32) -> Self {
         let usual = Self::default();
         let mut framing = Framing::new(aspect, usual.vertical_fov);
@@ -49,23 +49,23 @@ impl Camera {
     }
 }
 
-/// The nearest view from a pleasant angle that shows every sphere added to it, with a margin around them.
+/// The nearest view, at a fixed angle, that shows every sphere added to it with a margin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Framing {
-    /// Greatest |x / depth| and |y / depth| inside the margin [-].
+    /// Largest |x / depth| and |y / depth| inside the margin [-].
     slope: DVec2,
-    /// Greatest x - slope depth and y - slope depth of what was added, from the origin [m].
+    /// Largest x - slope depth and y - slope depth of the added spheres, from the origin [m].
     high: DVec2,
-    /// Greatest -x - slope depth and -y - slope depth [m].
+    /// Largest -x - slope depth and -y - slope depth [m].
     low: DVec2,
-    /// Least and greatest depth [m].
+    /// Smallest and largest depth [m].
     depth: [f64; 2],
     /// Right, up and forward.
     axes: [DVec3; 3],
 }
 
 impl Framing {
-    /// Begins with nothing, for an image of width / height = `aspect` and a vertical field of view of `fov` [rad].
+    /// Creates an empty framing for an image of width / height = `aspect` and a vertical field of view of `fov` [rad].
     pub fn new(aspect: f32, fov: f32) -> Self {
         let usable = aspect.is_finite() && aspect > 0.0;
         let aspect = if usable { f64::from(aspect) } else { 1.0 };
@@ -78,12 +78,12 @@ impl Framing {
         }
     }
 
-    /// Returns true if nothing was added yet.
+    /// Returns true if nothing was added.
     pub fn is_empty(&self) -> bool {
         self.depth[0] > self.depth[1]
     }
 
-    /// Adds a sphere: center and radius [m]. One that is not finite does not count.
+    /// Adds a sphere: center and radius [m]. One that is not finite is ignored.
     pub fn add(&mut self, center: DVec3, radius: f64) {
         if !(center.is_finite() && radius.is_finite()) {
             return;
@@ -108,7 +108,7 @@ impl Framing {
         bounds.corners().iter().for_each(|&corner| self.add(corner, 0.0));
     }
 
-    /// Adds what `other`, made for the same image, has.
+    /// Adds the contents of `other`, made for the same image.
     pub fn join(mut self, other: &Self) -> Self {
         self.high = self.high.max(other.high);
         self.low = self.low.max(other.low);
@@ -124,19 +124,19 @@ impl Framing {
             return unit.view();
         }
         let [right, up, forward] = self.axes;
-        // A point at (x, y, z) is inside for a camera at (s, t, -d) if |x - s| <= slope (z + d): `high` and `low` bound s
-        // and d from both sides.
+        // A point at (x, y, z) is inside for a camera at (s, t, -d) if |x - s| <= slope (z + d): `high` and `low` bound
+        // s and d from both sides.
         let shift = 0.5 * (self.high - self.low);
         let back = (0.5 * (self.high + self.low) / self.slope).max_element();
         let middle = 0.5 * (self.depth[0] + self.depth[1]);
-        // Something without extent is looked at from nearby, not from within.
+        // A point is viewed from nearby, not from within.
         let back = if back + middle > 0.0 { back } else { 1.0 - middle };
         let axis = shift.x * right + shift.y * up;
         [axis - back * forward, axis + middle * forward]
     }
 }
 
-/// Right, up and forward of a framing camera.
+/// Returns right, up and forward of a framing camera.
 fn axes() -> [DVec3; 3] {
     let forward = -VIEWPOINT.normalize();
     let right = forward.cross(DVec3::Z).normalize();

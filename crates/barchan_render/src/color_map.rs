@@ -1,20 +1,20 @@
-//! Numbers as colours.
+//! Maps numbers to colors.
 
-/// A way from low to high through colours that the eye can put into order.
+/// A sequence of colors from low to high with a perceptible order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ColorMap {
-    /// Violet over green to yellow; even to the eye, also without colour.
+    /// Violet over green to yellow; perceptually uniform, also in grayscale.
     #[default]
     Viridis,
     /// Black over red to yellow.
     Inferno,
-    /// A rainbow that is nearly even to the eye.
+    /// A rainbow that is nearly perceptually uniform.
     Turbo,
     /// Black to white.
     Grey,
 }
 
-/// Every map with its name and its colours at even steps, sRGB.
+/// Every map with its name and its sRGB colors at even steps.
 const MAPS: [(ColorMap, &str, &[u32]); 4] = [
     (
         ColorMap::Viridis,
@@ -42,17 +42,17 @@ const MAPS: [(ColorMap, &str, &[u32]); 4] = [
 ];
 
 impl ColorMap {
-    /// Every name.
+    /// Returns every name.
     pub fn names() -> impl Iterator<Item = &'static str> {
         MAPS.iter().map(|map| map.1)
     }
 
-    /// The map of that name.
+    /// Returns the map of that name.
     pub fn of_name(name: &str) -> Option<Self> {
         MAPS.iter().find(|map| map.1 == name).map(|map| map.0)
     }
 
-    /// Colour of a number in [0, 1], sRGB. Others count as the nearest of these, what is no number as grey.
+    /// Returns the sRGB color of a number in [0, 1]. Numbers outside are clamped, NaN is gray.
     pub fn color(self, value: f32) -> [u8; 3] {
         if value.is_nan() {
             return [128; 3];
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_map_is_found_by_its_name_and_ends_in_its_own_colours() {
+    fn each_map_is_found_by_its_name_and_ends_in_its_own_colors() {
         for (map, name, stops) in MAPS {
             assert_eq!(ColorMap::of_name(name), Some(map));
             let bytes = |color: u32| [16, 8, 0].map(|shift| (color >> shift) as u8);

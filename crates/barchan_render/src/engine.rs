@@ -1,18 +1,18 @@
-//! Who draws: the processor or a graphics adapter.
+//! Rendering engines: CPU and GPU.
 
 use barchan_gpu::Gpu;
 
 use crate::{Error, GpuRenderer, Image, Picture, render};
 
-/// Who is to draw.
+/// Choice of the engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Engine {
-    /// A graphics adapter if there is a real one, else the processor.
+    /// A hardware GPU if there is one, otherwise the CPU.
     #[default]
     Auto,
-    /// The processor.
+    /// The CPU.
     Cpu,
-    /// A graphics adapter, of software if there is no other.
+    /// A GPU, emulated in software if there is no other.
     Gpu,
 }
 
@@ -20,19 +20,19 @@ pub enum Engine {
 const ENGINES: [(&str, Engine); 3] = [("auto", Engine::Auto), ("cpu", Engine::Cpu), ("gpu", Engine::Gpu)];
 
 impl Engine {
-    /// Every name.
+    /// Returns every name.
     pub fn names() -> impl Iterator<Item = &'static str> {
         ENGINES.iter().map(|engine| engine.0)
     }
 
-    /// The engine of that name.
+    /// Returns the engine of that name.
     pub fn of_name(name: &str) -> Option<Self> {
         ENGINES.iter().find(|engine| engine.0 == name).map(|engine| engine.1)
     }
 }
 
-/// Whether a real adapter may be there. Drivers of software adapters start slowly and complain on machines without a
-/// display: they are not asked in vain.
+/// Returns true if a hardware GPU may be present. Drivers of software GPUs start slowly and print warnings on machines
+/// without a display, so they are not tried needlessly.
 fn may_be_there() -> bool {
     let devices = ["/dev/dri", "/dev/nvidia0", "/dev/dxg"];
     cfg!(not(target_os = "linux")) || devices.iter().any(|device| std::path::Path::new(device).exists())
@@ -40,20 +40,20 @@ fn may_be_there() -> bool {
 
 /// An engine that draws pictures one after another.
 pub enum Renderer {
-    /// The processor.
+    /// The CPU.
     Cpu,
-    /// A graphics adapter.
+    /// A GPU.
     Gpu(Box<GpuRenderer>),
 }
 
 impl Renderer {
-    /// Gets ready.
+    /// Opens an engine.
     pub fn open(engine: Engine) -> Result<Self, Error> {
         let open = || GpuRenderer::new(Gpu::open(None)?).map(|renderer| Self::Gpu(Box::new(renderer)));
         match engine {
             Engine::Cpu => Ok(Self::Cpu),
             Engine::Gpu => open(),
-            // Whatever is wrong with an adapter that nobody asked for, the processor can do it.
+            // With `Auto`, any GPU error falls back to the CPU.
             Engine::Auto if !may_be_there() => Ok(Self::Cpu),
             Engine::Auto => match Gpu::open(None) {
                 Ok(gpu) if !gpu.is_software() => {
@@ -64,7 +64,7 @@ impl Renderer {
         }
     }
 
-    /// What users call it.
+    /// Returns its name for users.
     pub fn name(&self) -> String {
         match self {
             Self::Cpu => "the CPU".to_owned(),

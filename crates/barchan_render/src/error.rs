@@ -1,31 +1,31 @@
-//! What can be wrong with a picture.
+//! Errors of pictures.
 
 use glam::Vec3;
 use thiserror::Error;
 
-/// A mistake in the input, or a file that could not be written.
+/// Invalid input, or a file that could not be written.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No pixels, or more of them than memory would hold.
-    #[error("an image has 1 to {limit} pixels a side, got {width} x {height}")]
+    /// The image has no pixels, or more than memory would hold.
+    #[error("an image has 1 to {limit} pixels per side, got {width} x {height}")]
     Size {
-        /// Width asked for [px].
+        /// Requested width [px].
         width: u32,
-        /// Height asked for [px].
+        /// Requested height [px].
         height: u32,
-        /// Most pixels a side [px].
+        /// Largest number of pixels per side [px].
         limit: u32,
     },
-    /// Surfaces are numbered with 32 bits.
+    /// There are more surfaces than 32 bits can number.
     #[error("at most {limit} spheres and triangles together, got {count}")]
     TooMany {
         /// Spheres and triangles [-].
         count: usize,
-        /// Most of them [-].
+        /// Largest number [-].
         limit: usize,
     },
-    /// One value a sphere is needed.
+    /// A column does not have one value per sphere.
     #[error("{spheres} spheres, but {count} {what}")]
     Count {
         /// Radii, colors or ids.
@@ -35,42 +35,42 @@ pub enum Error {
         /// Number of values [-].
         count: usize,
     },
-    /// Grains of no kind.
-    #[error("grains need the colour of at least one kind")]
+    /// No base color is given.
+    #[error("grains need the color of at least one kind")]
     NoColor,
-    /// A triangle names a vertex that the mesh does not have.
+    /// A triangle refers to a vertex that the mesh does not have.
     #[error("triangle {triangle} of mesh {mesh} names vertex {vertex}, but there are {vertices}")]
     Vertex {
         /// Index of the mesh [-].
         mesh: usize,
         /// Index of its triangle [-].
         triangle: usize,
-        /// The vertex it names [-].
+        /// Index of the vertex [-].
         vertex: u32,
         /// Number of vertices [-].
         vertices: usize,
     },
-    /// The camera looks at itself, or a number of it is not finite.
+    /// Position and target of the camera coincide or are not finite.
     #[error("the camera needs two distinct finite points, got position {position} and target {target}")]
     Camera {
-        /// Where it stands [m].
+        /// Position [m].
         position: Vec3,
-        /// Where it looks [m].
+        /// Target [m].
         target: Vec3,
     },
-    /// The field of view is not an angle that a flat image can show.
+    /// The field of view is not between 0 and 180 degrees.
     #[error("the vertical field of view must lie between 0 and pi rad, got {fov}")]
     FieldOfView {
-        /// Angle asked for [rad].
+        /// Requested angle [rad].
         fov: f32,
     },
-    /// The sun is nowhere.
+    /// The direction to the sun is invalid.
     #[error("the direction to the sun must be finite and not zero, got {direction}")]
     Sun {
-        /// Direction asked for [-].
+        /// Requested direction [-].
         direction: Vec3,
     },
-    /// The graphics adapter could not draw it.
+    /// The GPU failed.
     #[error(transparent)]
     Gpu(#[from] barchan_gpu::GpuError),
     /// The file could not be opened.
@@ -78,7 +78,7 @@ pub enum Error {
     File {
         /// The file.
         path: std::path::PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: std::io::Error,
     },
     /// The image could not be encoded or written.

@@ -1,4 +1,4 @@
-//! Meshes that let light through, laid over the solid picture from far to near.
+//! Transparent meshes, blended over the opaque picture from far to near.
 
 use crate::bins::Bins;
 use crate::raster::{TILE, seen_bounds, tiles};
@@ -7,9 +7,9 @@ use crate::shade::{Shader, background};
 use crate::triangle::Triangle;
 use glam::{Vec2, Vec3, Vec4};
 
-/// Reflectance of glass seen straight on [-].
+/// Reflectance of glass at normal incidence [-].
 pub(crate) const REFLECTANCE: f32 = 0.04;
-/// Light of the sky in glass, compared with the background [-].
+/// Reflected light of the sky in glass relative to the background [-].
 pub(crate) const SHEEN: f32 = 0.9;
 
 /// A surface in a pixel.
@@ -21,7 +21,7 @@ struct Layer {
     id: u32,
 }
 
-/// Triangles of glass by tile.
+/// Glass triangles by tile.
 pub(crate) struct Glass {
     bins: Option<Bins>,
 }
@@ -41,7 +41,7 @@ impl Glass {
         }
     }
 
-    /// Lays the glass of a tile over the light of its pixels.
+    /// Blends the glass of a tile over the light of its pixels.
     pub fn cover(&self, shader: &Shader, tile: usize, light: &mut [[Vec3; 4]]) {
         let Some(bins) = &self.bins else { return };
         let columns = shader.samples.columns;
@@ -63,7 +63,7 @@ impl Glass {
     }
 }
 
-/// Adds the pixels in which a triangle is seen in front of everything solid.
+/// Adds the pixels in which a triangle is visible in front of all opaque surfaces.
 fn find_layers(shader: &Shader, corner: [usize; 2], tile: usize, id: u32, layers: &mut Vec<Layer>) {
     let Some((triangle, _, _)) = triangle(shader, id) else {
         return;
@@ -91,7 +91,7 @@ fn find_layers(shader: &Shader, corner: [usize; 2], tile: usize, id: u32, layers
     }
 }
 
-/// A glass triangle on the image, with its mesh and index.
+/// Returns a glass triangle on the image, with its mesh and index.
 fn triangle(shader: &Shader, id: u32) -> Option<(Triangle, usize, usize)> {
     let Surface::Triangle(mesh, index) = shader.scene.surface(id) else {
         return None;
@@ -117,7 +117,7 @@ fn lay(shader: &Shader, corner: [usize; 2], layer: &Layer, light: &mut [Vec3; 4]
     let mirror = ray - 2.0 * normal.dot(ray) * normal;
     let glint = mirror.dot(shader.towards_sun).max(0.0).powi(400);
     let sheen = SHEEN * background(mirror) + 6.0 * glint * shader.sun_color;
-    // Seen from its edge a wall is thicker, so that it holds back more.
+    // A wall seen edge-on is thicker along the ray and absorbs more.
     let held = 1.0 - (1.0 - opacity).powf(1.0 / cosine.max(0.15));
     let body = color * background(Vec3::Z) * (0.5 + 0.5 * normal.dot(shader.towards_sun).max(0.0));
     for (lane, light) in light.iter_mut().enumerate() {

@@ -1,9 +1,9 @@
-//! The same pictures, drawn by a graphics adapter.
+//! Draws the same pictures on a GPU.
 //!
-//! Spheres are quads whose fragments find their own depth; they, the meshes and the ground leave depth, normal and albedo
-//! in buffers of 2 x 2 samples a pixel (`geometry.wgsl`). The sun's shadows come from a map of depths as on the CPU, the
-//! sky's light from the very same grid. Then each sample is lit, glass is blended over it from far to near, and the
-//! samples of a pixel become one colour (`light.wgsl`).
+//! Spheres are quads whose fragments compute their own depth. Spheres, meshes and the ground write depth, normal and
+//! albedo to buffers of 2 x 2 samples per pixel (`geometry.wgsl`). The sun's shadows use a depth map as on the CPU, the
+//! sky's light the same grid. Then each sample is lit, glass is blended over it from far to near, and the samples of a
+//! pixel are averaged (`light.wgsl`).
 
 mod pipelines;
 mod targets;
@@ -25,16 +25,16 @@ use upload::{SceneUniform, Shapes, ViewUniform};
 /// Samples along the side of a pixel.
 const SAMPLES: u32 = 2;
 
-/// Draws on a graphics adapter.
+/// Draws on a GPU.
 pub struct GpuRenderer {
     gpu: Gpu,
     pipelines: Pipelines,
-    /// Kept from picture to picture of one size.
+    /// Reused between pictures of one size.
     targets: Option<Targets>,
 }
 
 impl GpuRenderer {
-    /// Gets ready on an adapter.
+    /// Creates the pipelines on a GPU.
     pub fn new(gpu: Gpu) -> Result<Self, Error> {
         let pipelines = gpu.attempt(|| Ok(Pipelines::new(&gpu.device)))?;
         Ok(Self {
@@ -44,7 +44,7 @@ impl GpuRenderer {
         })
     }
 
-    /// The adapter.
+    /// Returns the GPU.
     pub fn gpu(&self) -> &Gpu {
         &self.gpu
     }

@@ -1,11 +1,11 @@
-//! The finished picture.
+//! Images.
 
 use crate::Error;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-/// An image of 8 bits a channel, sRGB.
+/// An sRGB image with 8 bits per channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
     /// Width [px].
@@ -17,7 +17,7 @@ pub struct Image {
 }
 
 impl Image {
-    /// The pixel in column `x` and row `y`, counted from the top left.
+    /// Returns the pixel in column `x` and row `y`, counted from the top left.
     ///
     /// # Panics
     /// If there is no such pixel.
@@ -26,7 +26,7 @@ impl Image {
         self.pixels[y as usize * self.width as usize + x as usize]
     }
 
-    /// Two images of one height side by side, with a white line between them.
+    /// Joins two images of equal height side by side, with a white line between them.
     ///
     /// # Panics
     /// If their heights differ.
@@ -48,7 +48,7 @@ impl Image {
         }
     }
 
-    /// Writes it as PNG.
+    /// Writes a PNG.
     pub fn write_png(&self, to: impl Write) -> Result<(), Error> {
         let mut encoder = png::Encoder::new(to, self.width, self.height);
         encoder.set_color(png::ColorType::Rgb);
@@ -59,7 +59,7 @@ impl Image {
         Ok(writer.finish()?)
     }
 
-    /// Writes it as a PNG file.
+    /// Writes a PNG file.
     pub fn save_png(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         let path = path.as_ref();
         let file = File::create(path).map_err(|source| Error::File {

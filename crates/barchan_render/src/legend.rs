@@ -1,31 +1,31 @@
-//! What is written over a finished picture: a labelled colour bar.
+//! A labeled color bar drawn over a finished picture.
 
 use font8x8::legacy::{BASIC_LEGACY, LATIN_LEGACY, MISC_LEGACY};
 
 use crate::{ColorMap, Image};
 
-/// Side of a letter before it is enlarged [px].
+/// Side of a letter before scaling [px].
 const LETTER: u32 = 8;
-/// Light that shows through the panel behind the bar, of 256 [-].
-const THROUGH: u32 = 90;
-/// Width and height of an image that shows letters as they are; a larger one enlarges them [px].
-const PLAIN: [u32; 2] = [640, 360];
+/// Share of the picture that shows through the panel, of 256 [-].
+const PANEL_TRANSPARENCY: u32 = 90;
+/// Size of an image with unscaled letters; a larger image scales them up [px].
+const UNSCALED_SIZE: [u32; 2] = [640, 360];
 
-/// What colours mean.
+/// Legend of the colors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Legend {
-    /// What is shown, with its unit.
+    /// Quantity and unit.
     pub title: String,
-    /// The numbers at both ends.
+    /// Numbers at both ends of the bar.
     pub range: [f32; 2],
-    /// Least and greatest number that is drawn: what lies beyond the ends has their colors.
+    /// Smallest and largest number drawn; numbers beyond the ends have the colors of the ends.
     pub extremes: [f32; 2],
-    /// The colours between them.
+    /// Color map.
     pub map: ColorMap,
 }
 
 impl Legend {
-    /// Returns the numbers below the bar: at its ends and in its middle. An end that stands for what lies beyond it has a sign.
+    /// Returns the numbers below the bar: at its ends and in its middle. An end has a sign if numbers lie beyond it.
     pub fn labels(&self) -> [String; 3] {
         let [low, high] = self.range;
         let [below, above] = self.beyond();
@@ -37,7 +37,7 @@ impl Legend {
         ]
     }
 
-    /// Returns the line that says how far numbers lie beyond the ends, if any do.
+    /// Returns the line with the extremes beyond the ends, if there are any.
     pub fn note(&self) -> Option<String> {
         let [least, greatest] = self.extremes.map(number);
         match self.beyond() {
@@ -48,7 +48,7 @@ impl Legend {
         }
     }
 
-    /// Returns true for each end beyond which numbers are drawn, by more than the labels can tell.
+    /// Returns true for each end beyond which numbers are drawn, by more than the labels resolve.
     fn beyond(&self) -> [bool; 2] {
         let [low, high] = self.range;
         let [least, greatest] = self.extremes;
@@ -58,9 +58,11 @@ impl Legend {
         ]
     }
 
-    /// Draws the bar into the lower left corner. An image that has no room for it stays as it is.
+    /// Draws the bar into the lower left corner. An image that is too small stays unchanged.
     pub fn draw(&self, image: &mut Image) {
-        let size = (image.width / PLAIN[0]).min(image.height / PLAIN[1]).max(1);
+        let size = (image.width / UNSCALED_SIZE[0])
+            .min(image.height / UNSCALED_SIZE[1])
+            .max(1);
         let letter = LETTER * size;
         let margin = 2 * letter;
         let length = |text: &str| text.chars().count() as u32 * letter;
@@ -76,7 +78,7 @@ impl Legend {
         let (left, top) = (margin, image.height - margin - height);
         for (x, y) in cells(width, height) {
             let pixel = pixel(image, left + x, top + y);
-            *pixel = pixel.map(|c| (u32::from(c) * THROUGH / 256) as u8);
+            *pixel = pixel.map(|c| (u32::from(c) * PANEL_TRANSPARENCY / 256) as u8);
         }
         let left = left + letter;
         write(image, [left, top + letter], size, &self.title);
@@ -99,7 +101,7 @@ fn pixel(image: &mut Image, x: u32, y: u32) -> &mut [u8; 3] {
     &mut image.pixels[y as usize * image.width as usize + x as usize]
 }
 
-/// Writes a line of text in white; what lies beyond the image is cut off.
+/// Draws a line of text in white; clipped at the image.
 fn write(image: &mut Image, [left, top]: [u32; 2], size: u32, text: &str) {
     for (k, letter) in text.chars().enumerate() {
         let rows = glyph(letter);
@@ -113,7 +115,7 @@ fn write(image: &mut Image, [left, top]: [u32; 2], size: u32, text: &str) {
     }
 }
 
-/// The rows of a letter, least bit left; a question mark for one that the font does not have.
+/// Returns the rows of a letter, least significant bit left; a question mark if the font lacks it.
 fn glyph(letter: char) -> [u8; 8] {
     let code = letter as usize;
     let found = match code {
@@ -126,7 +128,7 @@ fn glyph(letter: char) -> [u8; 8] {
     *found.unwrap_or(&BASIC_LEGACY['?' as usize])
 }
 
-/// Three digits, as short as can be.
+/// Formats a number with three digits, as short as possible.
 fn number(value: f32) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();
@@ -157,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bar_shows_the_colours_of_its_map_from_left_to_right() {
+    fn the_bar_shows_the_colors_of_its_map_from_left_to_right() {
         let mut image = Image {
             width: 640,
             height: 360,
@@ -174,7 +176,7 @@ mod tests {
         assert_eq!(image.pixel(24, row), ColorMap::Viridis.color(0.0));
         assert_eq!(image.pixel(24 + 159, row), ColorMap::Viridis.color(1.0));
         assert_eq!(image.pixel(400, 100), [200; 3]);
-        // Something is written above the bar and below it.
+        // There is text above the bar and below it.
         let white = |from: u32, to: u32| (from..to).any(|y| (16..240).any(|x| image.pixel(x, y) == [255; 3]));
         assert!(white(row - 20, row - 8) && white(row + 8, row + 20));
     }
@@ -193,7 +195,7 @@ mod tests {
         let both = legend([-1.0, 1.0], [-2.0, 1.5]);
         assert_eq!(both.labels(), ["≤ -1", "0", "≥ 1"]);
         assert_eq!(both.note().as_deref(), Some("from -2 to 1.5"));
-        // Nothing is beyond what is shown, or by less than three digits tell.
+        // Nothing lies beyond the ends, or by less than three digits resolve.
         for whole in [legend([0.0, 2.0], [0.5, 1.5]), legend([0.0, 2.0], [0.0, 2.0001])] {
             assert_eq!(whole.labels(), ["0", "1", "2"]);
             assert_eq!(whole.note(), None);

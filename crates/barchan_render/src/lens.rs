@@ -1,39 +1,39 @@
-//! How points and spheres come onto an image: seen from a camera, or along the light of the sun.
+//! Projects points and spheres onto an image: seen from a camera, or along the light of the sun.
 //!
 //! Lens frame: x right, y down, z forward, from the eye [m]. A pixel has four samples ("lanes").
 
 use crate::{Camera, Error, hash};
 use glam::{DVec3, Vec2, Vec3, Vec4};
 
-/// Samples of a pixel of the camera, from its upper left corner [px]: no two share a row or a column, so that edges that
-/// are nearly level or upright have four steps.
+/// Sample positions in a pixel of the camera, from its upper left corner [px]: no two share a row or a column, so that
+/// nearly horizontal or vertical edges have four steps.
 const ROTATED: [Vec4; 2] = [
     Vec4::new(0.375, 0.875, 0.125, 0.625),
     Vec4::new(0.125, 0.375, 0.625, 0.875),
 ];
-/// Samples of a pixel of the sun [px]: 2 x 2 texels.
+/// Sample positions in a pixel of the sun [px]: 2 x 2 texels.
 const REGULAR: [Vec4; 2] = [Vec4::new(0.25, 0.75, 0.25, 0.75), Vec4::new(0.25, 0.25, 0.75, 0.75)];
 
-/// A camera, or parallel light.
+/// A perspective camera, or parallel light.
 #[derive(Clone, Debug)]
 pub(crate) struct Lens {
     pub origin: Vec3,
     pub right: Vec3,
     pub down: Vec3,
     pub forward: Vec3,
-    /// A pixel [m], at the distance 1 m if rays part.
+    /// Size of a pixel [m]; in perspective at a distance of 1 m.
     pub scale: f32,
-    /// Where the axis meets the image [px].
+    /// Intersection of the axis with the image [px].
     pub middle: Vec2,
     /// Width and height [px].
     pub size: [usize; 2],
-    /// Whether rays part from the origin; else they are parallel.
+    /// Rays diverge from the origin; otherwise they are parallel.
     pub perspective: bool,
-    /// Nearest depth that is seen [m].
+    /// Smallest visible depth [m].
     pub near: f32,
     /// Samples of a pixel: x, y [px].
     pub lanes: [Vec4; 2],
-    /// Smallest radius that meets each lane at least once, wherever the sphere is [px].
+    /// Smallest radius that hits each lane at least once, wherever the sphere is [px].
     pub least_radius: f32,
 }
 
@@ -42,17 +42,17 @@ pub(crate) struct Lens {
 pub(crate) struct Bounds {
     pub min: Vec2,
     pub max: Vec2,
-    /// Least depth there [m].
+    /// Smallest depth there [m].
     pub nearest: f32,
 }
 
 impl Lens {
-    /// The lens of a camera for an image of `width` x `height` [px].
+    /// Creates the lens of a camera for an image of `width` x `height` [px].
     pub fn of_camera(camera: &Camera, width: u32, height: u32) -> Result<Self, Error> {
         let (position, target) = (camera.position, camera.target);
         let wrong = Error::Camera { position, target };
-        let way = target - position;
-        let Some(forward) = way
+        let sight = target - position;
+        let Some(forward) = sight
             .try_normalize()
             .filter(|_| position.is_finite() && target.is_finite())
         else {
@@ -72,13 +72,14 @@ impl Lens {
             middle: 0.5 * Vec2::new(width as f32, height as f32),
             size: [width as usize, height as usize],
             perspective: true,
-            near: 1e-4 * way.length(),
+            near: 1e-4 * sight.length(),
             lanes: ROTATED,
             least_radius: std::f32::consts::FRAC_1_SQRT_2,
         })
     }
 
-    /// Light that goes along `forward`, on an image of `size` [px] of `pixel` [m], whose middle is seen along a ray through `through`.
+    /// Creates the lens of light along `forward`, on an image of `size` [px] of `pixel` [m], whose center sees the ray
+    /// through `through`.
     pub fn of_light(forward: Vec3, through: Vec3, pixel: f32, size: [usize; 2]) -> Self {
         let (right, down) = across(forward, Vec3::Z);
         Self {
@@ -96,29 +97,29 @@ impl Lens {
         }
     }
 
-    /// A point in the lens frame [m].
+    /// Transforms a point to the lens frame [m].
     pub fn local(&self, point: Vec3) -> Vec3 {
         let p = point - self.origin;
         Vec3::new(p.dot(self.right), p.dot(self.down), p.dot(self.forward))
     }
 
-    /// A direction of the lens frame in the frame of the picture.
+    /// Transforms a direction from the lens frame to the frame of the picture.
     pub fn outward(&self, direction: Vec3) -> Vec3 {
         direction.x * self.right + direction.y * self.down + direction.z * self.forward
     }
 
-    /// The ray through a place of the image [px], in the frame of the picture; its depth is 1.
+    /// Returns the ray through a point of the image [px], in the frame of the picture; its depth is 1.
     pub fn ray(&self, place: Vec2) -> Vec3 {
         self.outward(((place - self.middle) * self.scale).extend(1.0))
     }
 
-    /// Where a point of the lens frame comes onto the image [px].
+    /// Projects a point of the lens frame onto the image [px].
     pub fn project(&self, local: Vec3) -> Vec2 {
         let depth = if self.perspective { local.z } else { 1.0 };
         self.middle + local.truncate() / (depth * self.scale)
     }
 
-    /// A sphere as it is seen, if any of it is. The sphere around the camera is not.
+    /// Projects a sphere, if any of it is visible. A sphere around the camera is not.
     pub fn see(&self, center: Vec3, radius: f32, id: u32) -> Option<Sphere> {
         let c = self.local(center);
         if !self.perspective {
@@ -127,7 +128,7 @@ impl Lens {
         if c.z > 1.001 * radius + self.near {
             return self.far(c, radius, id).map(Sphere::Far);
         }
-        // Near the plane of the camera there are no bounds on the image: use those of the pyramid of view.
+        // Near the plane of the camera there are no bounds on the image: use those of the view pyramid.
         let half = self.middle * self.scale;
         let outside = |side: f32, half: f32| side.abs() - half * c.z > radius * (1.0 + half * half).sqrt();
         let hidden = c.z + radius <= self.near || outside(c.x, half.x) || outside(c.y, half.y);
@@ -147,20 +148,20 @@ impl Lens {
         })
     }
 
-    /// Least depth of a sphere as it is drawn [m].
+    /// Returns the smallest depth of a sphere as it is drawn [m].
     pub fn nearest(&self, center: Vec3, radius: f32) -> f32 {
         let depth = (center - self.origin).dot(self.forward);
         depth - radius.max(self.least_radius(depth))
     }
 
-    /// Smallest radius that is drawn at a depth [m].
+    /// Returns the smallest radius that is drawn at a depth [m].
     fn least_radius(&self, depth: f32) -> f32 {
         self.least_radius * self.scale * if self.perspective { depth } else { 1.0 }
     }
 
-    /// A sphere that lies in front of the eye as a whole.
+    /// Projects a sphere that lies entirely in front of the eye.
     ///
-    /// With c = z (a, b, 1) and the ray d = (a + u, b + v, 1) the distance of the centre from the ray is |c x d| / |d|,
+    /// With c = z (a, b, 1) and the ray d = (a + u, b + v, 1) the distance of the center from the ray is |c x d| / |d|,
     /// and c x d = z (-v, u, a v - b u): no difference of large numbers, however small and far the sphere is.
     fn far(&self, c: Vec3, radius: f32, id: u32) -> Option<FarSphere> {
         let s = self.scale;
@@ -203,7 +204,7 @@ impl Lens {
     }
 }
 
-/// Right and down for a view along `forward` with `up` upwards; another up if that one lies in the view.
+/// Returns right and down for a view along `forward` with `up` upward; uses another up if that is parallel to the view.
 fn across(forward: Vec3, up: Vec3) -> (Vec3, Vec3) {
     let right = forward.cross(up.normalize_or_zero());
     let right = if right.length_squared() > 1e-8 {
@@ -215,8 +216,9 @@ fn across(forward: Vec3, up: Vec3) -> (Vec3, Vec3) {
     (right, forward.cross(right))
 }
 
-/// 1 for the lanes in which a sphere is drawn, -1 for the others. A sphere below the least radius is drawn with that
-/// radius in fewer lanes, so that it keeps its share of the image and one lane at least. `size`: radius / least radius [-].
+/// Returns 1 for the lanes in which a sphere is drawn, -1 for the others. A sphere below the smallest radius is drawn
+/// with that radius in fewer lanes, so that it keeps its share of the image, but in at least one. `size`: radius /
+/// smallest radius [-].
 fn kept_lanes(size: f32, id: u32) -> Vec4 {
     if size >= 1.0 {
         return Vec4::ONE;
@@ -230,7 +232,7 @@ fn kept_lanes(size: f32, id: u32) -> Vec4 {
 /// A sphere on the image.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Sphere {
-    /// In front of the eye as a whole: nearly all of them.
+    /// Entirely in front of the eye: nearly all of them.
     Far(FarSphere),
     /// Beside the eye.
     Near(NearSphere),
@@ -244,7 +246,7 @@ impl Sphere {
         }
     }
 
-    /// Depth of its front at a place that it covers, of its middle beside it [m].
+    /// Returns the depth of its front at a point that it covers, of its center elsewhere [m].
     pub fn front(&self, place: Vec2) -> f32 {
         let mut whole = *self;
         if let Self::Far(sphere) = &mut whole {
@@ -258,7 +260,7 @@ impl Sphere {
         }
     }
 
-    /// Depth of its front at four places [px]; infinite beside it [m].
+    /// Returns the depth of its front at four points [px]; infinite where it does not cover them [m].
     pub fn depth(&self, x: Vec4, y: Vec4) -> Vec4 {
         match self {
             Self::Far(sphere) => sphere.depth(x, y),
@@ -267,20 +269,20 @@ impl Sphere {
     }
 }
 
-/// Forms in the offset from the centre's image [px].
+/// Quadratic forms in the offset from the center's image [px].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FarSphere {
     center: Vec2,
     depth: f32,
     /// Negative in lanes that are not drawn [m²].
     squared_radius: Vec4,
-    /// |c x d|²: factors of dx², dx dy, dy² [m²].
+    /// |c x d|²: coefficients of dx², dx dy, dy² [m²].
     distance: [f32; 3],
     /// (a, b) per pixel.
     along: [f32; 2],
     /// 1 + a² + b².
     axis: f32,
-    /// Factor of dx² + dy² in |d|².
+    /// Coefficient of dx² + dy² in |d|².
     spread: f32,
     pub bounds: Bounds,
 }
@@ -301,7 +303,7 @@ impl FarSphere {
     }
 }
 
-/// The quadratic of the ray, solved in double precision.
+/// The quadratic equation of the ray, solved in double precision.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NearSphere {
     center: DVec3,

@@ -1,9 +1,8 @@
-//! Pictures of spheres and triangle meshes, drawn on the CPU without a driver, or by a graphics adapter with the same look.
+//! Renders spheres and triangle meshes, on the CPU without a driver or on a GPU with the same look.
 //!
-//! A [`Picture`] says what is there and where it is seen from; [`render`] makes an [`Image`] of it, [`Renderer`] with the
-//! engine of choice. Spheres are exact,
-//! down to less than a pixel; the light is a sun with soft shadows and a sky that a heap hides part of. The same picture
-//! gives the same bits for any number of threads. [`Movie`] puts images into a file.
+//! A [`Picture`] describes the scene and the camera; [`render`] draws it as an [`Image`], [`Renderer`] with the engine
+//! of choice. Spheres are exact, down to less than a pixel; the light is a sun with soft shadows and a sky with ambient
+//! occlusion. The same picture gives the same bits for any number of threads. [`Movie`] writes images to a file.
 //!
 //! ```
 //! use barchan_render::{Camera, Picture, Radii, Spheres, render};
@@ -18,10 +17,10 @@
 //! # Ok::<(), barchan_render::Error>(())
 //! ```
 //!
-//! How it works, in the order of `render`: spheres and triangles are sorted into tiles of the image (`bins`), each tile
-//! finds the nearest surface of four samples a pixel (`raster`, through the `lens` of the camera); the same is done from
-//! the sun (`sun`); a coarse grid learns how much of the sky each place sees (`sky`); then each surface in each pixel is
-//! shaded once (`shade`), glass is laid over it (`glass`), and the light is fitted into 8 bits (`tone`).
+//! Algorithm, in the order of `render`: spheres and triangles are sorted into tiles of the image (`bins`). Each tile
+//! finds the nearest surface of four samples per pixel (`raster`, through the `lens` of the camera). The same is done
+//! from the sun (`sun`). A coarse grid stores the visible share of the sky (`sky`). Then each surface in each pixel is
+//! shaded once (`shade`), glass is blended over it (`glass`), and the light is mapped to 8 bits (`tone`).
 
 mod bins;
 mod camera;

@@ -1,10 +1,10 @@
-//! Lines over a finished picture, as seen by a camera; nothing hides them.
+//! Draws lines over a finished picture, as seen by a camera, without occlusion.
 
 use crate::lens::Lens;
 use crate::{Camera, Error, Image};
 use glam::{Vec2, Vec3};
 
-/// Draws lines between points [m] in a colour, sRGB, smoothed.
+/// Draws smoothed lines between points [m] in an sRGB color.
 pub fn draw_lines(
     image: &mut Image,
     camera: &Camera,
@@ -21,7 +21,7 @@ pub fn draw_lines(
     Ok(())
 }
 
-/// The part of a line of the lens frame [m] that is farther than `near` [m].
+/// Returns the part of a line of the lens frame [m] that is farther than `near` [m].
 fn in_front(a: Vec3, b: Vec3, near: f32) -> Option<[Vec3; 2]> {
     if !(a.is_finite() && b.is_finite()) || a.z.max(b.z) <= near {
         return None;
@@ -36,7 +36,8 @@ fn in_front(a: Vec3, b: Vec3, near: f32) -> Option<[Vec3; 2]> {
     Some([cut(a, b), cut(b, a)])
 }
 
-/// A line between two places [px]: along its longer side one step a pixel, across it shared by the two nearest pixels [Wu91].
+/// Draws a line between two points [px]: one step per pixel along its longer side, shared across it by the two nearest
+/// pixels [Wu91].
 fn draw(image: &mut Image, a: Vec2, b: Vec2, color: [u8; 3]) {
     let steep = (b.y - a.y).abs() > (b.x - a.x).abs();
     let turn = |p: Vec2| if steep { Vec2::new(p.y, p.x) } else { p };

@@ -1,4 +1,5 @@
-//! Images as a movie: H.264 in an MP4 file, made by `ffmpeg` where it is installed, else by an encoder of our own.
+//! Writes images as a movie: H.264 in an MP4 file, encoded by `ffmpeg` where it is installed, otherwise by a built-in
+//! encoder.
 
 mod apng;
 mod built_in;
@@ -17,7 +18,7 @@ use built_in::BuiltIn;
 use ffmpeg::Ffmpeg;
 use yuv::Yuv;
 
-/// Why there is no movie.
+/// Reason why a movie cannot be written.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum MovieError {
@@ -26,13 +27,13 @@ pub enum MovieError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: std::io::Error,
     },
-    /// `ffmpeg` was asked for, but is not there or does not start.
+    /// `ffmpeg` was requested, but cannot be started.
     #[error("cannot start ffmpeg: {source}; without it, barchan encodes movies itself")]
     NoFfmpeg {
-        /// What the system said.
+        /// The system's message.
         source: std::io::Error,
     },
     /// `ffmpeg` reported an error.
@@ -40,7 +41,7 @@ pub enum MovieError {
     Ffmpeg {
         /// The file.
         path: PathBuf,
-        /// Its last line.
+        /// Its last line of output.
         said: String,
     },
     /// The encoder reported no error, but the file cannot be played. It is removed.
@@ -48,18 +49,18 @@ pub enum MovieError {
     Broken {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The defect.
         reason: std::io::Error,
     },
-    /// The built-in encoder gave up.
+    /// The built-in encoder failed.
     #[error("cannot encode {}: {reason}", path.display())]
     Encode {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error.
         reason: String,
     },
-    /// Frames of a movie are equally large.
+    /// An image does not have the size of the movie.
     #[error("a movie of {expected:?} pixels cannot take an image of {found:?}")]
     Size {
         /// Width and height of the movie [px].
@@ -70,15 +71,15 @@ pub enum MovieError {
     /// An image of an animated PNG could not be compressed.
     #[error(transparent)]
     Picture(Box<crate::Error>),
-    /// A frame rate that no movie has.
-    #[error("a movie has more than 0 and at most 1000 frames a second, got {frame_rate}")]
+    /// The frame rate is out of range.
+    #[error("a movie has more than 0 and at most 1000 frames per second, got {frame_rate}")]
     FrameRate {
-        /// Frames in a second [1/s].
+        /// Frames per second [1/s].
         frame_rate: f64,
     },
 }
 
-/// Who makes the movie.
+/// Choice of the encoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MovieEncoder {
     /// The program `ffmpeg`, with x264.
@@ -88,7 +89,7 @@ pub enum MovieEncoder {
 }
 
 impl MovieEncoder {
-    /// `ffmpeg` if it is installed and knows x264.
+    /// Returns `ffmpeg` if it is installed and supports x264, otherwise the built-in encoder.
     pub fn best() -> Self {
         if ffmpeg::is_installed() {
             Self::Ffmpeg
@@ -97,7 +98,7 @@ impl MovieEncoder {
         }
     }
 
-    /// What users call it.
+    /// Returns its name for users.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ffmpeg => "ffmpeg",
@@ -111,9 +112,9 @@ enum Writer {
     BuiltIn(Box<BuiltIn>),
 }
 
-/// A movie in the making. It comes into its place when it is finished; one that is not finished leaves nothing.
+/// A movie being written. The file appears when it is finished; an unfinished movie leaves nothing.
 ///
-/// H.264 halves the resolution of colours, so that an odd side gets its last row or column twice.
+/// H.264 halves the resolution of colors, so an odd side repeats its last row or column.
 pub struct Movie {
     path: PathBuf,
     part: PathBuf,
@@ -125,7 +126,7 @@ pub struct Movie {
 }
 
 impl Movie {
-    /// Begins a movie of `width` x `height` [px] with `frame_rate` images a second [1/s].
+    /// Starts a movie of `width` x `height` [px] with `frame_rate` images per second [1/s].
     pub fn create(
         path: &Path,
         [width, height]: [u32; 2],
@@ -156,7 +157,7 @@ impl Movie {
         Ok(movie)
     }
 
-    /// Who makes it.
+    /// Returns its encoder.
     pub fn encoder(&self) -> MovieEncoder {
         self.encoder
     }
@@ -180,7 +181,7 @@ impl Movie {
         Ok(())
     }
 
-    /// Ends the movie, checks that it is complete and puts it into its place.
+    /// Finishes the movie, checks that it is complete, and renames it to its path.
     pub fn finish(mut self) -> Result<(), MovieError> {
         match self.writer.take() {
             Some(Writer::Ffmpeg(ffmpeg)) => ffmpeg.finish()?,
@@ -200,13 +201,13 @@ impl Movie {
 
 impl Drop for Movie {
     fn drop(&mut self) {
-        // Also after finishing: then there is no such file.
+        // After finishing there is no such file.
         self.writer = None;
         let _ = fs::remove_file(&self.part);
     }
 }
 
-/// Makes the file that a movie for `path` is written to, beside it, and returns its absolute path. Encoders get that path: a
+/// Creates the temporary file of a movie beside `path`, and returns its absolute path. Encoders receive that path: a
 /// relative one may look like an option or an address to them.
 fn reserve(path: &Path) -> std::io::Result<PathBuf> {
     if path.is_dir() {

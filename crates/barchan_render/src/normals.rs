@@ -3,10 +3,11 @@
 use crate::picture::Mesh;
 use glam::Vec3;
 
-/// Cosine of the greatest angle between faces that count as one smooth surface: 40 degrees.
+/// Cosine of the largest angle between faces that count as one smooth surface: 40 degrees.
 const SMOOTH: f32 = 0.766;
 
-/// Unit normals at the three corners of each triangle, in the frame of the picture; zero for a triangle without area.
+/// Returns unit normals at the three corners of each triangle, in the frame of the picture; zero for a triangle without
+/// area.
 pub(crate) fn corner_normals(mesh: &Mesh) -> Vec<[Vec3; 3]> {
     let area = |t: &[u32; 3]| {
         let [a, b, c] = t.map(|v| mesh.vertex(v));

@@ -1,30 +1,30 @@
-//! What a picture is made of.
+//! Contents of a picture.
 
 use crate::Camera;
 use barchan_geometry::Aabb;
 use glam::{Affine3A, Vec3};
 use rayon::prelude::*;
 
-/// Colour of dry quartz sand, linear RGB [-].
+/// Linear RGB color of dry quartz sand [-].
 pub const SAND: [f32; 3] = [0.55, 0.40, 0.24];
 
-/// What is there and how it is seen. Positions are relative to a local origin that the caller has subtracted; z is up.
+/// Scene and camera. Positions are relative to a local origin that the caller has subtracted; z is up.
 #[derive(Clone, Debug)]
 pub struct Picture<'a> {
     /// Grains, guides or any other spheres.
     pub spheres: Spheres<'a>,
     /// Bodies and containers.
     pub meshes: Vec<Mesh<'a>>,
-    /// Height of a ground plane [m]; it is seen from above only.
+    /// Height of a ground plane [m]; visible from above only.
     pub ground: Option<f32>,
-    /// Where it is seen from.
+    /// Camera.
     pub camera: Camera,
-    /// Where the light comes from.
+    /// Light source.
     pub sun: Sun,
 }
 
 impl<'a> Picture<'a> {
-    /// The spheres alone, framed for an image of 16:9.
+    /// Creates a picture of the spheres alone, framed for an image of 16:9.
     pub fn new(spheres: Spheres<'a>) -> Self {
         let mut picture = Self {
             spheres,
@@ -37,7 +37,7 @@ impl<'a> Picture<'a> {
         picture
     }
 
-    /// The box around all spheres and meshes that can be drawn [m].
+    /// Returns the box around all spheres and meshes that can be drawn [m].
     pub fn bounds(&self) -> Aabb {
         let meshes = self.meshes.iter().map(Mesh::bounds);
         meshes.fold(self.spheres.bounds(), |bounds, mesh| bounds.union(&mesh))
@@ -47,11 +47,11 @@ impl<'a> Picture<'a> {
 /// Spheres. One without a finite position or a finite radius above zero is not drawn.
 #[derive(Clone, Copy, Debug)]
 pub struct Spheres<'a> {
-    /// Centres [m].
+    /// Centers [m].
     pub positions: &'a [Vec3],
     /// Radii [m].
     pub radii: Radii<'a>,
-    /// Colours.
+    /// Colors.
     pub colors: Colors<'a>,
 }
 
@@ -63,7 +63,7 @@ impl<'a> Spheres<'a> {
         colors: Colors::One(SAND),
     };
 
-    /// Spheres coloured as grains of sand.
+    /// Creates spheres colored as grains of sand.
     pub fn sand(positions: &'a [Vec3], radii: Radii<'a>) -> Self {
         Self {
             positions,
@@ -76,7 +76,7 @@ impl<'a> Spheres<'a> {
         }
     }
 
-    /// Centre [m] and radius [m] of a sphere, if it can be drawn.
+    /// Returns center [m] and radius [m] of a sphere, if it can be drawn.
     pub(crate) fn get(&self, index: usize) -> Option<(Vec3, f32)> {
         let (position, radius) = (self.positions[index], self.radii.of(index));
         (position.is_finite() && radius > 0.0 && radius.is_finite()).then_some((position, radius))
@@ -98,7 +98,7 @@ impl<'a> Spheres<'a> {
 pub enum Radii<'a> {
     /// The same for all.
     One(f32),
-    /// One a sphere.
+    /// One per sphere.
     Each(&'a [f32]),
 }
 
@@ -111,36 +111,36 @@ impl Radii<'_> {
     }
 }
 
-/// Colours of spheres.
+/// Colors of spheres.
 #[derive(Clone, Copy, Debug)]
 pub enum Colors<'a> {
     /// The same for all, linear RGB [-].
     One([f32; 3]),
-    /// One per sphere, sRGB. They mean something, so that they come out as given, a little darker in shadow.
+    /// One sRGB color per sphere. They encode data, so they are drawn as given, a little darker in shadow.
     Each(&'a [[u8; 3]]),
-    /// As grains of sand: lighter and darker, some of quartz, some of ore.
+    /// Grains of sand: lighter and darker, some of quartz, some of ore.
     Grains {
-        /// Mean colour of each kind, linear RGB [-]; at least one.
+        /// Mean linear RGB color of each kind [-]; at least one.
         bases: &'a [[f32; 3]],
-        /// The kind of each; a number beyond the last is the last. Else they are all of the first.
+        /// Kind of each sphere; clamped to the last. By default the first.
         kinds: Option<&'a [u8]>,
-        /// What tells the grains apart, where their order changes from picture to picture; else their index.
+        /// Stable ids of the grains, if their order changes between pictures; by default their index.
         ids: Option<&'a [u32]>,
     },
 }
 
-/// A triangle mesh; both sides of a triangle are seen. A triangle with a vertex that is not finite is not drawn.
+/// A triangle mesh; both sides of a triangle are visible. A triangle with a vertex that is not finite is not drawn.
 #[derive(Clone, Copy, Debug)]
 pub struct Mesh<'a> {
-    /// Corners, in the mesh's own frame [m].
+    /// Vertices in the mesh's own frame [m].
     pub vertices: &'a [Vec3],
     /// Indices into the vertices.
     pub triangles: &'a [[u32; 3]],
-    /// From the mesh's own frame into that of the picture.
+    /// Transform from the mesh's own frame to that of the picture.
     pub pose: Affine3A,
-    /// Colour, linear RGB [-].
+    /// Linear RGB color [-].
     pub color: [f32; 3],
-    /// How much of the light behind it is held back [-]: 1 is solid, less is glass.
+    /// Share of the light behind it that is absorbed [-]: 1 is opaque, less is glass.
     pub opacity: f32,
 }
 
@@ -149,7 +149,7 @@ impl Mesh<'_> {
         self.opacity >= 1.0
     }
 
-    /// A vertex in the frame of the picture [m].
+    /// Returns a vertex in the frame of the picture [m].
     pub(crate) fn vertex(&self, index: u32) -> Vec3 {
         self.pose.transform_point3(self.vertices[index as usize])
     }
@@ -163,11 +163,11 @@ impl Mesh<'_> {
 /// The sun.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sun {
-    /// Direction towards it, of any length [-].
+    /// Direction toward it, of any length [-].
     pub direction: Vec3,
-    /// Light that a surface facing it sends on if it is white, linear RGB [-].
+    /// Linear RGB light reflected by a white surface facing it [-].
     pub color: [f32; 3],
-    /// Radius as it is seen [rad]: how soft the shadows are. The real one has 0.005.
+    /// Angular radius [rad]: softness of the shadows. The real sun has 0.005.
     pub angular_radius: f32,
 }
 

@@ -1,4 +1,4 @@
-//! Which surface each sample of an image sees.
+//! Finds the visible surface of each sample of an image.
 
 use crate::bins::{Bins, Tiles};
 use crate::lens::{Bounds, Lens, Sphere};
@@ -9,29 +9,29 @@ use rayon::prelude::*;
 
 /// Side of a tile [px]. Its samples stay in the fastest caches.
 pub(crate) const TILE: usize = 32;
-/// Pixels of a tile.
+/// Pixels per tile.
 pub(crate) const TILE_PIXELS: usize = TILE * TILE;
 
-/// After so many surfaces it is looked up whether a tile is full.
-const LOOK_UP: usize = 128;
+/// Number of surfaces between two checks whether a tile is full.
+const CHECK_INTERVAL: usize = 128;
 
-/// The nearest surface of four samples a pixel, stored tile by tile.
+/// The nearest surface of four samples per pixel, stored tile by tile.
 pub(crate) struct Samples {
     pub columns: usize,
     pub rows: usize,
-    /// Infinite where there is nothing [m].
+    /// Infinite where there is no surface [m].
     pub depth: Vec<Vec4>,
     /// Empty if only depths were drawn.
     pub ids: Vec<[u32; 4]>,
 }
 
 impl Samples {
-    /// Draws the ground, the spheres and the solid meshes.
+    /// Draws the ground, the spheres and the opaque meshes.
     pub fn draw(lens: &Lens, scene: &Scene) -> Self {
         Self::draw_parts(lens, scene, scene.ground, true)
     }
 
-    /// Depths of the spheres and the solid meshes alone.
+    /// Draws only depths, of the spheres and the opaque meshes.
     pub fn draw_depths(lens: &Lens, scene: &Scene) -> Self {
         Self::draw_parts(lens, scene, None, false)
     }
@@ -66,14 +66,14 @@ impl Samples {
         }
     }
 
-    /// Where a pixel is stored.
+    /// Returns the index of a pixel.
     #[inline(always)]
     pub fn index(&self, x: usize, y: usize) -> usize {
         (y / TILE * self.columns + x / TILE) * TILE_PIXELS + y % TILE * TILE + x % TILE
     }
 }
 
-/// Where on the image a surface is, if it is there [px].
+/// Returns the bounds of a surface on the image, if it is visible [px].
 pub(crate) fn seen_bounds(lens: &Lens, scene: &Scene, id: u32, solid: bool) -> Option<Bounds> {
     match scene.surface(id) {
         Surface::Sphere(index) => {
@@ -88,7 +88,7 @@ pub(crate) fn seen_bounds(lens: &Lens, scene: &Scene, id: u32, solid: bool) -> O
     }
 }
 
-/// The tiles that a part of the image touches.
+/// Returns the tiles that a part of the image touches.
 pub(crate) fn tiles(lens: &Lens, bounds: Option<Bounds>) -> Tiles {
     let Some(bounds) = bounds else { return Tiles::default() };
     let span = |low: f32, high: f32, pixels: usize| {
@@ -100,15 +100,15 @@ pub(crate) fn tiles(lens: &Lens, bounds: Option<Bounds>) -> Tiles {
     Tiles { x0, x1, y0, y1 }
 }
 
-/// The pixels of `start..start + count` that `low..high` touches, as a half-open range.
+/// Returns the pixels of `start..start + count` that `low..high` touches, as a half-open range.
 fn pixel_range(low: f32, high: f32, start: usize, count: usize) -> (usize, usize) {
-    // Casts from float saturate, so that any number is safe.
+    // Casts from float saturate, so any number is safe.
     let from = (low as usize).clamp(start, start + count);
     let to = ((high.max(-1.0) + 1.0) as usize).clamp(from, start + count);
     (from, to)
 }
 
-/// Least depth of a surface [m].
+/// Returns the smallest depth of a surface [m].
 fn nearest(lens: &Lens, scene: &Scene, id: u32) -> f32 {
     match scene.surface(id) {
         Surface::Sphere(index) => scene
@@ -123,7 +123,7 @@ fn nearest(lens: &Lens, scene: &Scene, id: u32) -> f32 {
     }
 }
 
-/// A depth and a number as one integer of the same order.
+/// Packs a depth and an id into an integer with the same order.
 fn sortable(depth: f32, id: u32) -> u64 {
     let bits = depth.to_bits();
     let ordered = if depth.is_sign_negative() {
@@ -134,21 +134,21 @@ fn sortable(depth: f32, id: u32) -> u64 {
     u64::from(ordered) << 32 | u64::from(id)
 }
 
-/// A tile in work.
+/// A tile being drawn.
 struct Part<'a> {
     lens: &'a Lens,
-    /// Its upper left corner [px].
+    /// Upper left corner [px].
     corner: [usize; 2],
     depth: &'a mut [Vec4],
     ids: &'a mut [[u32; 4]],
 }
 
 impl Part<'_> {
-    /// Draws from near to far, and stops where all that is left is hidden: most of a heap is inside it.
+    /// Draws from near to far, and stops when all remaining surfaces are hidden: most of a heap is.
     fn draw_all(&mut self, scene: &Scene, ids: impl Iterator<Item = u32>) {
         let mut order: Vec<u64> = ids.map(|id| sortable(nearest(self.lens, scene, id), id)).collect();
         order.sort_unstable();
-        for some in order.chunks(LOOK_UP) {
+        for some in order.chunks(CHECK_INTERVAL) {
             if sortable(self.farthest(), u32::MAX) < some[0] {
                 return;
             }
@@ -158,7 +158,7 @@ impl Part<'_> {
         }
     }
 
-    /// Greatest depth of the samples inside the image [m].
+    /// Returns the largest depth of the samples inside the image [m].
     fn farthest(&self) -> f32 {
         let [columns, rows] = [0, 1].map(|axis| (self.lens.size[axis] - self.corner[axis]).min(TILE));
         let rows = self.depth.chunks(TILE).take(rows);
@@ -191,7 +191,8 @@ impl Part<'_> {
         }
     }
 
-    /// Puts `id` into the samples within `bounds` where `depth` is the least so far. Of equal ones the first stays.
+    /// Writes `id` to the samples within `bounds` where `depth` is the smallest so far. Of equal depths the first
+    /// stays.
     #[inline(always)]
     fn fill(&mut self, bounds: Bounds, id: u32, depth: impl Fn(Vec4, Vec4) -> Vec4) {
         let [left, top] = self.corner;
@@ -223,7 +224,7 @@ impl Part<'_> {
         }
     }
 
-    /// The plane z = `height` [m], where the lens looks down on it.
+    /// Draws the plane z = `height` [m], where the lens looks down on it.
     fn draw_ground(&mut self, height: f32) {
         let drop = self.lens.origin.z - height;
         if drop <= 0.0 {

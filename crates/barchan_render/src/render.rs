@@ -1,4 +1,4 @@
-//! From a picture to an image.
+//! Draws a picture as an image.
 
 use crate::glass::Glass;
 use crate::lens::Lens;
@@ -10,8 +10,8 @@ use crate::{Error, Image, Picture, hash};
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Most pixels a side.
-const LIMIT: u32 = 16_384;
+/// Largest number of pixels per side.
+const MAX_SIDE: u32 = 16_384;
 
 /// Draws a picture as an image of `width` x `height` [px].
 pub fn render(picture: &Picture, width: u32, height: u32) -> Result<Image, Error> {
@@ -33,13 +33,13 @@ pub fn render(picture: &Picture, width: u32, height: u32) -> Result<Image, Error
     Ok(Image { width, height, pixels })
 }
 
-/// The lens, the unit vector to the sun and the scene of a picture, if it can be drawn.
+/// Returns the lens, the unit vector to the sun and the scene of a picture, if it can be drawn.
 pub(crate) fn check<'a>(picture: &'a Picture<'a>, width: u32, height: u32) -> Result<(Lens, Vec3, Scene<'a>), Error> {
-    if width == 0 || height == 0 || width > LIMIT || height > LIMIT {
+    if width == 0 || height == 0 || width > MAX_SIDE || height > MAX_SIDE {
         return Err(Error::Size {
             width,
             height,
-            limit: LIMIT,
+            limit: MAX_SIDE,
         });
     }
     let lens = Lens::of_camera(&picture.camera, width, height)?;
@@ -48,7 +48,7 @@ pub(crate) fn check<'a>(picture: &'a Picture<'a>, width: u32, height: u32) -> Re
     Ok((lens, towards_sun, Scene::new(picture)?))
 }
 
-/// The pixels of a tile, row by row.
+/// Draws the pixels of a tile, row by row.
 fn draw_tile(shader: &Shader, glass: &Glass, tone: &Tone, tile: usize) -> Vec<[u8; 3]> {
     let [width, height] = shader.lens.size;
     let columns = shader.samples.columns;
@@ -67,7 +67,7 @@ fn draw_tile(shader: &Shader, glass: &Glass, tone: &Tone, tile: usize) -> Vec<[u
     let finish = |(pixel, lanes): (usize, &[Vec3; 4])| {
         let (x, y) = place(pixel);
         let mean = 0.25 * (lanes[0] + lanes[1] + lanes[2] + lanes[3]);
-        tone.quantise(mean, hash::gradient_noise(x as u32, y as u32))
+        tone.quantize(mean, hash::gradient_noise(x as u32, y as u32))
     };
     lights.iter().enumerate().map(finish).collect()
 }

@@ -1,31 +1,31 @@
-//! A picture that has been checked, with its surfaces numbered: spheres first, then the triangles of all meshes.
+//! A checked picture with numbered surfaces: spheres first, then the triangles of all meshes.
 
 use crate::picture::{Colors, Mesh, Radii, Spheres};
 use crate::{Error, Picture};
 use glam::Vec3;
 
-/// Sample that sees the sky.
+/// Id of a sample that sees the sky.
 pub(crate) const SKY: u32 = u32::MAX;
-/// Sample that sees the ground.
+/// Id of a sample that sees the ground.
 pub(crate) const GROUND: u32 = u32::MAX - 1;
 
-/// Bounds further from the camera's target than so many distances of it from the camera do not count: one grain that has
-/// left the scene must not cost the others their shadows.
+/// Distance from the camera's target, in distances of the camera from it, beyond which bounds are ignored [-]: one
+/// stray sphere must not cost the others their shadows.
 const FOCUS: f32 = 8.0;
 
 pub(crate) struct Scene<'a> {
     pub spheres: Spheres<'a>,
     pub meshes: &'a [Mesh<'a>],
     pub ground: Option<f32>,
-    /// Number of the first triangle of each mesh, and the end.
+    /// Id of the first triangle of each mesh, and the end.
     firsts: Vec<usize>,
-    /// What light and shadow care for: least and greatest corner [m]; `None` if there is nothing.
+    /// Bounds that light and shadow cover: smallest and largest corner [m]; `None` if there is nothing.
     pub focus: Option<(Vec3, Vec3)>,
-    /// Radius of a usual sphere [m]; 0 without spheres.
-    pub grain: f32,
+    /// Radius of a typical sphere [m]; 0 without spheres.
+    pub typical_radius: f32,
 }
 
-/// What a number stands for.
+/// Surface of an id.
 pub(crate) enum Surface {
     Sphere(usize),
     /// Mesh, triangle.
@@ -51,11 +51,11 @@ impl<'a> Scene<'a> {
             ground: picture.ground.filter(|height| height.is_finite()),
             firsts,
             focus: focus(picture),
-            grain: usual_radius(&spheres),
+            typical_radius: median_radius(&spheres),
         })
     }
 
-    /// Spheres and triangles together.
+    /// Returns the number of spheres and triangles.
     pub fn surfaces(&self) -> usize {
         self.firsts[self.firsts.len() - 1]
     }
@@ -69,7 +69,7 @@ impl<'a> Scene<'a> {
         Surface::Triangle(mesh, id - self.firsts[mesh])
     }
 
-    /// The corners of a triangle [m], if they are finite.
+    /// Returns the corners of a triangle [m], if they are finite.
     pub fn corners(&self, mesh: usize, triangle: usize) -> Option<[Vec3; 3]> {
         let mesh = &self.meshes[mesh];
         let corners = mesh.triangles[triangle].map(|v| mesh.vertex(v));
@@ -124,8 +124,8 @@ fn focus(picture: &Picture) -> Option<(Vec3, Vec3)> {
     low.cmple(high).all().then_some((low, high))
 }
 
-/// The median of about a thousand radii.
-fn usual_radius(spheres: &Spheres) -> f32 {
+/// Returns the median of about a thousand radii.
+fn median_radius(spheres: &Spheres) -> f32 {
     let count = spheres.positions.len();
     let some = (0..count).step_by((count / 1000).max(1)).filter_map(|i| spheres.get(i));
     let mut radii: Vec<f32> = some.map(|(_, radius)| radius).collect();

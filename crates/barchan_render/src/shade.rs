@@ -1,4 +1,4 @@
-//! The colour of what a pixel sees.
+//! Shades the visible surfaces.
 
 use crate::lens::Lens;
 use crate::normals::corner_normals;
@@ -11,52 +11,54 @@ use crate::triangle::Triangle;
 use crate::{hash, tone};
 use glam::{Quat, Vec2, Vec3, Vec3Swizzles};
 
-/// Radiance of the sky as a lamp, linear RGB [-].
+/// Radiance of the sky as a light source, linear RGB [-].
 pub(crate) const SKY_LIGHT: Vec3 = Vec3::new(0.43, 0.48, 0.57);
 /// The background at the horizon and straight up, linear RGB [-].
 pub(crate) const HORIZON: Vec3 = Vec3::new(0.76, 0.80, 0.84);
 pub(crate) const ZENITH: Vec3 = Vec3::new(0.26, 0.36, 0.50);
-/// Colour of the ground, linear RGB [-].
+/// Linear RGB color of the ground [-].
 pub(crate) const GROUND_COLOR: Vec3 = Vec3::new(0.30, 0.31, 0.33);
-/// Distance from the scene's middle at which the ground begins to fade into the background, and is gone [radii of the scene].
+/// Distances from the scene's center at which the ground begins to fade into the background, and has vanished [radii of
+/// the scene].
 pub(crate) const FADE: [f32; 2] = [1.5, 5.0];
-/// Screen-space occlusion looks so far [radii of the sphere].
+/// Radius of screen-space occlusion [radii of the sphere].
 pub(crate) const CREVICE: f32 = 2.0;
-/// Places that it looks at.
+/// Number of samples of screen-space occlusion.
 pub(crate) const CREVICE_TAPS: usize = 8;
 
-/// What crevices of less than a few pixels leave open, of which the samples say nothing: as in a packing on the mean [-].
+/// Mean openness of crevices of less than a few pixels, which the samples do not resolve: that of a packing [-].
 pub(crate) const UNRESOLVED: f32 = 0.8;
 
-/// What a color that means a number is in full light, of the same color on a screen [-]: near to it, but below what film can show.
+/// Brightness of a color that encodes a number in full light, relative to the same color on a screen [-]: near to it,
+/// but within the range of the film curve.
 pub(crate) const EVEN_WHITE: f32 = 0.82;
-/// Light of such colors in the deepest shadow, of that in the sun [-]: enough to tell them apart.
+/// Brightness of such colors in the deepest shadow relative to the sun [-]: enough to tell them apart.
 pub(crate) const EVEN_SHADOW: f32 = 0.75;
-/// White light that such colors add in the sun [-]: dark ones would else show no shape.
+/// White light that such colors add in the sun [-]: dark ones would otherwise show no shape.
 pub(crate) const EVEN_COAT: f32 = 0.03;
-/// Brightness of a surface in the sun, which is full light [-].
+/// Brightness of a surface that counts as full light [-].
 pub(crate) const EVEN_LIGHT: f32 = 2.4;
-/// Albedo that the surroundings of such colors count as, so that all are lit alike [-].
+/// Albedo assumed around such colors, so that all are lit alike [-].
 pub(crate) const EVEN_ALBEDO: f32 = 0.5;
-/// Brightness of red, green and blue light [-], ITU-R BT.709.
+/// Luminance of red, green and blue light [-], ITU-R BT.709.
 pub(crate) const BRIGHTNESS: Vec3 = Vec3::new(0.2126, 0.7152, 0.0722);
 
-/// How much of a block is in a grain [-].
+/// Share of a block in the shape of a grain [-].
 pub(crate) const WORN: f32 = 0.6;
 
-/// A place on a surface.
+/// A point on a surface.
 struct Point {
     position: Vec3,
     normal: Vec3,
     /// Linear RGB [-].
     albedo: Vec3,
-    /// How far crevices reach [m].
+    /// Reach of crevices [m].
     crevice: f32,
-    /// Whether the color means a number: then shadows must not hide it.
+    /// The color encodes a number: shadows must not hide it.
     even: bool,
 }
 
-/// Everything that colours depend on.
+/// Everything that shading depends on.
 pub(crate) struct Shader<'a> {
     pub scene: &'a Scene<'a>,
     pub lens: &'a Lens,
@@ -67,15 +69,15 @@ pub(crate) struct Shader<'a> {
     sky: Option<SkyGrid>,
     /// Per mesh, per triangle.
     normals: Vec<Vec<[Vec3; 3]>>,
-    /// Light that comes out as the color of an sRGB byte.
+    /// Light that is displayed as the color of an sRGB byte.
     exposed: [f32; 256],
-    /// Middle and radius of the scene [m].
+    /// Center and radius of the scene [m].
     middle: Vec3,
     radius: f32,
 }
 
 impl<'a> Shader<'a> {
-    /// `towards_sun`: unit vector.
+    /// Creates a shader. `towards_sun`: unit vector.
     pub fn new(scene: &'a Scene, lens: &'a Lens, samples: &'a Samples, sun: &Sun, towards_sun: Vec3) -> Self {
         let (sun_map, sky) = rayon::join(
             || SunMap::new(scene, towards_sun, sun.angular_radius),
@@ -97,7 +99,8 @@ impl<'a> Shader<'a> {
         }
     }
 
-    /// The light that comes to the four samples of a pixel, linear RGB. Each surface is shaded once, in the middle of its samples.
+    /// Returns the linear RGB light of the four samples of a pixel. Each surface is shaded once, at the center of its
+    /// samples.
     pub fn pixel(&self, x: usize, y: usize) -> [Vec3; 4] {
         let ids = self.samples.ids[self.samples.index(x, y)];
         let corner = Vec2::new(x as f32, y as f32);
@@ -121,7 +124,7 @@ impl<'a> Shader<'a> {
         light
     }
 
-    /// Light from a surface towards the camera at a place of the image [px].
+    /// Returns the light from a surface toward the camera at a point of the image [px].
     fn surface(&self, id: u32, place: Vec2) -> Vec3 {
         let ray = self.lens.ray(place);
         match id {
@@ -146,7 +149,8 @@ impl<'a> Shader<'a> {
         if let Colors::Grains { ids, .. } = self.scene.spheres.colors {
             normal = worn(normal, ids.map_or(id, |ids| ids[index]));
         }
-        // What is smaller than a pixel has one look, whichever point of it a sample meets: else it would flicker.
+        // A sphere smaller than a pixel has one normal, whichever point of it a sample hits: otherwise it would
+        // flicker.
         let detail = smooth_step(0.3, 1.2, radius / (depth * self.lens.scale));
         if detail < 1.0 {
             let heap = self
@@ -191,15 +195,15 @@ impl<'a> Shader<'a> {
         })
     }
 
-    /// The normal on the side that the ray comes from.
+    /// Returns the normal on the side that the ray comes from.
     pub fn triangle_normal(&self, mesh: usize, triangle: usize, weights: Vec3, ray: Vec3) -> Vec3 {
         let normal = blend(self.normals[mesh][triangle], weights).normalize_or(-ray.normalize());
         if normal.dot(ray) > 0.0 { -normal } else { normal }
     }
 
     fn usual_crevice(&self) -> f32 {
-        if self.scene.grain > 0.0 {
-            CREVICE * self.scene.grain
+        if self.scene.typical_radius > 0.0 {
+            CREVICE * self.scene.typical_radius
         } else {
             0.02 * self.radius
         }
@@ -226,7 +230,7 @@ impl<'a> Shader<'a> {
         behind.lerp(self.matt(&point, place), shown)
     }
 
-    /// Light that a matt surface sends on: of the sun, of the sky, and of the ground in between.
+    /// Returns the light that a matte surface reflects: from the sun, the sky, and the ground.
     fn matt(&self, point: &Point, place: Vec2) -> Vec3 {
         let turn = std::f32::consts::TAU * hash::gradient_noise(place.x as u32, place.y as u32);
         let facing = point.normal.dot(self.towards_sun);
@@ -267,7 +271,7 @@ impl<'a> Shader<'a> {
         }
     }
 
-    /// Part of a surface's surroundings that near surfaces on the image leave open [-].
+    /// Returns the share of a surface's surroundings that nearby surfaces on the image leave open [-].
     fn crevice(&self, point: &Point, place: Vec2, turn: f32) -> f32 {
         let depth = (point.position - self.lens.origin).dot(self.lens.forward);
         let pixels = point.crevice / (depth * self.lens.scale);
@@ -291,29 +295,29 @@ impl<'a> Shader<'a> {
                 continue;
             }
             let sample = Vec2::new(x as f32 + self.lens.lanes[0].x, y as f32 + self.lens.lanes[1].x);
-            let way = self.lens.origin + found * self.lens.ray(sample) - point.position;
-            let length = way.length().max(1e-9);
+            let offset = self.lens.origin + found * self.lens.ray(sample) - point.position;
+            let length = offset.length().max(1e-9);
             let fade = (1.0 - length / (1.5 * point.crevice)).max(0.0);
-            hidden += (way.dot(point.normal) / length - 0.1).max(0.0) * fade;
+            hidden += (offset.dot(point.normal) / length - 0.1).max(0.0) * fade;
         }
         let open = (1.0 - 2.2 * hidden / CREVICE_TAPS as f32).max(0.0);
         UNRESOLVED + resolved * (open - UNRESOLVED)
     }
 }
 
-/// Middle and radius of a scene, with its ground [m].
+/// Returns center and radius of a scene, with its ground [m].
 pub(crate) fn extent(scene: &Scene) -> (Vec3, f32) {
     let (mut low, high) = scene.focus.unwrap_or((Vec3::splat(-1.0), Vec3::ONE));
     low.z = low.z.min(scene.ground.unwrap_or(low.z));
     (0.5 * (low + high), (0.5 * (high - low).length()).max(f32::MIN_POSITIVE))
 }
 
-/// The sky behind everything, linear RGB. `ray`: unit vector.
+/// Returns the linear RGB sky behind everything. `ray`: unit vector.
 pub(crate) fn background(ray: Vec3) -> Vec3 {
     HORIZON.lerp(ZENITH, smooth_step(-0.05, 0.9, ray.z))
 }
 
-/// Brightness and hue of one grain of many.
+/// Varies brightness and hue of a grain by its id.
 fn grain(base: Vec3, id: u32) -> Vec3 {
     let noise = hash::bits(id);
     let [bright, warm, kind] = [0, 1, 2].map(|k| hash::byte(noise, k));
@@ -329,7 +333,7 @@ fn grain(base: Vec3, id: u32) -> Vec3 {
     }
 }
 
-/// The normal of a worn grain of sand: of a body between a ball and a block that lies in a direction of its own.
+/// Returns the normal of a worn grain of sand: of a shape between a ball and a block with a random orientation.
 fn worn(normal: Vec3, id: u32) -> Vec3 {
     let noise = hash::bits(id ^ 0x5EED);
     let part = |k: u32| hash::byte(noise, k) - 0.5;
@@ -339,7 +343,8 @@ fn worn(normal: Vec3, id: u32) -> Vec3 {
     normal.lerp(block.normalize_or(normal), WORN)
 }
 
-/// What reaches a place of which `visible` is open, with the light that its bright surroundings throw back: [Jimenez16] eq. (10).
+/// Returns the light at a point of which `visible` is open, including reflections between bright surroundings:
+/// [Jimenez16] eq. (10).
 fn many_bounces(visible: f32, albedo: Vec3) -> Vec3 {
     let albedo = albedo.min(Vec3::splat(0.9));
     let (a, b, c) = (

@@ -1,18 +1,19 @@
-//! How much of the sky each place sees: what makes a heap read as a heap.
+//! Ambient occlusion: the visible share of the sky, which gives a heap its shape.
 //!
-//! Spheres and solid meshes are poured into a coarse grid as optical depth. Then the sky's light is swept through the
-//! grid along some directions, each in one pass from cell to cell. A cell keeps the mean of the light and of the light
-//! times its direction, which is all that the irradiance of a matt surface needs to first order, [Ramamoorthi01].
+//! Spheres and opaque meshes are added to a coarse grid as optical depth. Then the sky's light is swept through the
+//! grid along several directions, each in one pass from cell to cell. A cell stores the mean of the light and of the
+//! light times its direction, which is all that the irradiance of a matte surface needs to first order,
+//! [Ramamoorthi01].
 
 use crate::scene::Scene;
 use glam::{UVec3, Vec3, Vec4};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// Cells at most, about.
-const CELLS: f32 = 400_000.0;
-/// Cells along a side at most.
-const SIDE: f32 = 320.0;
+/// Approximate largest number of cells.
+const MAX_CELLS: f32 = 400_000.0;
+/// Largest number of cells along a side.
+const MAX_SIDE: f32 = 320.0;
 /// Directions that light comes from.
 const DIRECTIONS: usize = 16;
 /// Optical depth 1 in the grid's fixed-point numbers: sums of integers are the same in any order.
@@ -27,18 +28,18 @@ pub(crate) struct SkyGrid {
     pub size: UVec3,
     /// Mean over the upper half of the directions: of light times direction, and of light.
     pub light: Vec<Vec4>,
-    /// Part of the light that each cell lets through [-].
+    /// Transmittance of each cell [-].
     pub clear: Vec<f32>,
-    /// Height below which there is ground [m].
+    /// Height of the ground [m].
     pub floor: f32,
 }
 
 impl SkyGrid {
-    /// `None` if there is nothing that could hide the sky.
+    /// Returns `None` if nothing can hide the sky.
     pub fn new(scene: &Scene) -> Option<Self> {
         let (low, high) = scene.focus?;
         let mut extent = high - low;
-        // What stands on the ground darkens the ground around it.
+        // Objects on the ground darken the ground around them.
         let margin = Vec3::new(1.0, 1.0, 0.0) * (0.75 * extent.z).min(extent.max_element());
         let (mut low, mut high) = (low - margin, high + margin);
         if let Some(ground) = scene.ground {
@@ -46,8 +47,11 @@ impl SkyGrid {
         }
         extent = high - low;
         let longest = extent.max_element().max(f32::MIN_POSITIVE);
-        let volume = extent.max(Vec3::splat(longest / SIDE)).element_product();
-        let cell = (volume / CELLS).cbrt().max(2.0 * scene.grain).max(longest / SIDE);
+        let volume = extent.max(Vec3::splat(longest / MAX_SIDE)).element_product();
+        let cell = (volume / MAX_CELLS)
+            .cbrt()
+            .max(2.0 * scene.typical_radius)
+            .max(longest / MAX_SIDE);
         low -= cell;
         high += cell;
         let size = ((high - low) / cell).ceil().as_uvec3().max(UVec3::ONE);
@@ -71,16 +75,17 @@ impl SkyGrid {
         Some(grid)
     }
 
-    /// Irradiance / pi of a surface under a sky of radiance 1, and the part of the sky that is open there [-].
+    /// Returns irradiance / pi of a surface under a sky of radiance 1, and the open share of the sky [-].
     ///
-    /// E / pi = m0 + 2 m1 . n with the means over the whole sphere, [Ramamoorthi01]; the means here cover one half of it.
+    /// E / pi = m0 + 2 m1 . n with the means over the whole sphere, [Ramamoorthi01]; the means here cover one half of
+    /// it.
     pub fn see(&self, point: Vec3, normal: Vec3) -> (f32, f32) {
-        // Asked from outside the surface's own cell.
+        // Sampled outside the surface's own cell.
         let light = self.light(point + self.cell * normal);
         ((0.5 * light.w + light.truncate().dot(normal)).clamp(0.0, 1.0), light.w)
     }
 
-    /// The light between the middles of cells; open sky outside.
+    /// Interpolates the light between cell centers; open sky outside.
     fn light(&self, point: Vec3) -> Vec4 {
         const OPEN: Vec4 = Vec4::new(0.0, 0.0, 0.5, 1.0);
         self.between(point).map_or(OPEN, |(first, part)| {
@@ -91,7 +96,8 @@ impl SkyGrid {
         })
     }
 
-    /// Which way out of the matter around a point: the normal of a heap whose grains are too small to have their own.
+    /// Returns the direction out of the matter around a point: the normal of a heap whose grains are too small to have
+    /// their own.
     pub fn outward(&self, point: Vec3) -> Option<Vec3> {
         let clear = |point: Vec3| {
             self.between(point).map_or(1.0, |(first, part)| {
@@ -101,14 +107,14 @@ impl SkyGrid {
                 along_y(first) + part.z * (along_y(first + plane) - along_y(first))
             })
         };
-        // Under the ground there is no way out, though nothing was poured there.
+        // There is no way out below the ground, although its cells are empty.
         let above = |point: Vec3| point.with_z(point.z.max(self.floor));
         let step = |axis: Vec3| clear(above(point + axis)) - clear(above(point - axis));
         let rise = |axis: Vec3| step(self.cell * axis) + step(2.0 * self.cell * axis);
         Vec3::new(rise(Vec3::X), rise(Vec3::Y), rise(Vec3::Z)).try_normalize()
     }
 
-    /// The first of the eight cells around a point, and how far it is on the way to the last; `None` outside.
+    /// Returns the first of the eight cells around a point, and the interpolation weights; `None` outside.
     fn between(&self, point: Vec3) -> Option<(usize, Vec3)> {
         let at = (point - self.low) / self.cell - 0.5;
         let base = at.floor();
@@ -116,12 +122,12 @@ impl SkyGrid {
         inside.then(|| (self.index(base.as_uvec3()), at - base))
     }
 
-    /// From a cell to the next along y and z.
+    /// Returns the index offsets along y and z.
     fn strides(&self) -> [usize; 2] {
         [self.size.x as usize, (self.size.x * self.size.y) as usize]
     }
 
-    /// Part of the light that each cell lets through [-].
+    /// Returns the transmittance of each cell [-].
     fn transmittance(&self, scene: &Scene) -> Vec<f32> {
         let cells = self.size.element_product() as usize;
         let depths: Vec<AtomicU32> = (0..cells).into_par_iter().map(|_| AtomicU32::new(0)).collect();
@@ -148,7 +154,7 @@ impl SkyGrid {
         ((cell.z * self.size.y + cell.y) * self.size.x + cell.x) as usize
     }
 
-    /// A sphere's shadow, pi r², over the face of a cell; or the cells that it fills.
+    /// Adds the cross section of a sphere, pi r², relative to the face of a cell; or fills the cells inside it.
     fn pour_sphere(&self, depths: &[AtomicU32], center: Vec3, radius: f32) {
         let at = (center - self.low) / self.cell - 0.5;
         let radius = radius / self.cell;
@@ -186,10 +192,10 @@ impl SkyGrid {
         }
     }
 
-    /// The cells that a triangle goes through.
+    /// Fills the cells that a triangle crosses.
     fn pour_triangle(&self, depths: &[AtomicU32], corners: [Vec3; 3]) {
         let [a, b, c] = corners;
-        let steps = |edge: Vec3| (2.0 * edge.length() / self.cell).min(4.0 * SIDE).ceil() as u32 + 1;
+        let steps = |edge: Vec3| (2.0 * edge.length() / self.cell).min(4.0 * MAX_SIDE).ceil() as u32 + 1;
         let (rows, columns) = (steps(b - a).max(steps(c - a)), steps(c - b));
         for row in 0..=rows {
             let down = row as f32 / rows as f32;
@@ -205,7 +211,7 @@ impl SkyGrid {
     }
 }
 
-/// Directions spread evenly over the upper half: a sunflower's seeds on a sphere.
+/// Returns directions spread evenly over the upper half: a sunflower pattern on the sphere.
 fn hemisphere(count: usize) -> impl Iterator<Item = Vec3> {
     (0..count).map(move |k| {
         let z = (k as f32 + 0.5) / count as f32;
@@ -215,14 +221,15 @@ fn hemisphere(count: usize) -> impl Iterator<Item = Vec3> {
     })
 }
 
-/// Light of radiance 1 from `direction` that reaches each cell, slice by slice along the direction's longest axis.
+/// Returns the light of radiance 1 from `direction` that reaches each cell, slice by slice along the direction's
+/// longest axis.
 fn sweep(clear: &[f32], size: UVec3, direction: Vec3) -> Vec<f32> {
     let size = size.to_array().map(|n| n as usize);
     let stride = [1, size[0], size[0] * size[1]];
     let main = direction.abs().max_position();
     let (fast, slow) = if main == 0 { (1, 2) } else { (0, 3 - main) };
     let toward = direction / direction[main].abs();
-    // The slice before is met at a shift of (whole + part) cells; a border of open sky lies around it.
+    // The previous slice is sampled at a shift of (whole + part) cells; a border of open sky lies around it.
     let shift = |axis: usize| (toward[axis].floor() as isize, toward[axis] - toward[axis].floor());
     let ((whole_fast, part_fast), (whole_slow, part_slow)) = (shift(fast), shift(slow));
     let width = size[fast] + 3;

@@ -1,33 +1,33 @@
-//! Shadows: the depth of the scene as the sun sees it, asked with a filter as wide as the penumbra, [Fernando05].
+//! Shadows: a depth map seen from the sun, filtered with the width of the penumbra, [Fernando05].
 
 use crate::lens::Lens;
 use crate::raster::Samples;
 use crate::scene::Scene;
 use glam::{Vec2, Vec3};
 
-/// Texels across a usual sphere's radius: enough for grains to shade each other.
+/// Texels across the radius of a typical sphere: enough for grains to shade each other.
 const TEXELS_PER_RADIUS: f32 = 3.0;
-/// Texels of a side.
+/// Range of texels per side.
 const SIDE: std::ops::RangeInclusive<f32> = 256.0..=2048.0;
-/// How far around a point what hides the sun is looked for [texel].
+/// Radius of the blocker search [texel].
 pub(crate) const SEARCH: f32 = 10.0;
 /// Widest filter [texel].
-pub(crate) const WIDEST: f32 = 24.0;
-/// Places that are asked for what hides the sun, and for how much of it.
+pub(crate) const MAX_FILTER: f32 = 24.0;
+/// Samples of the blocker search, and of the filter.
 pub(crate) const TAPS: [usize; 2] = [8, 16];
 
-/// What the sun sees.
+/// Depth map of the sun.
 pub(crate) struct SunMap {
     lens: Lens,
     samples: Samples,
     /// Side of a texel [m].
     texel: f32,
-    /// Tangent of the sun's radius as it is seen [-].
+    /// Tangent of the sun's angular radius [-].
     softness: f32,
 }
 
 impl SunMap {
-    /// `towards`: unit vector to the sun. `None` if there is nothing that could throw a shadow.
+    /// Returns `None` if nothing can cast a shadow. `towards`: unit vector to the sun.
     pub fn new(scene: &Scene, towards: Vec3, angular_radius: f32) -> Option<Self> {
         let (lens, texel) = lens(scene, towards)?;
         let samples = Samples::draw_depths(&lens, scene);
@@ -39,10 +39,11 @@ impl SunMap {
         })
     }
 
-    /// Part of the sun that a surface at `point` with this `normal` sees, 0 to 1 [-]. `turn` rotates the filter's pattern [rad].
+    /// Returns the share of the sun that a surface at `point` with this `normal` sees, 0 to 1 [-]. `turn` rotates the
+    /// filter's pattern [rad].
     pub fn light(&self, point: Vec3, normal: Vec3, turn: f32) -> f32 {
         let cosine = -normal.dot(self.lens.forward);
-        // A tilted surface lies deeper at one side of a texel than at the other.
+        // A tilted surface is deeper at one side of a texel than at the other.
         let slope = ((1.0 - cosine * cosine).max(0.0).sqrt() / cosine.max(0.2)).min(3.0);
         let local = self.lens.local(point + 0.75 * self.texel * normal);
         let place = 2.0 * self.lens.project(local);
@@ -61,14 +62,14 @@ impl SunMap {
         } else {
             0.0
         };
-        let radius = penumbra.clamp(1.2, WIDEST);
+        let radius = penumbra.clamp(1.2, MAX_FILTER);
         let lit = disc(TAPS[1], radius, turn)
             .filter(|&offset| self.depth(place + offset) >= local.z - bias(offset.length()))
             .count();
         lit as f32 / TAPS[1] as f32
     }
 
-    /// Depth of the nearest surface at a place [texel].
+    /// Returns the depth of the nearest surface at a point [texel].
     #[inline(always)]
     fn depth(&self, place: Vec2) -> f32 {
         let [width, height] = self.lens.size;
@@ -83,9 +84,9 @@ impl SunMap {
     }
 }
 
-/// `count` places spread evenly over a disc: a sunflower's seeds.
+/// Returns `count` points spread evenly over a disc: a sunflower pattern.
 fn disc(count: usize, radius: f32, turn: f32) -> impl Iterator<Item = Vec2> {
-    // Steps of the golden angle, by rotation: a sine a step would cost more than the look-up.
+    // Steps of the golden angle by rotation: one sine per step would cost more than the lookup.
     const STEP: Vec2 = Vec2::new(-0.737_368_9, 0.675_490_3);
     let mut direction = Vec2::from_angle(turn);
     (0..count).map(move |k| {
@@ -94,8 +95,8 @@ fn disc(count: usize, radius: f32, turn: f32) -> impl Iterator<Item = Vec2> {
     })
 }
 
-/// The light of the sun on an image of pixels of 2 x 2 texels, and the side of a texel [m]. `towards`: unit vector to the sun. `None`
-/// if there is nothing that could throw a shadow.
+/// Returns the lens of the sun with pixels of 2 x 2 texels, and the side of a texel [m]. `towards`: unit vector to the
+/// sun. `None` if nothing can cast a shadow.
 pub(crate) fn lens(scene: &Scene, towards: Vec3) -> Option<(Lens, f32)> {
     let (low, high) = scene.focus?;
     let middle = 0.5 * (low + high);
@@ -104,8 +105,8 @@ pub(crate) fn lens(scene: &Scene, towards: Vec3) -> Option<(Lens, f32)> {
     let reach = |axis: Vec3| half.dot(axis.abs());
     let (width, height) = (2.0 * reach(frame.right), 2.0 * reach(frame.down));
     let longest = width.max(height).max(f32::MIN_POSITIVE);
-    let wished = if scene.grain > 0.0 {
-        TEXELS_PER_RADIUS * longest / scene.grain
+    let wished = if scene.typical_radius > 0.0 {
+        TEXELS_PER_RADIUS * longest / scene.typical_radius
     } else {
         *SIDE.end()
     };
@@ -117,7 +118,7 @@ pub(crate) fn lens(scene: &Scene, towards: Vec3) -> Option<(Lens, f32)> {
     ))
 }
 
-/// Tangent of the sun's radius as it is seen [-].
+/// Returns the tangent of the sun's angular radius [-].
 pub(crate) fn softness(angular_radius: f32) -> f32 {
     angular_radius.clamp(0.0, 0.5).tan()
 }

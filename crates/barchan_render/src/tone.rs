@@ -1,25 +1,25 @@
-//! From light to 8 bits.
+//! Maps light to 8 bits.
 
 use glam::Vec3;
 
-/// Steps of the table of [`Tone`].
+/// Size of the table of [`Tone`].
 const STEPS: usize = 4096;
-/// Light that is white [-]: the end of the table.
+/// Light displayed as white [-]: the end of the table.
 const WHITE: f32 = 16.0;
 
-/// A film's response to light: a soft toe and shoulder, close to the ACES reference, [Narkowicz16].
+/// Film response to light: a soft toe and shoulder, close to the ACES reference, [Narkowicz16].
 pub(crate) fn film(light: f32) -> f32 {
     let x = 0.6 * light;
     (x * (2.51 * x + 0.03) / (x * (2.43 * x + 0.59) + 0.14)).clamp(0.0, 1.0)
 }
 
-/// Returns the light of which [`film`] makes `response`, below 1 [-]: the root of its quadratic equation.
+/// Inverts [`film`]: returns the light of `response` below 1 [-], the root of its quadratic equation.
 pub(crate) fn exposure(response: f32) -> f32 {
     let (a, b, c) = (2.51 - 2.43 * response, 0.03 - 0.59 * response, -0.14 * response);
     ((b * b - 4.0 * a * c).max(0.0).sqrt() - b) / (2.0 * a) / 0.6
 }
 
-/// Linear to sRGB, IEC 61966-2-1.
+/// Converts linear to sRGB, IEC 61966-2-1.
 pub(crate) fn encode(linear: f32) -> f32 {
     if linear <= 0.003_130_8 {
         12.92 * linear
@@ -28,7 +28,7 @@ pub(crate) fn encode(linear: f32) -> f32 {
     }
 }
 
-/// sRGB to linear, IEC 61966-2-1.
+/// Converts sRGB to linear, IEC 61966-2-1.
 pub(crate) fn decode(srgb: f32) -> f32 {
     if srgb <= 0.040_45 {
         srgb / 12.92
@@ -37,12 +37,12 @@ pub(crate) fn decode(srgb: f32) -> f32 {
     }
 }
 
-/// An sRGB colour as linear RGB [-].
+/// Converts an sRGB color to linear RGB [-].
 pub fn linear(color: [u8; 3]) -> [f32; 3] {
     color.map(|channel| decode(f32::from(channel) / 255.0))
 }
 
-/// [`film`] and [`encode`] as a table over the square root of the light, where steps are even to the eye.
+/// [`film`] and [`encode`] as a table over the square root of the light, in which steps are perceptually even.
 pub(crate) struct Tone {
     table: Vec<f32>,
 }
@@ -55,8 +55,8 @@ impl Tone {
         }
     }
 
-    /// `noise` in [0, 1) decides how fractions are rounded, so that slow gradients have no steps.
-    pub fn quantise(&self, light: Vec3, noise: f32) -> [u8; 3] {
+    /// Converts light to sRGB bytes. `noise` in [0, 1) decides the rounding, so that slow gradients have no steps.
+    pub fn quantize(&self, light: Vec3, noise: f32) -> [u8; 3] {
         light.to_array().map(|light| {
             let at = (light.max(0.0) / WHITE).sqrt().min(1.0) * STEPS as f32;
             let k = at as usize;
@@ -76,7 +76,7 @@ mod tests {
         for k in 0..2000 {
             let light = k as f32 * 0.002;
             let exact = 255.0 * encode(film(light));
-            let quantised = tone.quantise(Vec3::splat(light), 0.5)[0];
+            let quantised = tone.quantize(Vec3::splat(light), 0.5)[0];
             assert!(
                 (f32::from(quantised) - exact).abs() < 0.52,
                 "{light}: {quantised}, not {exact}"

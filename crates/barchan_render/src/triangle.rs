@@ -3,19 +3,19 @@
 use crate::lens::{Bounds, Lens};
 use glam::{DVec3, Vec2, Vec3, Vec4};
 
-/// A triangle as a lens sees it. Forms are evaluated at (x, y, 1) [px].
+/// A triangle seen through a lens. Forms are evaluated at (x, y, 1) [px].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Triangle {
-    /// Above zero inside, one for each corner; proportional to the corner's weight.
+    /// Positive inside, one for each corner; proportional to the corner's weight.
     edges: [DVec3; 3],
-    /// The depth [m], or its reciprocal if rays part.
+    /// The depth [m], or its reciprocal in perspective.
     depth: DVec3,
     perspective: bool,
     pub bounds: Bounds,
 }
 
 impl Triangle {
-    /// `None` if it is not seen, or seen from its edge.
+    /// Returns `None` if the triangle is not visible, or seen edge-on.
     pub fn new(lens: &Lens, corners: [Vec3; 3]) -> Option<Self> {
         let local = corners.map(|corner| lens.local(corner));
         let bounds = bounds(lens, local)?;
@@ -41,13 +41,13 @@ impl Triangle {
         })
     }
 
-    /// The same with (x, y) counted from `corner` [px], in single precision.
+    /// Converts to coordinates relative to `corner` [px], in single precision.
     pub fn at(&self, corner: Vec2) -> LocalTriangle {
         let shift = |f: DVec3| Vec3::new(f.x as f32, f.y as f32, f.dot(corner.extend(1.0).as_dvec3()) as f32);
         LocalTriangle {
             edges: self.edges.map(|edge| {
                 let edge = shift(edge);
-                // A sample on an edge belongs to one of the two triangles there.
+                // A sample on an edge belongs to exactly one of the two triangles.
                 let owned = edge.x > 0.0 || (edge.x == 0.0 && edge.y > 0.0);
                 (edge, if owned { 0.0 } else { f32::from_bits(1) })
             }),
@@ -56,7 +56,7 @@ impl Triangle {
         }
     }
 
-    /// Weights of the corners at a place [px]; they sum to 1.
+    /// Returns the barycentric weights at a point [px].
     pub fn weights(&self, place: Vec2) -> Vec3 {
         let at = place.extend(1.0).as_dvec3();
         let weights = DVec3::from_array(self.edges.map(|edge| edge.dot(at).max(0.0)));
@@ -69,16 +69,16 @@ impl Triangle {
     }
 }
 
-/// A [`Triangle`] seen from the corner of a tile.
+/// A [`Triangle`] relative to the corner of a tile.
 pub(crate) struct LocalTriangle {
-    /// A form, and the least value inside.
+    /// A form, and its smallest value inside.
     edges: [(Vec3, f32); 3],
     depth: Vec3,
     perspective: bool,
 }
 
 impl LocalTriangle {
-    /// Depth at four places [px]; infinite beside it [m].
+    /// Returns the depth at four points [px]; infinite outside [m].
     #[inline(always)]
     pub fn depth(&self, x: Vec4, y: Vec4) -> Vec4 {
         let value = |form: Vec3| form.x * x + form.y * y + form.z;
@@ -90,7 +90,7 @@ impl LocalTriangle {
     }
 }
 
-/// A form in the lens frame as one in pixels.
+/// Converts a form of the lens frame to pixels.
 fn pixels(lens: &Lens, form: DVec3) -> DVec3 {
     let (x, y) = (form.x * f64::from(lens.scale), form.y * f64::from(lens.scale));
     DVec3::new(
@@ -100,7 +100,7 @@ fn pixels(lens: &Lens, form: DVec3) -> DVec3 {
     )
 }
 
-/// The part of the image that the triangle lies in, with what is before the near plane cut away [px].
+/// Returns the bounds of the triangle on the image, clipped at the near plane [px].
 fn bounds(lens: &Lens, corners: [Vec3; 3]) -> Option<Bounds> {
     let mut bounds = Bounds {
         min: Vec2::INFINITY,

@@ -1,4 +1,4 @@
-//! Two engines, one look: what the graphics adapter draws is what the processor draws.
+//! Both engines, CPU and GPU, draw the same pictures.
 
 use barchan_render::{Camera, ColorMap, Colors, GpuRenderer, Image, Mesh, Picture, Radii, Spheres, render};
 use glam::{Affine3A, Quat, Vec3};
@@ -6,10 +6,10 @@ use glam::{Affine3A, Quat, Vec3};
 const WIDTH: u32 = 320;
 const HEIGHT: u32 = 200;
 
-/// Side of the squares whose mean colours are compared [px]: what differs within them is noise to the eye.
+/// Side of the squares whose mean colors are compared [px]: differences within them are invisible noise.
 const SQUARE: u32 = 4;
 
-/// Means of squares, sRGB.
+/// Returns means of squares, sRGB.
 fn blurred(image: &Image) -> Vec<Vec3> {
     let mean = |(column, row): (u32, u32)| {
         let pixels = (0..SQUARE * SQUARE).map(|k| image.pixel(column * SQUARE + k % SQUARE, row * SQUARE + k / SQUARE));
@@ -19,7 +19,7 @@ fn blurred(image: &Image) -> Vec<Vec3> {
     squares.map(mean).collect()
 }
 
-/// Difference of two images to the eye: the mean, and what one square in a hundred exceeds [of 255].
+/// Returns the visible difference of two images: the mean, and the 99th percentile of the squares [of 255].
 fn difference(a: &Image, b: &Image) -> (f32, f32) {
     let mut all: Vec<f32> = blurred(a)
         .iter()
@@ -30,7 +30,7 @@ fn difference(a: &Image, b: &Image) -> (f32, f32) {
     (all.iter().sum::<f32>() / all.len() as f32, all[all.len() * 99 / 100])
 }
 
-/// Many points in a cone, in no order [m].
+/// Returns points in a cone, in no order [m].
 fn heap(count: u32) -> Vec<Vec3> {
     let part = |k: u32, step: f64| (f64::from(k) * step).fract() as f32;
     let points = (0..).map(|k| {
@@ -66,12 +66,12 @@ const CORNERS: [Vec3; 4] = [
     Vec3::new(-0.15, 0.0, 0.3),
 ];
 
-/// Differences that are allowed on the mean, and in all but one square of a hundred [of 255].
+/// Allowed differences: the mean, and the 99th percentile [of 255].
 const USUAL: [f32; 2] = [1.5, 12.0];
-/// What is smaller than a pixel is seen by one of its four samples, and these lie elsewhere on the adapter.
+/// Surfaces smaller than a pixel are seen by one of its four samples, and these lie elsewhere on the GPU.
 const TINY: [f32; 2] = [2.0, 20.0];
 
-/// Draws a picture with both engines, and finds them alike.
+/// Draws a picture with both engines and compares them.
 fn compare(renderer: &mut GpuRenderer, name: &str, picture: &Picture, [mean_limit, most_limit]: [f32; 2]) {
     let cpu = render(picture, WIDTH, HEIGHT).unwrap();
     let gpu = renderer.render(picture, WIDTH, HEIGHT).unwrap();
@@ -84,7 +84,7 @@ fn compare(renderer: &mut GpuRenderer, name: &str, picture: &Picture, [mean_limi
         mean < mean_limit && most < most_limit,
         "{name}: differs by {mean} on the mean, {most} at most"
     );
-    // The measure sees what it should: an image moved by a few pixels is another one.
+    // Checks the measure: an image shifted by a few pixels differs.
     let mut moved = gpu.clone();
     moved.pixels.rotate_right(6);
     let (mean_moved, _) = difference(&cpu, &moved);
@@ -128,13 +128,13 @@ fn both_engines_draw_the_same_pictures() {
     ];
     compare(&mut renderer, "bodies", &picture, USUAL);
 
-    // Colours by number, no ground, one colour for all, nothing at all.
+    // Colors by number, no ground, one color for all, an empty picture.
     let colors: Vec<[u8; 3]> = sand.iter().map(|p| [(700.0 * p.z) as u8, 60, 200]).collect();
     picture.meshes.clear();
     picture.ground = None;
     picture.spheres.colors = Colors::Each(&colors);
     compare(&mut renderer, "colors", &picture, USUAL);
-    // In shadow and over ground, with the colors of a bar.
+    // In shadow and over ground, with the colors of a legend.
     let colors: Vec<[u8; 3]> = sand.iter().map(|p| ColorMap::Viridis.color(4.0 * p.z)).collect();
     picture.spheres.colors = Colors::Each(&colors);
     picture.ground = Some(0.0);

@@ -13,7 +13,7 @@ fn plain(width: u32, height: u32, color: [u8; 3]) -> Image {
     }
 }
 
-/// The content of the box at the end of a path of names.
+/// Returns the content of the box at the end of a path of names.
 fn find<'a>(mut bytes: &'a [u8], path: &[&str]) -> &'a [u8] {
     for name in path {
         loop {
@@ -32,7 +32,7 @@ fn number(bytes: &[u8], at: usize) -> usize {
     u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap()) as usize
 }
 
-/// The images of a movie as a decoder sees them: the mean brightness of each, and their size.
+/// Decodes the images of a movie: the mean brightness of each, and their size.
 fn decode(movie: &[u8]) -> Vec<(f32, (usize, usize))> {
     let table = ["moov", "trak", "mdia", "minf", "stbl"];
     let table = find(movie, &table);

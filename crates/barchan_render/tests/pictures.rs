@@ -1,4 +1,4 @@
-//! Pictures whose light and shadow geometry foretells.
+//! Pictures whose light and shadow follow from geometry.
 
 use barchan_geometry::Aabb;
 use barchan_render::{Camera, ColorMap, Colors, Error, Image, Mesh, Picture, Radii, Spheres, render};
@@ -30,7 +30,7 @@ fn from_above(height: f32) -> Camera {
     }
 }
 
-/// Where that camera sees a point [px].
+/// Projects a point as that camera does [px].
 fn place(height: f32, point: Vec3) -> Vec2 {
     let pixels = 0.5 * HEIGHT as f32 / (0.5 * FOV).tan() / (height - point.z);
     0.5 * Vec2::new(WIDTH as f32, HEIGHT as f32) + pixels * Vec2::new(point.x, -point.y)
@@ -48,8 +48,8 @@ fn the_brightest_point_of_a_sphere_faces_the_sun() {
     ] {
         picture.sun.direction = direction;
         let image = render(&picture, WIDTH, HEIGHT).unwrap();
-        let centre = place(6.0, Vec3::ZERO);
-        let on_sphere = |x: u32, y: u32| Vec2::new(x as f32, y as f32).distance(centre) < 20.0;
+        let center = place(6.0, Vec3::ZERO);
+        let on_sphere = |x: u32, y: u32| Vec2::new(x as f32, y as f32).distance(center) < 20.0;
         let pixels = (0..HEIGHT)
             .flat_map(|y| (0..WIDTH).map(move |x| (x, y)))
             .filter(|&(x, y)| on_sphere(x, y));
@@ -60,9 +60,9 @@ fn the_brightest_point_of_a_sphere_faces_the_sun() {
             .map(|&(x, y)| Vec2::new(x as f32 + 0.5, y as f32 + 0.5))
             .sum::<Vec2>();
         let mean = mean / bright.len() as f32;
-        // The sky is brighter upwards, which moves the point towards the middle by a part of its distance.
+        // The sky is brighter toward the zenith, which moves the point toward the center by a fraction of its distance.
         let expected = place(6.0, direction.normalize());
-        let (found, expected) = (mean - centre, expected - centre);
+        let (found, expected) = (mean - center, expected - center);
         assert!(found.angle_to(expected).abs() < 0.15, "{found}, not {expected}");
         assert!(
             found.length() > 0.6 * expected.length() && found.length() < 1.1 * expected.length(),
@@ -79,7 +79,7 @@ fn the_shadow_of_a_sphere_falls_where_its_light_is_cut_off() {
     picture.camera = from_above(8.0);
     picture.sun.direction = Vec3::new(-1.0, 0.5, 1.0);
     let image = render(&picture, WIDTH, HEIGHT).unwrap();
-    // One metre up along the light is one metre right and half a metre down in the image.
+    // One meter up along the light is one meter right and half a meter down in the image.
     let at = |point: Vec3| {
         let place = place(8.0, point);
         brightness(&image, place.x as u32, place.y as u32)
@@ -152,13 +152,13 @@ fn framed_bounds_are_inside_the_image_with_a_margin() {
         let up = right.cross(forward);
         let slope = (0.5 * camera.vertical_fov).tan();
         let seen = bounds.corners().map(|corner| {
-            let way = corner.as_vec3() - camera.position;
-            let depth = way.dot(forward);
+            let offset = corner.as_vec3() - camera.position;
+            let depth = offset.dot(forward);
             assert!(depth > 0.0);
-            Vec2::new(way.dot(right) / (aspect * slope), way.dot(up) / slope) / depth
+            Vec2::new(offset.dot(right) / (aspect * slope), offset.dot(up) / slope) / depth
         });
         let most = seen.iter().map(|p| p.abs().max_element()).fold(0.0, f32::max);
-        // Inside with a margin, and no further away than it has to be.
+        // Inside with a margin, and no farther away than necessary.
         assert!((0.85..0.92).contains(&most), "{bounds:?} fills {most} of the image");
     }
 }
@@ -227,7 +227,7 @@ fn busy(positions: &[Vec3]) -> Picture<'_> {
     picture
 }
 
-/// Many points in a box, in no order.
+/// Returns points in a box, in no order.
 fn scattered(count: u32) -> Vec<Vec3> {
     let part = |k: u32, step: f32| (k as f32 * step).fract();
     let point = |k| {

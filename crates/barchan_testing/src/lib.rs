@@ -1,4 +1,5 @@
-//! What tests of several crates need: small worlds, and a count of allocations. No crate but tests depends on it.
+//! Helpers shared by the tests of several crates: small worlds and an allocation counter. Only tests depend on this
+//! crate.
 
 mod counting;
 mod worlds;

@@ -1,4 +1,4 @@
-//! Small worlds.
+//! Small worlds for tests.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use barchan_geometry::{MassProperties, Shape, mass};
 use barchan_world::{Body, Boundary, Friction, Material, Materials, Motion, Pose, Solver, Twist, World, Wrench};
 use glam::{DMat3, DVec3, Vec3};
 
-/// A frame [s].
+/// Duration of a frame [s].
 pub const FRAME: f64 = 1.0 / 60.0;
 
-/// Friction of `mu` [-], static and kinetic.
+/// Returns a friction of `mu` [-], static and kinetic.
 pub fn friction(mu: f32) -> Friction {
     Friction {
         r#static: mu,
@@ -20,7 +20,7 @@ pub fn friction(mu: f32) -> Friction {
     }
 }
 
-/// One material, sand of 1600 kg/m³.
+/// Creates an empty world with one material: sand of 1600 kg/m³.
 pub fn world(gravity: DVec3, friction: Friction) -> World {
     let sand = Material {
         name: "sand".to_owned(),
@@ -36,12 +36,12 @@ pub fn world(gravity: DVec3, friction: Friction) -> World {
     World::new(gravity, materials, 1)
 }
 
-/// Gravity of the Earth [m/s²].
+/// Returns Earth's gravity [m/s²].
 pub fn down() -> DVec3 {
     DVec3::new(0.0, 0.0, -9.81)
 }
 
-/// A body of 1000 kg/m³ whose distance is exact.
+/// Creates a body of 1000 kg/m³ with an exact distance function.
 pub fn body(name: &str, shape: Arc<dyn Shape>, motion: Motion, mu: f32) -> Body {
     let mass_properties = mass::of_shape(&*shape, 1e-4).unwrap_or(MassProperties {
         volume: 1.0,
@@ -66,7 +66,7 @@ pub fn body(name: &str, shape: Arc<dyn Shape>, motion: Motion, mu: f32) -> Body 
     }
 }
 
-/// Everything below z = 0.
+/// Creates a body that fills the half-space below z = 0.
 pub fn floor(mu: f32) -> Body {
     body(
         "floor",
@@ -76,7 +76,7 @@ pub fn floor(mu: f32) -> Body {
     )
 }
 
-/// Four walls and a floor of inner size `size`, standing on z = 0.
+/// Creates four walls and a floor with the inner size `size`, standing on z = 0.
 pub fn basin(size: DVec3, mu: f32) -> Vec<Body> {
     let mut all = vec![floor(mu)];
     for (axis, side) in [(0, 1.0), (0, -1.0), (1, 1.0), (1, -1.0)] {
@@ -90,7 +90,7 @@ pub fn basin(size: DVec3, mu: f32) -> Vec<Body> {
     all
 }
 
-/// A jittered lattice of guides in a box.
+/// Fills a box with a jittered lattice of guides.
 pub fn fill(world: &mut World, low: DVec3, high: DVec3, radius: f64, spread: f64) {
     let spacing = 2.0 * radius * (1.0 + spread);
     let mut stream = Stream::new(7, 0);
@@ -100,9 +100,9 @@ pub fn fill(world: &mut World, low: DVec3, high: DVec3, radius: f64, spread: f64
             for x in 0..counts.x {
                 let own = radius * (1.0 + spread * (2.0 * stream.unit() - 1.0));
                 let jitter = (stream.unit_cube() - 0.5) * 0.1 * radius;
-                let place = low + (DVec3::new(f64::from(x), f64::from(y), f64::from(z)) + 0.5) * spacing + jitter;
+                let position = low + (DVec3::new(f64::from(x), f64::from(y), f64::from(z)) + 0.5) * spacing + jitter;
                 let mass = world.settled_mass(0, own);
-                world.add_guide(place, DVec3::ZERO, own, mass, 0);
+                world.add_guide(position, DVec3::ZERO, own, mass, 0);
             }
         }
     }
@@ -115,7 +115,7 @@ pub fn run(solver: &mut impl Solver, world: &mut World, frames: u32) {
     }
 }
 
-/// Momentum of the guides [kg m/s].
+/// Returns the momentum of the guides [kg m/s].
 pub fn momentum(world: &World) -> DVec3 {
     let guides = &world.guides;
     guides
@@ -126,14 +126,14 @@ pub fn momentum(world: &World) -> DVec3 {
         .sum()
 }
 
-/// Angular momentum of the guides about the origin of places [kg m²/s].
+/// Returns the angular momentum of the guides about the world's origin [kg m²/s].
 pub fn angular_momentum(world: &World) -> DVec3 {
     let guides = &world.guides;
     let of = |i: usize| world.place(i).cross(guides.velocity[i].as_dvec3()) * f64::from(guides.mass[i]);
     (0..guides.len()).map(of).sum()
 }
 
-/// Positions by id.
+/// Returns the positions of the guides in the order of their ids.
 pub fn places(world: &World) -> Vec<DVec3> {
     let mut all: Vec<(u32, DVec3)> = (0..world.guides.len())
         .map(|i| (world.guides.id[i], world.place(i)))
@@ -142,7 +142,7 @@ pub fn places(world: &World) -> Vec<DVec3> {
     all.into_iter().map(|a| a.1).collect()
 }
 
-/// Everything that must be the same bit for bit.
+/// Returns the state that must be bit-identical between runs.
 pub fn bits(world: &World) -> Vec<u32> {
     let vectors = |v: &[Vec3]| {
         v.iter()

@@ -4,51 +4,51 @@ use thiserror::Error;
 
 use crate::expression::ExpressionError;
 
-/// Why an experiment has no result.
+/// Reason why an experiment has no result.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ValidateError {
-    /// No case of that name.
+    /// There is no case of that name.
     #[error("there is no case `{name}`; {help}")]
     NoCase {
-        /// What was asked for.
+        /// Requested name.
         name: String,
-        /// What there is.
+        /// Available cases.
         help: String,
     },
-    /// An experiment file is at fault.
+    /// An experiment file is invalid.
     #[error("experiment {file}: {reason}")]
     Experiment {
-        /// Which.
+        /// The file.
         file: String,
-        /// What is wrong.
+        /// The error.
         reason: String,
     },
-    /// A law or a length is at fault.
+    /// A law or a length is invalid.
     #[error("experiment {file}: {source}")]
     Expression {
-        /// Which.
+        /// The file.
         file: String,
-        /// What is wrong.
+        /// The error.
         source: ExpressionError,
     },
-    /// The scene, or what was set in it.
+    /// The scene or an override is invalid.
     #[error("{0}")]
     Scene(Diagnostics),
-    /// The simulation could not be made.
+    /// The simulation could not be built.
     #[error("{what}: {source}")]
     Simulation {
-        /// Of which variant.
+        /// The variant.
         what: String,
-        /// Why.
+        /// The error.
         source: Box<SimulationError>,
     },
     /// The report could not be written.
     #[error("cannot write {path}: {reason}")]
     Write {
-        /// Where.
+        /// The path.
         path: String,
-        /// Why.
+        /// The error.
         reason: std::io::Error,
     },
 }

@@ -49,60 +49,60 @@ const FILES: &[(&str, &str)] = &[
     ("refine_truck", include_str!("../experiments/refine_truck.toml")),
 ];
 
-/// An experiment: what is done, what it shows, and what that should be.
+/// An experiment: scene, protocol, and expected results.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    /// Its file.
+    /// File name.
     pub file: String,
-    /// The case that it is part of.
+    /// The case that it belongs to.
     pub case: String,
-    /// What it shows, in a sentence.
+    /// One-sentence description.
     pub about: String,
-    /// Where the law comes from.
+    /// Source of the law.
     pub source: String,
-    /// How it is done and measured: a name of the table of protocols.
+    /// Protocol that runs and measures it: a name of the table of protocols.
     pub protocol: String,
-    /// Guides times steps of a run, about: an expression. The longest run begins first.
+    /// Expression for the approximate number of guide steps of a run. The longest run starts first.
     pub cost: String,
     /// The scene, with `$(expressions)`.
     pub scene: String,
-    /// What the expressions are made of.
+    /// Parameters of the expressions.
     pub parameters: Parameters,
     /// Laws.
     pub checks: Vec<Check>,
-    /// What is varied.
+    /// Variants to run.
     pub variants: Vec<Variant>,
-    /// What must be rejected.
+    /// Negative controls: variants that must be rejected.
     pub controls: Vec<Control>,
-    /// What must change nothing.
+    /// Changes that must not affect the results.
     pub twins: Vec<Twin>,
     /// Power laws through all variants.
     pub fits: Vec<Fit>,
-    /// The parameter that plots are drawn over.
+    /// Parameter on the axis of the plots.
     pub plot: Option<Axis>,
 }
 
 /// A quantity, its law and its band.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// What is measured.
+    /// Measured quantity.
     pub quantity: String,
     /// Its unit.
     pub unit: String,
-    /// What it should be.
+    /// Expected value.
     pub expected: String,
-    /// Least that is accepted.
+    /// Smallest accepted value.
     pub low: Option<String>,
-    /// Most that is accepted.
+    /// Largest accepted value.
     pub high: Option<String>,
-    /// In which sets it counts.
+    /// Sets in which it counts.
     pub sets: Sets,
-    /// Bands of solvers that claim more or less, by name.
+    /// Bands that replace it for certain solvers, by name.
     pub bands: Vec<(String, Option<String>, Option<String>)>,
 }
 
 impl Check {
-    /// Band of `solver`, from and to; a solver without either is not held to it.
+    /// Returns both ends of the band of `solver`; a solver without either is not held to it.
     pub fn band(&self, solver: &str) -> (Option<&str>, Option<&str>) {
         let own = self.bands.iter().find(|band| band.0 == solver);
         own.map_or((self.low.as_deref(), self.high.as_deref()), |band| {
@@ -114,31 +114,31 @@ impl Check {
 /// A run of the experiment.
 #[derive(Clone, Debug)]
 pub struct Variant {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// Whether it is part of the quick set, of the full set.
+    /// Sets that it belongs to.
     pub sets: Sets,
     /// Runs with different seeds in the full set.
     pub seeds: u64,
-    /// What is different.
+    /// Changed parameters.
     pub parameters: Parameters,
-    /// What is said beside the scene; `solver.*` is the table of the solver that runs.
+    /// Overrides of the scene; `solver.*` is the table of the solver that runs.
     pub set: Vec<String>,
-    /// A setting that the solver must have, or this is left out.
+    /// A setting that the solver must have; otherwise this is skipped.
     pub needs: Option<String>,
 }
 
-/// When something is done.
+/// Membership in the quick and the full set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sets {
     /// With `--quick`.
     pub quick: bool,
-    /// Without.
+    /// Without `--quick`.
     pub full: bool,
 }
 
 impl Sets {
-    /// Whether this is part of the quick set, or of the full one.
+    /// Returns true if this belongs to the quick set, or to the full one.
     pub fn holds(self, quick: bool) -> bool {
         if quick { self.quick } else { self.full }
     }
@@ -147,43 +147,43 @@ impl Sets {
 /// A wrong material, which the band must reject.
 #[derive(Clone, Debug)]
 pub struct Control {
-    /// How it is run.
+    /// Run of the control.
     pub variant: Variant,
     /// The quantity whose band must reject it.
     pub rejects: String,
 }
 
-/// A change that must change nothing.
+/// A change that must not affect the results.
 #[derive(Clone, Debug)]
 pub struct Twin {
-    /// How it is run.
+    /// Run of the twin.
     pub variant: Variant,
     /// The variant that it is compared with.
     pub of: String,
-    /// What is changed besides `set`.
+    /// Change besides `set`.
     pub change: Option<Change>,
-    /// The quantity that must stay.
+    /// The quantity that must stay the same.
     pub quantity: String,
-    /// By how much it may differ.
+    /// Allowed difference.
     pub within: String,
 }
 
-/// Changes that must change nothing.
+/// Changes that must not affect the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// The scene lies a kilometre, and more than 1000 diameters, away.
+    /// Translates the scene by a kilometer, more than 1000 diameters.
     Shift,
-    /// Scene and gravity are turned.
+    /// Rotates scene and gravity.
     Rotate,
-    /// Guides at the start are mirrored.
+    /// Mirrors the guides at the start.
     Mirror,
-    /// Guides are numbered in another order.
+    /// Renumbers the guides.
     Permute,
-    /// Everything moves on with the same velocity.
+    /// Adds the same velocity to everything.
     Boost,
-    /// Steps are half as long.
+    /// Halves the steps.
     HalfStep,
-    /// Passes are twice as many.
+    /// Doubles the iterations.
     TwiceTheIterations,
 }
 
@@ -200,23 +200,23 @@ const CHANGES: &[(&str, Change)] = &[
 /// The exponent of a power law through variants.
 #[derive(Clone, Debug)]
 pub struct Fit {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The quantity.
     pub quantity: String,
-    /// What it is a power of.
+    /// The base of the power.
     pub over: String,
-    /// Only variants with `over` from this on.
+    /// Smallest `over` of the variants included.
     pub from: f64,
-    /// Only variants with `over` up to this.
+    /// Largest `over` of the variants included.
     pub to: f64,
-    /// The exponent.
+    /// Expected exponent.
     pub expected: String,
-    /// Least that is accepted.
+    /// Smallest accepted value.
     pub low: Option<String>,
-    /// Most that is accepted.
+    /// Largest accepted value.
     pub high: Option<String>,
-    /// When it is done.
+    /// Sets that it belongs to.
     pub sets: Sets,
 }
 
@@ -225,11 +225,11 @@ pub struct Fit {
 pub struct Axis {
     /// The parameter.
     pub parameter: String,
-    /// What the axis is called.
+    /// Label of the axis.
     pub label: String,
 }
 
-/// All experiments, in the order of the table.
+/// Returns all experiments, in the order of the table.
 pub fn experiments() -> Result<Vec<Experiment>, ValidateError> {
     FILES.iter().map(|(file, text)| read(file, text)).collect()
 }
@@ -272,7 +272,7 @@ fn experiment(file: &str, table: &DeTable) -> Result<Experiment, String> {
     })
 }
 
-/// The text of a scene that comes with the program.
+/// Returns the text of a built-in scene.
 fn scene_of(name: &str) -> Result<String, String> {
     let known = barchan::scene::BUILT_IN.iter().find(|scene| scene.name == name);
     known
@@ -352,7 +352,7 @@ fn fit(table: &DeTable) -> Result<Fit, String> {
     })
 }
 
-/// `sets = "quick"`, `"full"` or both, which is what nothing says.
+/// Parses `sets = "quick"` or `"full"`; both if absent.
 fn sets(table: &DeTable) -> Result<Sets, String> {
     let said = optional(table, "sets").unwrap_or_else(|| "quick full".to_owned());
     let words: Vec<&str> = said.split_whitespace().collect();
@@ -385,7 +385,7 @@ fn tables<'t, 'i>(table: &'t DeTable<'i>, key: &str) -> Result<Vec<&'t DeTable<'
     list.iter().map(item).collect()
 }
 
-/// A text or a number, as text.
+/// Returns a string or a number as text.
 fn plain(value: &DeValue) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.to_string()),

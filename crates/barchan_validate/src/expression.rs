@@ -1,4 +1,4 @@
-//! Arithmetic in experiment files: laws, bands and lengths of scenes, of named parameters.
+//! Arithmetic in experiment files: laws, bands and lengths of scenes as expressions of named parameters.
 //!
 //! `+ - * / ^`, parentheses, `sqrt sin cos tan atan exp ln abs min max less` and the constants `pi` and `g` = 9.81 m/s². Angles are
 //! degrees, as in scene files: `tan(30)` is 0.577. `less(x, y)` is 1 where x < y and 0 elsewhere, for laws of two parts.
@@ -7,16 +7,16 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
-/// Acceleration of free fall [m/s²].
+/// Gravitational acceleration [m/s²].
 pub const GRAVITY: f64 = 9.81;
 
-/// A text that is no expression, or has no value.
+/// A text that is not an expression, or has no value.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[error("`{text}`: {reason}")]
 pub struct ExpressionError {
     /// The expression.
     pub text: String,
-    /// What is wrong with it.
+    /// The error.
     pub reason: String,
 }
 
@@ -24,16 +24,16 @@ pub struct ExpressionError {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parameters(BTreeMap<String, String>);
 
-/// Most names that may lead from one to the next.
-const DEEPEST: usize = 20;
+/// Largest depth of nested names.
+const MAX_DEPTH: usize = 20;
 
 impl Parameters {
-    /// Says what `name` is, whatever it was.
+    /// Sets or replaces `name`.
     pub fn set(&mut self, name: &str, expression: impl Into<String>) {
         self.0.insert(name.to_owned(), expression.into());
     }
 
-    /// The same with what `others` say.
+    /// Returns these parameters, with those of `others` on top.
     #[must_use]
     pub fn with(&self, others: &Self) -> Self {
         let mut all = self.0.clone();
@@ -41,7 +41,7 @@ impl Parameters {
         Self(all)
     }
 
-    /// The value of `text`.
+    /// Evaluates `text`.
     pub fn value(&self, text: &str) -> Result<f64, ExpressionError> {
         self.value_at(text, 0).map_err(|reason| ExpressionError {
             text: text.to_owned(),
@@ -50,7 +50,7 @@ impl Parameters {
     }
 
     fn value_at(&self, text: &str, depth: usize) -> Result<f64, String> {
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return Err("its names lead in a circle".to_owned());
         }
         let mut parser = Parser {
@@ -65,7 +65,7 @@ impl Parameters {
         }
     }
 
-    /// `text` with every `$(expression)` replaced by its value.
+    /// Replaces every `$(expression)` in `text` by its value.
     pub fn fill(&self, text: &str) -> Result<String, ExpressionError> {
         let mut filled = String::new();
         let mut rest = text;
@@ -164,7 +164,7 @@ impl<'a> Parser<'a> {
             .ok_or_else(|| "has no closing parenthesis".to_owned())
     }
 
-    /// A number or a name.
+    /// Reads a number or a name.
     fn word(&mut self) -> &'a str {
         self.rest = self.rest.trim_start();
         let number = self.rest.starts_with(|c: char| c.is_ascii_digit() || c == '.');

@@ -2,37 +2,37 @@
 
 use crate::measures::{mean, spread};
 
-/// What a band accepts. An end that is missing is open.
+/// Accepted range. A missing end is open.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Band {
-    /// What the law says.
+    /// Value of the law.
     pub expected: f64,
-    /// Least that is accepted.
+    /// Smallest accepted value.
     pub low: Option<f64>,
-    /// Most that is accepted.
+    /// Largest accepted value.
     pub high: Option<f64>,
 }
 
-/// What a quantity was over its seeds, and whether that is right.
+/// Statistics of a quantity over its seeds, and the judgment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// Mean over the seeds.
     pub measured: f64,
     /// Standard deviation over the seeds.
     pub spread: f64,
-    /// Right, wrong, or not to be told.
+    /// Passed, failed, or undecided.
     pub pass: Option<bool>,
-    /// Why it is not to be told.
+    /// Reason why it is undecided.
     pub note: Option<String>,
 }
 
 impl Band {
-    /// Whether `value` lies within.
+    /// Returns true if `value` lies within the band.
     pub fn accepts(&self, value: f64) -> bool {
         value.is_finite() && self.low.is_none_or(|low| low <= value) && self.high.is_none_or(|high| value <= high)
     }
 
-    /// Half of the band's width; of a band with one end, the way from what is expected to that end.
+    /// Returns half of the band's width; for a band with one end, the distance of the expected value from it.
     pub fn half_width(&self) -> f64 {
         match (self.low, self.high) {
             (Some(low), Some(high)) => 0.5 * (high - low),
@@ -41,8 +41,8 @@ impl Band {
         }
     }
 
-    /// Judges the mean of `values`, one a seed. Scatter of which two standard deviations exceed half the band tells nothing,
-    /// unless every seed lies outside.
+    /// Judges the mean of `values`, one per seed. If two standard deviations exceed half the band the result is
+    /// undecided, unless every seed lies outside.
     pub fn judge(&self, values: &[f64]) -> Verdict {
         let (measured, spread) = (mean(values), spread(values));
         let outside = values.iter().all(|&value| !self.accepts(value));

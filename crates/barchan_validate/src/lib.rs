@@ -1,7 +1,8 @@
-//! Experiments and closed forms that every solver is held to.
+//! Validates every solver against experiments and closed forms.
 //!
-//! An experiment is a file: a scene with `$(expressions)`, how it is done and measured, the law with its band, wrong materials
-//! that the band must reject, and changes that must change nothing. [`validate`] runs them and gives a row each.
+//! An experiment is a file: a scene with `$(expressions)`, a protocol, the law with its band, wrong materials that the
+//! band must reject, and changes that must not affect the results. [`validate`] runs them and returns one row per
+//! check.
 
 mod error;
 pub mod experiment;

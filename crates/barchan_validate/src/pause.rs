@@ -1,4 +1,4 @@
-//! What a long run needs to go on after it was broken off.
+//! Checkpoints of long runs.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -10,19 +10,19 @@ use barchan::scene::Scene;
 /// Time between two checkpoints.
 const EVERY: Duration = Duration::from_secs(30);
 
-/// Where an unfinished run keeps itself every now and then. What cannot be written or read costs no more than the time to run it again.
+/// Checkpoint of an unfinished run. A checkpoint that cannot be written or read only costs the time to repeat the run.
 pub struct Pause {
     folder: PathBuf,
     build: String,
     start: Instant,
     saved: Instant,
     every: Duration,
-    /// Seconds that its earlier parts took.
+    /// Time that its earlier parts took [s].
     before: f64,
 }
 
 impl Pause {
-    /// For a run of `build` with a folder of its own.
+    /// Creates the checkpoint of a run of `build` in its own folder.
     pub fn new(folder: PathBuf, build: &str) -> Self {
         let now = Instant::now();
         Self {
@@ -35,7 +35,7 @@ impl Pause {
         }
     }
 
-    /// The simulation of `scene` as the same build left it.
+    /// Restores the simulation of `scene` as the same build left it.
     pub fn resume(&mut self, scene: &Scene) -> Option<Simulation> {
         let (_, archive) = read_checkpoint(&self.folder).ok()?;
         let build: Vec<u8> = archive.get("pause.build").ok()?;
@@ -46,7 +46,7 @@ impl Pause {
         Simulation::resume(scene, &archive).ok()
     }
 
-    /// Keeps `simulation` if that was not done for a while.
+    /// Saves `simulation` if that was not done for a while.
     pub fn keep(&mut self, simulation: &Simulation) {
         if self.saved.elapsed() < self.every {
             return;
@@ -60,12 +60,12 @@ impl Pause {
         self.saved = Instant::now();
     }
 
-    /// Seconds that the run has taken, its earlier parts included.
+    /// Returns the time that the run has taken, its earlier parts included [s].
     pub fn seconds(&self) -> f64 {
         self.before + self.start.elapsed().as_secs_f64()
     }
 
-    /// Removes what was kept.
+    /// Removes the checkpoint.
     pub fn forget(&self) {
         std::fs::remove_dir_all(&self.folder).ok();
     }

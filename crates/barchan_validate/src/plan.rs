@@ -1,4 +1,4 @@
-//! What is to be run.
+//! Selects the runs.
 
 use barchan::scene::{Document, Scene, parse_scene};
 use barchan::world::spec::STEP_DIVISOR;
@@ -7,28 +7,28 @@ use crate::ValidateError;
 use crate::experiment::{Change, Experiment, Twin, Variant, experiments};
 use crate::expression::{ExpressionError, Parameters};
 
-/// What to run.
+/// Selection of runs.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Cases; all if none is named.
+    /// Cases; all if empty.
     pub cases: Vec<String>,
-    /// Only variants whose case and name hold this.
+    /// Only variants whose case and name contain this.
     pub only: Option<String>,
-    /// What is said beside every scene, `KEY=VALUE`.
+    /// Overrides of every scene, `KEY=VALUE`.
     pub set: Vec<String>,
     /// One seed, smallest sizes, one negative control.
     pub quick: bool,
-    /// No more seeds than this, if it is said.
+    /// Largest number of seeds, if given.
     pub seeds: Option<u64>,
-    /// Runs side by side, each on a thread of its own; one after the other on all threads if less than two.
+    /// Parallel runs, each on one thread; below two, runs are sequential and use all threads.
     pub jobs: usize,
-    /// Run nothing: judge what there is, whichever build it is of.
+    /// Run nothing: judge the existing results, of any build.
     pub join: bool,
-    /// What the program is known by: results of another build are not gone on from.
+    /// Identity of the program: results of another build are not continued.
     pub build: String,
 }
 
-/// Names of all cases and what each shows.
+/// Returns the names of all cases with their descriptions.
 pub fn cases() -> Result<Vec<(String, String)>, ValidateError> {
     let mut cases: Vec<(String, String)> = Vec::new();
     for experiment in experiments()? {
@@ -39,7 +39,7 @@ pub fn cases() -> Result<Vec<(String, String)>, ValidateError> {
     Ok(cases)
 }
 
-/// Experiments that were asked for.
+/// Returns the selected experiments.
 pub(crate) fn chosen(options: &Options) -> Result<Vec<Experiment>, ValidateError> {
     let all = experiments()?;
     let mut names: Vec<&str> = all.iter().map(|e| e.case.as_str()).collect();
@@ -54,7 +54,7 @@ pub(crate) fn chosen(options: &Options) -> Result<Vec<Experiment>, ValidateError
     Ok(all.into_iter().filter(wanted).collect())
 }
 
-/// A run to be done for each of its seeds.
+/// A run, to be repeated for each of its seeds.
 pub(crate) struct Job<'e> {
     pub experiment: &'e Experiment,
     pub variant: &'e Variant,
@@ -68,7 +68,7 @@ pub(crate) enum Role<'e> {
     Twin(&'e Twin),
 }
 
-/// The runs of an experiment that `options` ask for.
+/// Returns the runs of an experiment that `options` select.
 pub(crate) fn jobs<'e>(experiment: &'e Experiment, options: &Options) -> Vec<Job<'e>> {
     let wanted = |variant: &Variant| {
         let name = format!("{} {}", experiment.case, variant.name);
@@ -91,7 +91,7 @@ pub(crate) fn jobs<'e>(experiment: &'e Experiment, options: &Options) -> Vec<Job
         .chain(twins)
         .filter(|job| wanted(job.variant))
         .collect();
-    // A twin needs what it is compared with.
+    // A twin needs the run that it is compared with.
     let missing: Vec<&Variant> = jobs
         .iter()
         .filter_map(|job| match job.role {
@@ -108,7 +108,7 @@ pub(crate) fn jobs<'e>(experiment: &'e Experiment, options: &Options) -> Vec<Job
     jobs
 }
 
-/// A scene, its parameters and the change that it is built with.
+/// A scene, its parameters and its change.
 pub(crate) struct Plan {
     pub document: Document,
     pub parameters: Parameters,
@@ -116,7 +116,7 @@ pub(crate) struct Plan {
 }
 
 impl Job<'_> {
-    /// What is run, for any seed; nothing where the solver lacks a setting that it needs.
+    /// Returns the plan for any seed; `None` if the solver lacks a required setting.
     pub fn plan(&self, options: &Options) -> Result<Option<Plan>, ValidateError> {
         let experiment = self.experiment;
         let (base, change) = match &self.role {
@@ -153,13 +153,13 @@ impl Job<'_> {
     }
 }
 
-/// The scene that `document` holds.
+/// Parses the scene in `document`.
 pub(crate) fn scene(document: &Document) -> Result<Scene, ValidateError> {
     Ok(parse_scene(document).map_err(ValidateError::Scene)?.0)
 }
 
-/// The document with steps half as long, whatever sets their length, or passes twice as many; nothing where the solver has no setting for
-/// it.
+/// Halves the steps of a document, whatever limits them, or doubles its iterations; returns nothing where the solver has no
+/// setting for it.
 fn finer(document: Document, change: Option<Change>) -> Result<Option<Document>, ValidateError> {
     let scene = scene(&document)?;
     let key = match change {
@@ -250,7 +250,8 @@ mod tests {
         }
     }
 
-    /// Steps of the first `frames` frames of `experiment`'s first law and of its twin of half the step, with `set` beside its scene.
+    /// Returns the steps of the first `frames` frames of `experiment`'s first law and of its twin with half the step,
+    /// with `set` as overrides.
     fn steps_with_twin(file: &str, set: &[String], frames: usize) -> [u32; 2] {
         let all = experiments().unwrap();
         let experiment = all.iter().find(|e| e.file == file).unwrap();
@@ -282,7 +283,7 @@ mod tests {
             let [all, twice] = steps_with_twin("momentum_fall", &[format!("solver.kind={solver}")], 3);
             assert_eq!(twice, 2 * all, "{solver}");
         }
-        // Fast guides set the step here, and half of it is half of theirs.
+        // Fast guides limit the step here, and the twin halves their limit.
         let fast = "fill.0.velocity=[30, 0, 0]".to_owned();
         let [all, twice] = steps_with_twin("momentum_fall", &[fast], 1);
         assert_eq!(twice, 2 * all);
@@ -294,7 +295,7 @@ mod tests {
             cases: vec!["repos".to_owned()],
             ..Options::default()
         };
-        let told = chosen(&options).map(|_| ()).unwrap_err().to_string();
-        assert!(told.contains("did you mean `repose`"), "{told}");
+        let message = chosen(&options).map(|_| ()).unwrap_err().to_string();
+        assert!(message.contains("did you mean `repose`"), "{message}");
     }
 }

@@ -1,23 +1,23 @@
-//! Lines of the table.
+//! Rows of the table.
 
 use serde_json::{Value, json};
 
 use crate::judge::Band;
 use crate::report::short;
 
-/// What a row is about.
+/// Kind of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A law.
     Law,
-    /// A wrong material, which passes when the band rejects it.
+    /// A wrong material, which passes if the band rejects it.
     Control,
-    /// A change that must change nothing.
+    /// A change that must not affect the results.
     Twin,
 }
 
 impl Kind {
-    /// As rows say it.
+    /// Returns its name in rows.
     pub fn word(self) -> &'static str {
         match self {
             Self::Law => "law",
@@ -27,45 +27,45 @@ impl Kind {
     }
 }
 
-/// A line of the table.
+/// A row of the table.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// The case.
     pub case: String,
     /// The experiment's file.
     pub experiment: String,
-    /// Which run of it.
+    /// The variant.
     pub variant: String,
-    /// What it is about.
+    /// Kind of the row.
     pub kind: Kind,
-    /// What moved the guides.
+    /// Name of the solver.
     pub solver: String,
-    /// What was measured.
+    /// Measured quantity.
     pub quantity: String,
     /// Its unit.
     pub unit: String,
     /// Mean over the seeds.
     pub measured: f64,
-    /// What it should be and may be.
+    /// Expected value and accepted range.
     pub band: Band,
-    /// Right, wrong, or not to be told.
+    /// Passed, failed, or undecided.
     pub pass: Option<bool>,
     /// Standard deviation over the seeds.
     pub spread: f64,
     /// Number of seeds.
     pub seeds: usize,
-    /// Seconds that its runs took.
+    /// Time of its runs [s].
     pub seconds: f64,
-    /// Guides of a run.
+    /// Number of guides in a run.
     pub guides: usize,
-    /// What a reader should know.
+    /// Note for the reader.
     pub note: String,
-    /// Where it lies on the plot's axis.
+    /// Position on the plot's axis.
     pub x: Option<f64>,
 }
 
 impl Row {
-    /// What the band says, in a word.
+    /// Returns the verdict in one word.
     pub fn verdict(&self) -> &'static str {
         match self.pass {
             Some(true) => "pass",
@@ -74,7 +74,7 @@ impl Row {
         }
     }
 
-    /// The same, as pages call it.
+    /// Returns the verdict as a CSS class.
     pub(crate) fn verdict_class(&self) -> &'static str {
         match self.pass {
             Some(true) => "pass",
@@ -83,12 +83,12 @@ impl Row {
         }
     }
 
-    /// The measured value with its unit.
+    /// Returns the measured value with its unit.
     pub fn measured_text(&self) -> String {
         format!("{} {}", short(self.measured), self.unit).trim_end().to_owned()
     }
 
-    /// From and to.
+    /// Returns both ends of the band.
     pub fn band_text(&self) -> String {
         match (self.band.low, self.band.high) {
             (Some(low), Some(high)) => format!("{} .. {}", short(low), short(high)),
@@ -98,7 +98,7 @@ impl Row {
         }
     }
 
-    /// As one JSON object.
+    /// Returns one JSON object.
     pub fn json(&self) -> Value {
         json!({
             "case": self.case,
@@ -121,7 +121,7 @@ impl Row {
     }
 }
 
-/// JSON has no NaN.
+/// Maps NaN to null: JSON has no NaN.
 fn number(x: f64) -> Value {
     if x.is_finite() { json!(x) } else { Value::Null }
 }

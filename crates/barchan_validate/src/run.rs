@@ -16,29 +16,29 @@ use crate::store::Store;
 use crate::task::{Finished, Task};
 use crate::work::work;
 
-/// What is being done.
+/// Progress of a validation.
 #[derive(Clone, Debug)]
 pub struct Progress<'a> {
-    /// Runs that have begun, this one not among them.
+    /// Runs started before this one.
     pub done: usize,
-    /// Runs that there are.
+    /// Total number of runs.
     pub all: usize,
-    /// What begins now.
+    /// Name of the run that starts.
     pub what: &'a str,
 }
 
-/// What came of the experiments.
+/// Results of a validation.
 #[derive(Clone, Debug)]
 pub struct Results {
     /// The rows, in the order of the table.
     pub rows: Vec<Row>,
-    /// Seconds that all runs took together, on whatever machine.
+    /// Total time of all runs, on any machine [s].
     pub seconds: f64,
-    /// Runs that were asked for and are not there.
+    /// Requested runs without a result.
     pub missing: usize,
 }
 
-/// A job with the runs of its seeds, by their numbers.
+/// A job with the runs of its seeds, by their indices.
 struct Group<'e> {
     job: Job<'e>,
     parameters: Parameters,
@@ -46,7 +46,7 @@ struct Group<'e> {
     tasks: Vec<usize>,
 }
 
-/// What the runs of a job showed.
+/// Observations of a job's runs.
 struct Runs {
     parameters: Parameters,
     solver: String,
@@ -54,14 +54,14 @@ struct Runs {
     seconds: f64,
 }
 
-/// A run that `options` ask for: what it is called, and guides times steps, about.
+/// Returns the runs that `options` select: name, and approximate number of guide steps.
 pub fn runs(options: &Options) -> Result<Vec<(String, f64)>, ValidateError> {
     let experiments = chosen(options)?;
     let (_, tasks) = planned(&experiments, options)?;
     Ok(tasks.into_iter().map(|task| (task.what, task.cost)).collect())
 }
 
-/// The jobs of each experiment, and the runs that they need.
+/// Returns the jobs of each experiment, and the runs that they need.
 fn planned<'e>(
     experiments: &'e [Experiment],
     options: &Options,
@@ -71,7 +71,7 @@ fn planned<'e>(
     for experiment in experiments {
         let mut own = Vec::new();
         for job in jobs(experiment, options) {
-            // A setting that the solver lacks.
+            // The solver lacks a required setting.
             let Some(plan) = job.plan(options)? else { continue };
             let mut group = Group {
                 solver: scene(&plan.document)?.solver.name.to_owned(),
@@ -81,7 +81,7 @@ fn planned<'e>(
             };
             for seed in 1..=group.job.seeds {
                 let task = Task::new(&group.job, &plan, seed)?;
-                // Two experiments may look at the same run.
+                // Two experiments may share a run.
                 let number = *numbers.entry(task.key.clone()).or_insert(tasks.len());
                 group.tasks.push(number);
                 if number == tasks.len() {
@@ -95,8 +95,8 @@ fn planned<'e>(
     Ok((groups, tasks))
 }
 
-/// Runs the experiments that `options` name. `tell` hears of each run, `give` gets each row as soon as it is known, in the order of
-/// the table. What `dir` holds of earlier runs is not run again; what is run now is kept there.
+/// Runs the experiments that `options` name. `tell` is called for each run, `give` for each row as soon as it is known,
+/// in the order of the table. Earlier results in `dir` are reused; new ones are stored there.
 pub fn validate(
     options: &Options,
     dir: &Path,
@@ -113,7 +113,7 @@ pub fn validate(
         .enumerate()
         .filter(|(number, _)| !options.join && finished[*number].is_none())
         .collect();
-    let mut table = Table::new(&experiments, &groups, options);
+    let mut table = RowTable::new(&experiments, &groups, options);
     table.go_on(&finished, false, give)?;
     let begun = AtomicUsize::new(known);
     let run = |task: &Task| {
@@ -138,19 +138,19 @@ pub fn validate(
 }
 
 /// The table as far as it is known.
-struct Table<'a> {
+struct RowTable<'a> {
     experiments: &'a [Experiment],
     groups: &'a [Vec<Group<'a>>],
     options: &'a Options,
     rows: Vec<Row>,
-    /// The job that is next: experiment and place in it.
+    /// The next job: indices of the experiment and of the job in it.
     next: [usize; 2],
-    /// First row of the experiment, and what its laws showed.
+    /// First row of the experiment, and the observations of its laws.
     begin: usize,
     laws: Vec<(&'a Variant, Runs)>,
 }
 
-impl<'a> Table<'a> {
+impl<'a> RowTable<'a> {
     fn new(experiments: &'a [Experiment], groups: &'a [Vec<Group<'a>>], options: &'a Options) -> Self {
         Self {
             experiments,
@@ -163,7 +163,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Judges jobs in order, up to the first of which a run is missing; all that there is if this `is_all`.
+    /// Judges jobs in order, up to the first with a missing run; if `is_all`, every job with results.
     fn go_on(
         &mut self,
         finished: &[Option<Finished>],
@@ -288,12 +288,12 @@ impl Job<'_> {
 }
 
 impl Runs {
-    /// Whether a simulation broke off.
+    /// Returns true if a simulation stopped early.
     fn broken(&self) -> bool {
         self.seen.iter().any(|seen| seen.broken)
     }
 
-    /// A quantity, by seed; what was not measured is NaN.
+    /// Returns a quantity by seed; NaN where it was not measured.
     fn values(&self, quantity: &str) -> Vec<f64> {
         let value = |seen: &Observation| seen.value(quantity).unwrap_or(f64::NAN);
         self.seen.iter().map(value).collect()
@@ -311,9 +311,9 @@ fn law_rows(job: &Job, runs: &Runs, is_quick: bool) -> Result<Vec<Row>, Validate
 fn control_row(job: &Job, runs: &Runs, rejects: &str) -> Result<Vec<Row>, ValidateError> {
     let check = job.check(rejects)?;
     let mut row = job.row(runs, Kind::Control, check, job.band(check, runs)?);
-    // What could not be told is not rejected.
-    let told = row.pass.filter(|_| !runs.broken());
-    row.pass = told.map(|_| !row.band.accepts(row.measured));
+    // An undecided control is not rejected.
+    let decided = row.pass.filter(|_| !runs.broken());
+    row.pass = decided.map(|_| !row.band.accepts(row.measured));
     Ok(vec![row])
 }
 
@@ -322,7 +322,7 @@ fn twin_row(job: &Job, runs: &Runs, twin: &Twin, laws: &[(&Variant, Runs)]) -> R
         file: job.experiment.file.clone(),
         reason,
     };
-    // Joined parts may lack what this is compared with.
+    // Joined parts may lack the run to compare with.
     let Some((_, base)) = laws.iter().find(|law| law.0.name == twin.of) else {
         return Ok(Vec::new());
     };
@@ -336,7 +336,7 @@ fn twin_row(job: &Job, runs: &Runs, twin: &Twin, laws: &[(&Variant, Runs)]) -> R
     Ok(vec![job.row(runs, Kind::Twin, job.check(&twin.quantity)?, band)])
 }
 
-/// The exponents of power laws through all variants.
+/// Returns rows for the exponents of power laws through all variants.
 fn fit_rows(
     experiment: &Experiment,
     options: &Options,

@@ -1,4 +1,4 @@
-//! An experiment's scene, simulated.
+//! Simulates the scene of an experiment.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,38 +17,38 @@ use crate::expression::{ExpressionError, GRAVITY, Parameters};
 use crate::measures::{Momenta, Rest, RestBand, carried};
 use crate::pause::Pause;
 
-/// A kilometre and more than 1000 diameters, in no direction that a grid knows [m].
+/// Translation by a kilometer, more than 1000 diameters, in no direction aligned with a grid [m].
 const SHIFT: DVec3 = DVec3::new(812.3, -571.9, 119.7);
 
-/// What a boosted scene moves with [m/s], along the ground.
+/// Velocity of a boosted scene [m/s], along the ground.
 const BOOST: DVec3 = DVec3::new(0.61, -0.37, 0.0);
 
-/// What an experiment showed.
+/// Results of an experiment.
 #[derive(Clone, Debug, Default)]
 pub struct Observation {
-    /// Quantities by name. One that is missing was not measured, one that is NaN could not be right.
+    /// Quantities by name. A missing one was not measured; NaN fails any band.
     pub values: Vec<(Cow<'static, str>, f64)>,
-    /// What a reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
     /// Number of guides at the end.
     pub guides: usize,
-    /// Whether the simulation broke off.
+    /// The simulation stopped early.
     pub broken: bool,
 }
 
 impl Observation {
-    /// The quantity `name`.
+    /// Returns the quantity `name`.
     pub fn value(&self, name: &str) -> Option<f64> {
         self.values.iter().find(|v| v.0 == name).map(|v| v.1)
     }
 }
 
-/// Quantities by name, as observations keep them.
+/// Converts named quantities to those of an observation.
 pub(crate) fn values<const N: usize>(named: [(&'static str, f64); N]) -> Vec<(Cow<'static, str>, f64)> {
     named.into_iter().map(|(name, value)| (name.into(), value)).collect()
 }
 
-/// A running experiment. Places and velocities are told in the frame of the scene as it is written, wherever a twin put it.
+/// A running experiment. Positions and velocities are in the frame of the scene file, wherever a twin moved it.
 pub struct Stage {
     simulation: Simulation,
     pause: Pause,
@@ -61,7 +61,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// Builds `scene`, changed by `change`, or takes it as `pause` kept it.
+    /// Builds `scene`, changed by `change`, or restores it from `pause`.
     pub fn new(
         mut scene: Scene,
         parameters: Parameters,
@@ -77,7 +77,7 @@ impl Stage {
             _ => DVec3::ZERO,
         };
         if rotation != DQuat::IDENTITY || shift != DVec3::ZERO {
-            place(&mut scene, rotation, shift);
+            transform(&mut scene, rotation, shift);
         }
         let (frame_duration, weight) = (1.0 / scene.frame_rate, scene.facts().weight);
         let kept = pause.resume(&scene);
@@ -105,17 +105,17 @@ impl Stage {
         })
     }
 
-    /// The value of an expression of the experiment's parameters.
+    /// Evaluates an expression of the experiment's parameters.
     pub fn value(&self, expression: &str) -> Result<f64, ExpressionError> {
         self.parameters.value(expression)
     }
 
-    /// Goes on by one frame.
+    /// Advances by one frame.
     pub fn advance(&mut self) -> Result<(), SimulationError> {
         self.simulation.advance()
     }
 
-    /// Goes on to `time` [s], from where an earlier run of the same was broken off if it was before that.
+    /// Advances to `time` [s], from the checkpoint of an interrupted run if that is earlier.
     pub fn advance_to(&mut self, time: f64) -> Result<(), SimulationError> {
         while self.time() < time {
             self.advance()?;
@@ -124,7 +124,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Ends it: nothing is kept to go on with. Gives the seconds that it took.
+    /// Ends the experiment and removes its checkpoint. Returns the time that it took [s].
     pub fn end(self) -> f64 {
         self.pause.forget();
         self.pause.seconds()
@@ -135,54 +135,56 @@ impl Stage {
         self.weight == Weight::Particle
     }
 
-    /// Time from frame to frame [s].
+    /// Returns the duration of a frame [s].
     pub fn frame_duration(&self) -> f64 {
         self.frame_duration
     }
 
-    /// Now [s].
+    /// Returns the current time [s].
     pub fn time(&self) -> f64 {
         self.simulation.world().time
     }
 
-    /// The simulation.
+    /// Returns the simulation.
     pub fn simulation(&self) -> &Simulation {
         &self.simulation
     }
 
-    /// Number of guides.
+    /// Returns the number of guides.
     pub fn guides(&self) -> usize {
         self.simulation.world().guides.len()
     }
 
-    /// Where guides are [m].
-    pub fn places(&self) -> Vec<DVec3> {
+    /// Returns the positions of guides [m].
+    pub fn positions(&self) -> Vec<DVec3> {
         let world = self.simulation.world();
-        (0..world.guides.len()).map(|i| self.told(world.place(i))).collect()
+        (0..world.guides.len())
+            .map(|i| self.to_scene_frame(world.place(i)))
+            .collect()
     }
 
-    /// A place of the world [m] in the scene as it is written.
-    pub fn told(&self, place: DVec3) -> DVec3 {
-        self.rotation.inverse() * (place - self.shift - self.drift * self.time())
+    /// Transforms a position of the world [m] to the frame of the scene file.
+    pub fn to_scene_frame(&self, position: DVec3) -> DVec3 {
+        self.rotation.inverse() * (position - self.shift - self.drift * self.time())
     }
 
-    /// Radii of guides [m].
+    /// Returns the radii of guides [m].
     pub fn radii(&self) -> Vec<f64> {
         let radii = &self.simulation.world().guides.radius;
         radii.iter().map(|&r| f64::from(r)).collect()
     }
 
-    /// Mean velocities of guides over the last frame [m/s].
+    /// Returns the mean velocities of guides over the last frame [m/s].
     pub fn velocities(&self) -> Vec<DVec3> {
         let back = self.rotation.inverse();
         let velocities = self.simulation.velocities().iter();
         velocities.map(|v| back * (v.as_dvec3() - self.drift)).collect()
     }
 
-    /// The body of that name.
+    /// Returns the body of that name.
     ///
     /// # Panics
-    /// If the experiment's scene has none.
+    /// If the experiment's scene has no such body.
     pub fn body(&self, name: &str) -> &Body {
         let mut bodies = self.simulation.world().bodies.iter();
         bodies
@@ -190,10 +192,10 @@ impl Stage {
             .expect("the experiment's scene has that body")
     }
 
-    /// Lets a driven body move with `velocity` [m/s] from now on.
+    /// Sets the velocity of a driven body to `velocity` [m/s] from now on.
     ///
     /// # Panics
-    /// If the experiment's scene has none of that name.
+    /// If the experiment's scene has no such body.
     pub fn drive(&mut self, name: &str, velocity: DVec3) {
         let velocity = self.rotation * velocity;
         let mut bodies = self.simulation.world_mut().bodies.iter_mut();
@@ -201,7 +203,7 @@ impl Stage {
         body.expect("the experiment's scene has that body").twist.linear = velocity;
     }
 
-    /// Turns gravity by `angle` [rad] from -z towards x, and moves all guides with `speed` [m/s] along x.
+    /// Rotates gravity by `angle` [rad] from -z toward x, and sets the velocity of all guides to `speed` [m/s] along x.
     pub fn tilt(&mut self, angle: f64, speed: f64) {
         let down = DVec3::new(angle.sin(), 0.0, -angle.cos());
         let velocity = (self.rotation * DVec3::X * speed).as_vec3();
@@ -211,35 +213,36 @@ impl Stage {
         world.guides.velocity.fill(velocity);
     }
 
-    /// Takes away the guides at places [m] that are `gone`, and books them.
+    /// Removes the guides at positions [m] for which `gone` returns true, and records them in the ledger.
     pub fn remove(&mut self, gone: impl Fn(DVec3) -> bool) {
-        let keep: Vec<bool> = self.places().into_iter().map(|place| !gone(place)).collect();
+        let keep: Vec<bool> = self.positions().into_iter().map(|position| !gone(position)).collect();
         let world = self.simulation.world_mut();
         let masses = world.guides.mass.iter().zip(&keep).filter(|k| !*k.1).map(|k| *k.0);
         world.ledger.removed += Mass::sum(masses);
         world.guides.retain(&keep);
     }
 
-    /// Where guides are [m], by id; of those that are gone, nothing.
-    pub fn places_by_id(&self) -> Vec<Option<DVec3>> {
+    /// Returns the positions of guides [m] by id; `None` for removed ones.
+    pub fn positions_by_id(&self) -> Vec<Option<DVec3>> {
         let world = self.simulation.world();
-        let mut places = vec![None; world.next_id as usize];
+        let mut positions = vec![None; world.next_id as usize];
         for i in 0..world.guides.len() {
-            places[world.guides.id[i] as usize] = Some(self.told(world.place(i)));
+            positions[world.guides.id[i] as usize] = Some(self.to_scene_frame(world.place(i)));
         }
-        places
+        positions
     }
 
-    /// Momenta of the guides about the origin, from the velocities that the solver keeps.
+    /// Returns the momenta of the guides about the origin, from the velocities that the solver stores.
     pub fn momenta(&self) -> Momenta {
         let guides = &self.simulation.world().guides;
         let masses: Vec<f64> = guides.mass.iter().map(|&m| f64::from(m)).collect();
         let back = self.rotation.inverse();
         let velocities: Vec<DVec3> = guides.velocity.iter().map(|v| back * v.as_dvec3()).collect();
-        Momenta::new(&masses, &self.places(), &velocities, DVec3::ZERO)
+        Momenta::new(&masses, &self.positions(), &velocities, DVec3::ZERO)
     }
 
-    /// Mean over `duration` [s] from now on of the force on all bodies against the weight of all guides [-].
+    /// Returns the mean over the next `duration` [s] of the force on all bodies relative to the weight of all guides
+    /// [-].
     pub fn carried(&mut self, duration: f64) -> Result<f64, SimulationError> {
         let end = self.time() + duration;
         let (mut sum, mut frames) = (0.0, 0.0);
@@ -254,7 +257,7 @@ impl Stage {
         Ok(sum / frames)
     }
 
-    /// Goes on until the guides, of `diameter` [m], rest or `limit` [s] is reached; tells when they did.
+    /// Advances until the guides, of `diameter` [m], rest or `limit` [s] is reached; returns the time of rest.
     pub fn until_rest(&mut self, diameter: f64, limit: f64) -> Result<Option<f64>, SimulationError> {
         let mut rest = Rest::new(RestBand::PICTURES, GRAVITY, diameter);
         while self.time() < limit {
@@ -273,8 +276,8 @@ fn moved(shape: &Arc<dyn Shape>, rotation: DQuat, shift: DVec3) -> Arc<dyn Shape
     Arc::new(moved.expect("a turn and a finite shift"))
 }
 
-/// Turns and moves everything. Scripted bodies stay: their keys are told in the world.
-fn place(scene: &mut Scene, rotation: DQuat, shift: DVec3) {
+/// Rotates and translates everything. Scripted bodies stay: their keys are in world coordinates.
+fn transform(scene: &mut Scene, rotation: DQuat, shift: DVec3) {
     let put = |p: DVec3| rotation * p + shift;
     scene.gravity = rotation * scene.gravity;
     for fill in &mut scene.fills {
@@ -308,12 +311,12 @@ fn place(scene: &mut Scene, rotation: DQuat, shift: DVec3) {
     }
 }
 
-/// Mirrors the guides at x = 0; a scene that is asked for this is symmetric.
+/// Mirrors the guides at x = 0; only for symmetric scenes.
 fn mirror(simulation: &mut Simulation) {
     let world = simulation.world_mut();
     for i in 0..world.guides.len() {
-        let place = world.place(i);
-        let mirrored = DVec3::new(-place.x, place.y, place.z);
+        let original = world.place(i);
+        let mirrored = DVec3::new(-original.x, original.y, original.z);
         let position = world.local(mirrored);
         world.guides.position[i] = position;
         world.guides.offset[i] = (mirrored - world.origin - position.as_dvec3()).as_vec3();
@@ -321,7 +324,7 @@ fn mirror(simulation: &mut Simulation) {
     }
 }
 
-/// Lets guides and bodies move on together; a scene that is asked for this has bodies that stay.
+/// Adds a common velocity to guides and bodies; only for scenes with fixed bodies.
 fn boost(simulation: &mut Simulation) {
     let world = simulation.world_mut();
     for velocity in &mut world.guides.velocity {

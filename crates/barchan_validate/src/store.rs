@@ -1,4 +1,4 @@
-//! Finished runs in a folder, so that what was broken off goes on, and what ran elsewhere counts.
+//! Stores finished runs in a folder, so that interrupted validations continue and runs of other machines count.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,16 +10,16 @@ use crate::ValidateError;
 use crate::pause::Pause;
 use crate::task::{Finished, Task};
 
-/// A folder with a file a finished run, called by what makes the run different from all others.
+/// A folder with one file per finished run, named by the key of the run.
 pub(crate) struct Store {
     folder: PathBuf,
     build: String,
-    /// Whether results of other builds count.
+    /// Accepts results of other builds.
     any_build: bool,
 }
 
 impl Store {
-    /// The store of a report's folder `dir`, for results of `build`.
+    /// Creates the store of a report's folder `dir`, for results of `build`.
     pub fn new(dir: &Path, build: &str, any_build: bool) -> Result<Self, ValidateError> {
         let folder = dir.join("runs");
         std::fs::create_dir_all(&folder).map_err(|reason| failed(&folder, reason))?;
@@ -34,12 +34,12 @@ impl Store {
         self.folder.join(format!("{}.json", task.key))
     }
 
-    /// Where `task` keeps itself while it runs.
+    /// Returns the checkpoint of `task`.
     pub fn pause(&self, task: &Task) -> Pause {
         Pause::new(self.folder.join(&task.key), &self.build)
     }
 
-    /// What `task` showed, if that is known.
+    /// Returns the stored result of `task`.
     pub fn get(&self, task: &Task) -> Option<Finished> {
         let text = std::fs::read(self.path(task)).ok()?;
         let value: Value = serde_json::from_slice(&text).ok()?;
@@ -47,7 +47,7 @@ impl Store {
         counts.then(|| Finished::read(&value)).flatten()
     }
 
-    /// Keeps what `task` showed.
+    /// Stores the result of `task`.
     pub fn put(&self, task: &Task, finished: &Finished) -> Result<(), ValidateError> {
         let mut value = finished.json();
         value["run"] = json!(task.what);

@@ -1,4 +1,4 @@
-//! Single runs: what is simulated, how long that takes, and what was seen.
+//! Single runs: simulation, cost, and observation.
 
 use barchan::SimulationError;
 use barchan::scene::Scene;
@@ -14,11 +14,11 @@ use crate::stage::{Observation, Stage};
 
 /// A run with one seed.
 pub(crate) struct Task {
-    /// What it is called.
+    /// Its name.
     pub what: String,
-    /// What makes it different from all others.
+    /// Its unique key.
     pub key: String,
-    /// Guides times steps, about [-].
+    /// Approximate number of guide steps [-].
     pub cost: f64,
     file: String,
     scene: Scene,
@@ -27,7 +27,7 @@ pub(crate) struct Task {
     protocol: Protocol,
 }
 
-/// What a run showed, and what it took.
+/// Observation and cost of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Finished {
     pub seen: Observation,
@@ -35,7 +35,7 @@ pub(crate) struct Finished {
 }
 
 impl Task {
-    /// The run of `job` with `seed`.
+    /// Creates the run of `job` with `seed`.
     pub fn new(job: &Job, plan: &Plan, seed: u64) -> Result<Self, ValidateError> {
         let experiment = job.experiment;
         let wrong = |source| ValidateError::Expression {
@@ -68,7 +68,7 @@ impl Task {
         })
     }
 
-    /// Runs it, or what is left of it: it keeps itself in `pause`.
+    /// Runs it, or continues it from the checkpoint in `pause`.
     pub fn run(&self, pause: Pause) -> Result<Finished, ValidateError> {
         let (result, seconds) = match Stage::new(self.scene.clone(), self.parameters.clone(), self.change, pause) {
             Ok(mut stage) => ((self.protocol)(&mut stage), stage.end()),
@@ -82,7 +82,7 @@ impl Task {
                     source,
                 });
             }
-            // A solver that gives up misses; the others go on.
+            // A solver that fails misses the band; other runs continue.
             Err(Broken::Simulation(SimulationError::Advance(error))) => Observation {
                 notes: vec![format!("broke off: {error}")],
                 broken: true,
@@ -100,7 +100,7 @@ impl Task {
 }
 
 impl Finished {
-    /// As one JSON object.
+    /// Converts to one JSON object.
     pub fn json(&self) -> Value {
         let Observation {
             values,
@@ -108,12 +108,12 @@ impl Finished {
             guides,
             broken,
         } = &self.seen;
-        // JSON has no NaN: it is null.
+        // NaN becomes null: JSON has no NaN.
         let values: Vec<Value> = values.iter().map(|(name, value)| json!([name, value])).collect();
         json!({ "values": values, "notes": notes, "guides": guides, "broken": broken, "seconds": self.seconds })
     }
 
-    /// Takes it back; nothing from what is no such object.
+    /// Converts from JSON; `None` for any other object.
     pub fn read(value: &Value) -> Option<Self> {
         let pair = |pair: &Value| {
             let number = match &pair[1] {
@@ -135,7 +135,7 @@ impl Finished {
     }
 }
 
-/// A number that bytes are known by: 64 bits of FNV-1a.
+/// Hashes bytes: 64 bits of FNV-1a.
 pub fn fingerprint(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)

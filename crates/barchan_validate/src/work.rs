@@ -1,4 +1,4 @@
-//! Many runs, side by side.
+//! Executes many runs in parallel.
 
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
@@ -8,8 +8,8 @@ use rayon::ThreadPoolBuilder;
 use crate::ValidateError;
 use crate::task::{Finished, Task};
 
-/// Runs `tasks` and gives each as soon as it is done, by its number. One after the other all threads work on each; several `jobs` side by
-/// side have a thread each and take the longest runs first. `run` makes a run.
+/// Executes `tasks` and passes each result on as soon as it is done, with its index. A single job uses all threads;
+/// several `jobs` have one thread each and start the longest runs first. `run` executes a run.
 pub(crate) fn work(
     tasks: &[(usize, &Task)],
     jobs: usize,
@@ -34,7 +34,7 @@ pub(crate) fn work(
                         Ok(pool) => pool.install(|| run(task)),
                         Err(_) => run(task),
                     };
-                    // Nobody listens any more once a run could not be made.
+                    // The receiver is gone after a run that could not be built.
                     if give.send((number, result)).is_err() {
                         return;
                     }

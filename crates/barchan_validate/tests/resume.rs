@@ -1,11 +1,11 @@
-//! Runs that are done are not done again, wherever and however they ran.
+//! Finished runs are not repeated, wherever they ran.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use barchan_validate::{Options, Results, validate};
 
-/// A folder that is gone in the end.
+/// A folder that is removed at the end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -32,7 +32,7 @@ fn options(jobs: usize, build: &str) -> Options {
     }
 }
 
-/// The results, how many runs began, and how many rows were given.
+/// Returns the results, the number of runs started, and the number of rows.
 fn run(folder: &Folder, options: &Options) -> (Results, usize, usize) {
     let begun = AtomicUsize::new(0);
     let mut given = 0;

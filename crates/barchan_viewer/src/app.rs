@@ -1,4 +1,4 @@
-//! What the window knows, and what it does about news and keys.
+//! State of the window, and its reaction to notes from the player and to keys.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -16,23 +16,23 @@ use crate::orbit::Orbit;
 use crate::player::{Note, Order, Player, Shot};
 use crate::source::{Ready, Source};
 
-/// Points of a plot.
-const REMEMBERED: usize = 240;
-/// Speed of walking [distances to the target in a second].
-const WALK: f64 = 0.6;
-/// What colours mean if nobody says otherwise.
+/// Number of samples in a plot.
+const PLOT_SAMPLES: usize = 240;
+/// Speed of walking [distances to the target per second].
+const WALK_SPEED: f64 = 0.6;
+/// Default coloring.
 pub(crate) const MATERIAL: &str = "material";
 
-/// What the left button of the mouse does.
+/// Action of the left mouse button.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hand {
-    /// It turns the view.
+    /// Turns the view.
     Look,
-    /// It works in the simulation.
+    /// Uses a tool in the simulation.
     Tool(Tool),
 }
 
-/// A row of the plots.
+/// One sample of the plots.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sample {
     pub guide_ms: f64,
@@ -41,7 +41,7 @@ pub(crate) struct Sample {
     pub energy: f64,
 }
 
-/// The window's state.
+/// State of the window.
 pub struct ViewerApp {
     pub(crate) player: Player,
     pub(crate) ready: Option<Ready>,
@@ -52,19 +52,19 @@ pub struct ViewerApp {
     pub(crate) column: String,
     pub(crate) hand: Hand,
     pub(crate) item: usize,
-    /// Whether the tool is in use.
+    /// The tool is in use.
     pub(crate) touching: bool,
-    /// Whether keys drive the machine.
+    /// Keys drive the machine.
     pub(crate) driving: bool,
     pub(crate) levers: Vec<(Lever, f64)>,
     pub(crate) gamepad: Gamepad,
     pub(crate) recording: bool,
-    /// Whether the keys are shown.
+    /// The list of keys is shown.
     pub(crate) helping: bool,
     pub(crate) shot: Option<Shot>,
     pub(crate) picture: Option<egui::TextureHandle>,
     pub(crate) history: VecDeque<Sample>,
-    /// What it is doing that takes long, and since when.
+    /// Long task in progress, and its start.
     pub(crate) doing: Option<(String, Instant)>,
     pub(crate) message: Option<Result<String, String>>,
     pub(crate) engine: String,
@@ -72,7 +72,8 @@ pub struct ViewerApp {
 }
 
 impl ViewerApp {
-    /// Begins to show `source`. Pictures and movies go into `folder`; `context` is woken when there is something new.
+    /// Starts to show `source`. Pictures and movies are written to `folder`; `context` is repainted on every shot and
+    /// note.
     pub fn new(source: Source, engine: Engine, folder: PathBuf, context: egui::Context) -> Self {
         let look = Look {
             size: [960, 540],
@@ -104,12 +105,12 @@ impl ViewerApp {
         }
     }
 
-    /// The newest picture with its figures.
+    /// Returns the newest picture with its statistics.
     pub fn shot(&self) -> Option<&Shot> {
         self.shot.as_ref()
     }
 
-    /// What was done or went wrong last.
+    /// Returns the last success or error message.
     pub fn message(&self) -> Option<&str> {
         self.message.as_ref().map(|message| match message {
             Ok(done) => done.as_str(),
@@ -117,7 +118,7 @@ impl ViewerApp {
         })
     }
 
-    /// What it is doing that takes long, if it is.
+    /// Returns the long task in progress, if any.
     pub fn doing(&self) -> Option<&str> {
         self.doing.as_ref().map(|doing| doing.0.as_str())
     }
@@ -164,7 +165,7 @@ impl ViewerApp {
             None => self.picture = Some(context.load_texture("picture", pixels, egui::TextureOptions::LINEAR)),
         }
         if self.shot.as_ref().is_none_or(|before| before.frame != shot.frame) {
-            if self.history.len() == REMEMBERED {
+            if self.history.len() == PLOT_SAMPLES {
                 self.history.pop_front();
             }
             let stats = &shot.stats;
@@ -179,7 +180,7 @@ impl ViewerApp {
         self.shot = Some(shot);
     }
 
-    /// Whether it is a simulation that is shown.
+    /// Returns true if a simulation is shown, not a cache.
     pub(crate) fn is_live(&self) -> bool {
         self.ready.as_ref().is_some_and(|ready| ready.last.is_none())
     }
@@ -245,7 +246,7 @@ impl ViewerApp {
         }
     }
 
-    /// Everything that the left button may do.
+    /// Returns every action of the left mouse button with its label.
     pub(crate) fn hands(&self) -> [(&'static str, Hand); 5] {
         [
             ("turn the view", Hand::Look),
@@ -256,7 +257,7 @@ impl ViewerApp {
         ]
     }
 
-    /// Tells the machine where its levers are.
+    /// Sends the positions of the levers to the machine.
     fn pull_levers(&mut self, ui: &egui::Ui) {
         let Some(ready) = self.ready.as_ref().filter(|ready| !ready.levers.is_empty()) else {
             return;
@@ -288,7 +289,7 @@ impl ViewerApp {
         }
         self.levers = levers;
         if self.gamepad.is_there() {
-            // Nothing wakes the window for a gamepad.
+            // Gamepad events do not wake the window.
             ui.ctx().request_repaint_after(std::time::Duration::from_millis(30));
         }
     }
@@ -302,7 +303,7 @@ impl ViewerApp {
             (f64::from(input.stable_dt.min(0.1)), held)
         });
         if held != DVec3::ZERO {
-            self.orbit.walk(WALK * self.orbit.distance * seconds * held);
+            self.orbit.walk(WALK_SPEED * self.orbit.distance * seconds * held);
             self.send_look();
             ui.ctx().request_repaint();
         }
@@ -326,7 +327,7 @@ impl ViewerApp {
         }
     }
 
-    /// The column after the one that colours mean now.
+    /// Colors by the next column.
     fn next_column(&mut self) {
         let Some(shot) = &self.shot else { return };
         let at = shot.columns.iter().position(|name| *name == self.column);
@@ -350,27 +351,27 @@ impl ViewerApp {
     }
 
     pub(crate) fn send_look(&mut self) {
-        // Until it is known where to look from, there is nothing to see.
+        // Before the first note there is no viewpoint to draw from.
         if self.ready.is_some() {
             self.look.viewpoint = self.orbit.viewpoint();
             self.player.order(Order::Look(Box::new(self.look.clone())));
         }
     }
 
-    /// Writes the picture that is shown, in full size.
+    /// Writes the picture on display in full size.
     pub(crate) fn screenshot(&mut self) {
         let path = self.free_path("png");
         self.player.order(Order::Picture(path));
     }
 
-    /// Begins or ends a movie.
+    /// Starts or ends a movie.
     pub(crate) fn record(&mut self, recording: bool) {
         self.recording = recording;
         let path = recording.then(|| self.free_path("mp4"));
         self.player.order(Order::Record(path));
     }
 
-    /// The first of `barchan-001`, `barchan-002` and so on that is not there yet.
+    /// Returns the first unused path of `barchan-001`, `barchan-002` and so on.
     fn free_path(&self, ending: &str) -> PathBuf {
         let mut paths = (1..).map(|number| self.folder.join(format!("barchan-{number:03}.{ending}")));
         let is_free = |path: &PathBuf| !path.exists() && !path.with_extension("mp4.part").exists();

@@ -7,27 +7,27 @@ use std::time::Duration;
 use barchan::scene::Lever;
 use eframe::egui::Key;
 
-/// Every key with what it does, for the window and its page.
+/// Every key with its action, for the window and the documentation.
 pub(crate) const HELP: &[(&str, &str)] = &[
     ("?, F1", "show or hide the keys"),
     ("Space", "play, pause"),
-    ("Right, Left", "a frame on or, of a cache, back"),
-    ("Home", "from the beginning"),
-    ("left mouse", "turn the view, or the tool"),
+    ("Right, Left", "next frame; previous frame of a cache"),
+    ("Home", "restart"),
+    ("left mouse", "turn the view, or use the tool"),
     ("right mouse", "move the view; turn it while a tool is chosen"),
-    ("wheel", "nearer, farther"),
+    ("wheel", "zoom"),
     ("W A S D, Q E", "walk, down and up"),
     ("F", "reset the view"),
-    ("G", "grains, guides or both"),
+    ("G", "show grains, guides or both"),
     ("C", "color by the next column"),
     ("X", "wireframe bodies"),
     ("1 to 5", "view, push, pour, grab, drop"),
     ("P", "screenshot"),
-    ("M", "begin or end a movie"),
+    ("M", "start or end a movie"),
     ("T", "drive: arrows tracks, A D swing, W S stick, I K boom, J L bucket"),
 ];
 
-/// The keys that move a lever to -1 and to 1.
+/// Returns the keys that move a lever to -1 and to 1.
 pub(crate) fn keys_of(lever: Lever) -> [Key; 2] {
     match lever {
         Lever::Drive => [Key::ArrowDown, Key::ArrowUp],
@@ -39,25 +39,25 @@ pub(crate) fn keys_of(lever: Lever) -> [Key; 2] {
     }
 }
 
-/// Axes of a gamepad.
+/// Number of axes of a gamepad.
 const AXES: usize = 8;
-/// Below this an axis is at rest [-].
-const DEAD: f64 = 0.15;
-/// Time after which a gamepad is looked for again.
-const LOOK_AGAIN: Duration = Duration::from_secs(2);
+/// Dead zone of an axis [-].
+const DEAD_ZONE: f64 = 0.15;
+/// Interval between searches for a gamepad.
+const SEARCH_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Where the axes of the first gamepad are, from -1 to 1; none without one.
+/// Positions of the first gamepad's axes, from -1 to 1; `None` without a gamepad.
 type Axes = Mutex<Option<[f64; AXES]>>;
 
-/// The first gamepad, as the Linux kernel shows it. The library that does this for every system (gilrs) needs a package of the
-/// system to build, which nobody should need.
+/// The first gamepad, through the joystick interface of the Linux kernel. The portable library (gilrs) needs a system
+/// package at build time.
 pub(crate) struct Gamepad {
     read: Arc<Axes>,
     axes: Option<[f64; AXES]>,
 }
 
 impl Gamepad {
-    /// Looks for a gamepad from now on.
+    /// Starts to search for a gamepad.
     pub fn open() -> Self {
         let read = Arc::new(Axes::new(None));
         #[cfg(target_os = "linux")]
@@ -70,29 +70,29 @@ impl Gamepad {
                         follow(file, &axes);
                     }
                     drop(axes);
-                    std::thread::sleep(LOOK_AGAIN);
+                    std::thread::sleep(SEARCH_INTERVAL);
                 }
             });
         }
         Self { read, axes: None }
     }
 
-    /// Looks where the axes are now.
+    /// Updates the positions of the axes.
     pub fn read(&mut self) {
         self.axes = *self.read.lock().unwrap_or_else(PoisonError::into_inner);
     }
 
-    /// Whether there is one.
+    /// Returns true if a gamepad is connected.
     pub fn is_there(&self) -> bool {
         self.axes.is_some()
     }
 
-    /// Where a lever is, from -1 to 1, as in machines after ISO 10968: the left stick swings and moves the stick, the right one the
-    /// boom and the bucket, the cross drives.
+    /// Returns the position of a lever, from -1 to 1, with the layout of ISO 10968: the left stick swings and moves the
+    /// stick, the right one moves boom and bucket, the directional pad drives.
     pub fn lever(&self, lever: Lever) -> f64 {
         let axis = |k: usize| {
             let value = self.axes.map_or(0.0, |axes| axes[k]);
-            if value.abs() < DEAD { 0.0 } else { value }
+            if value.abs() < DEAD_ZONE { 0.0 } else { value }
         };
         match lever {
             Lever::Swing => -axis(0),
@@ -105,7 +105,7 @@ impl Gamepad {
     }
 }
 
-/// Follows the events of a gamepad until it is gone.
+/// Reads the events of a gamepad until it is disconnected.
 fn follow(mut file: impl Read, axes: &Axes) {
     let mut event = [0; 8];
     while file.read_exact(&mut event).is_ok() {
@@ -118,10 +118,10 @@ fn follow(mut file: impl Read, axes: &Axes) {
     *axes.lock().unwrap_or_else(PoisonError::into_inner) = None;
 }
 
-/// Number and place of the axis that an event of the kernel's joystick interface is about: time (4 bytes), value (2), kind (1),
-/// number (1).
+/// Returns number and position of the axis in an event of the kernel's joystick interface: time (4 bytes), value (2),
+/// kind (1), number (1).
 fn axis(event: [u8; 8]) -> Option<(usize, f64)> {
-    // The highest bit marks where an axis is at first.
+    // The highest bit marks the initial state of an axis.
     let is_axis = event[6] & 0x7F == 2;
     let value = f64::from(i16::from_ne_bytes([event[4], event[5]])) / f64::from(i16::MAX);
     let k = usize::from(event[7]);

@@ -1,7 +1,7 @@
-//! The interactive window: a scene that is simulated live, or a cache that is played.
+//! Interactive window: simulates a scene live or plays a cache.
 //!
-//! A thread of its own simulates and draws ([`Player`]); the window ([`ViewerApp`]) shows its newest picture and sends it
-//! orders, so that it never waits. Pictures are those of `barchan render`, by either engine.
+//! A worker thread simulates and renders ([`Player`]). The window ([`ViewerApp`]) displays its newest picture and sends
+//! orders, so the UI never blocks. Pictures are the same as those of `barchan render`, with either engine.
 
 mod app;
 mod controls;
@@ -26,26 +26,26 @@ pub use orbit::Orbit;
 pub use player::{Note, Order, Player, Shot};
 pub use source::{Passes, Ready, Setting, Settings, Source};
 
-/// Why there is no window.
+/// Reason why there is no window.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ViewerError {
-    /// There is nothing to show it on.
+    /// There is no display.
     #[error("there is no display; `barchan render` makes pictures and movies without one")]
     NoDisplay,
-    /// The system refuses it.
+    /// The system cannot open a window.
     #[error(
         "cannot open a window: {reason}; it needs a graphics driver (Debian without a graphics card: \
          apt-get install mesa-vulkan-drivers), `barchan render` needs none"
     )]
     Window {
-        /// What the system said.
+        /// The system's message.
         reason: String,
     },
-    /// A cache without frames.
+    /// The cache has no frames.
     #[error("{} has no frames", dir.display())]
     NoFrames {
-        /// The cache.
+        /// Folder of the cache.
         dir: PathBuf,
     },
     /// The scene cannot be simulated.
@@ -54,33 +54,33 @@ pub enum ViewerError {
     /// The cache cannot be read.
     #[error(transparent)]
     Cache(#[from] CacheError),
-    /// What lies beside the cache cannot be read.
+    /// The data beside the frames of the cache cannot be read.
     #[error(transparent)]
     Stage(#[from] StageError),
-    /// It cannot be drawn.
+    /// The frame cannot be drawn.
     #[error(transparent)]
     Look(#[from] LookError),
-    /// The engine does not start.
+    /// The engine cannot be opened.
     #[error(transparent)]
     Render(#[from] barchan::render::Error),
     /// A file cannot be written.
     #[error(transparent)]
     Write(#[from] barchan::io::WriteError),
-    /// There is no movie.
+    /// The movie cannot be written.
     #[error(transparent)]
     Movie(#[from] barchan::render::MovieError),
-    /// No grain has such a radius.
+    /// The radius of grains is invalid.
     #[error(transparent)]
     Radius(#[from] barchan::geometry::sample::SampleError),
 }
 
-/// Whether there is something to show a window on.
+/// Returns true if there is a display.
 pub fn has_display() -> bool {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     cfg!(not(target_os = "linux")) || set("WAYLAND_DISPLAY") || set("DISPLAY")
 }
 
-/// Opens a window on `source`, and comes back when it is closed.
+/// Opens a window on `source` and returns when it is closed.
 pub fn open(title: &str, source: Source, engine: Engine) -> Result<(), ViewerError> {
     if !has_display() {
         return Err(ViewerError::NoDisplay);

@@ -1,53 +1,56 @@
-//! A camera on a sphere around what it looks at.
+//! A camera on a sphere around its target.
 
 use barchan::Viewpoint;
 use glam::{DVec2, DVec3};
 
-/// Steepest view [rad]: straight down has no up.
-const STEEPEST: f64 = 1.55;
-/// Turn of a drag over one point of the screen [rad].
-const TURN: f64 = 0.006;
+/// Largest elevation [rad]: the up direction is undefined straight above the target.
+const MAX_ELEVATION: f64 = 1.55;
+/// Rotation per point of the screen in a drag [rad].
+const TURN_PER_POINT: f64 = 0.006;
 
-/// Where the window looks from.
+/// Viewpoint of the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Orbit {
-    /// What it looks at [m].
+    /// Point in the center of the view [m].
     pub target: DVec3,
-    /// How far it is from that [m].
+    /// Distance from the target [m].
     pub distance: f64,
-    /// Turn about z [rad]; 0 looks from +x.
+    /// Rotation about z [rad]; 0 looks from +x.
     pub azimuth: f64,
-    /// Above the horizon [rad].
+    /// Angle above the horizon [rad].
     pub elevation: f64,
     /// Vertical field of view [rad].
     pub fov: f64,
 }
 
 impl Orbit {
-    /// The orbit through a camera at `position` that looks at `target` [m].
+    /// Creates the orbit of a camera at `position` that looks at `target` [m].
     pub fn of_view(position: DVec3, target: DVec3, fov: f64) -> Self {
-        let way = position - target;
-        let distance = way.length().max(1e-6);
+        let offset = position - target;
+        let distance = offset.length().max(1e-6);
         Self {
             target,
             distance,
-            azimuth: way.y.atan2(way.x),
-            elevation: (way.z / distance).clamp(-1.0, 1.0).asin().clamp(-STEEPEST, STEEPEST),
+            azimuth: offset.y.atan2(offset.x),
+            elevation: (offset.z / distance)
+                .clamp(-1.0, 1.0)
+                .asin()
+                .clamp(-MAX_ELEVATION, MAX_ELEVATION),
             fov,
         }
     }
 
-    /// Where the camera stands [m].
+    /// Returns the position of the camera [m].
     pub fn position(&self) -> DVec3 {
         let (sin, cos) = self.azimuth.sin_cos();
         let (up, across) = self.elevation.sin_cos();
         self.target + self.distance * DVec3::new(across * cos, across * sin, up)
     }
 
-    /// Goes around the target, by a drag of `by` [points].
+    /// Orbits around the target, by a drag of `by` [points].
     pub fn turn(&mut self, by: DVec2) {
-        self.azimuth -= TURN * by.x;
-        self.elevation = (self.elevation + TURN * by.y).clamp(-STEEPEST, STEEPEST);
+        self.azimuth -= TURN_PER_POINT * by.x;
+        self.elevation = (self.elevation + TURN_PER_POINT * by.y).clamp(-MAX_ELEVATION, MAX_ELEVATION);
     }
 
     /// Moves the target with the mouse, by a drag of `by` [points] in a view of `height` [points].
@@ -58,19 +61,19 @@ impl Orbit {
         self.target += scale * (by.y * right.cross(forward) - by.x * right);
     }
 
-    /// Goes nearer, by `factor` of the distance [-].
+    /// Scales the distance to the target by `factor` [-].
     pub fn zoom(&mut self, factor: f64) {
         self.distance = (self.distance / factor).clamp(1e-3, 1e6);
     }
 
-    /// Walks: `by` is right, forward and up [m].
+    /// Walks by `by`: right, forward and up [m].
     pub fn walk(&mut self, by: DVec3) {
         let ahead = (self.target - self.position()).with_z(0.0).normalize();
         self.target += by.x * ahead.cross(DVec3::Z) + by.y * ahead + by.z * DVec3::Z;
     }
 
-    /// The ray through a place of the picture, `at` from -1 to 1 to the right and up, if its width / height is `aspect`: where it
-    /// begins [m], and its direction.
+    /// Returns origin [m] and direction of the ray through a point of the picture: `at` runs from -1 to 1 to the right
+    /// and up, `aspect` is width / height.
     pub fn ray(&self, at: DVec2, aspect: f64) -> (DVec3, DVec3) {
         let origin = self.position();
         let forward = (self.target - origin).normalize();
@@ -80,7 +83,7 @@ impl Orbit {
         (origin, direction.normalize())
     }
 
-    /// As pictures take it.
+    /// Converts to the viewpoint of a picture.
     pub fn viewpoint(&self) -> Viewpoint {
         Viewpoint {
             camera: None,
@@ -117,7 +120,7 @@ mod tests {
     fn panning_moves_what_is_under_the_mouse_with_it() {
         let mut moved = orbit();
         moved.pan(DVec2::new(0.0, 100.0), 400.0);
-        // Dragged down by a quarter of the view, the camera goes up by a quarter of what it sees at the target.
+        // Dragging down by a quarter of the view raises the camera by a quarter of the visible height at the target.
         let seen = 2.0 * orbit().distance * 0.35f64.tan();
         let by = moved.target - orbit().target;
         assert!((by.length() - 0.25 * seen).abs() < 1e-9 && by.z > 0.0, "{by}");

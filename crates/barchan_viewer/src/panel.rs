@@ -1,4 +1,4 @@
-//! Everything around the picture: settings, tools, figures, the timeline.
+//! Panels around the picture: settings, tools, statistics, timeline.
 
 use barchan::Show;
 use barchan::interact::{ITEMS, Tool};
@@ -51,7 +51,7 @@ impl ViewerApp {
         self.figures(ui);
     }
 
-    /// Shows every key over the picture.
+    /// Shows the list of keys over the picture.
     pub(crate) fn help(&mut self, context: &egui::Context) {
         egui::Window::new("keys")
             .open(&mut self.helping)
@@ -157,11 +157,11 @@ impl ViewerApp {
         }
         if let Some(radius) = &mut settings.grains {
             let [low, high] = settings.grain_range.map(|r| 1e3 * r);
-            let mut millimetres = 1e3 * *radius;
-            let range = low.min(millimetres)..=high.max(millimetres);
-            let response = ui.add(egui::Slider::new(&mut millimetres, range).text("grain radius [mm]"));
-            *radius = 1e-3 * millimetres;
-            // Seeding grains anew takes a moment: once, when the mouse is let go.
+            let mut millimeters = 1e3 * *radius;
+            let range = low.min(millimeters)..=high.max(millimeters);
+            let response = ui.add(egui::Slider::new(&mut millimeters, range).text("grain radius [mm]"));
+            *radius = 1e-3 * millimeters;
+            // Reseeding grains takes a moment: once, when the mouse button is released.
             if response.drag_stopped() || response.changed() && !response.dragged() {
                 changes.push(Setting::Grains(Some(*radius)));
             }
@@ -171,7 +171,7 @@ impl ViewerApp {
         }
     }
 
-    /// Levers, and what the sand does to the machine.
+    /// Levers, and the forces of the sand on the machine.
     fn drive(&mut self, ui: &mut egui::Ui) {
         let Some(ready) = self.ready.as_ref().filter(|ready| !ready.levers.is_empty()) else {
             return;
@@ -185,7 +185,7 @@ impl ViewerApp {
             });
             for lever in levers {
                 let [less, more] = keys_of(lever).map(egui::Key::name);
-                // Zero has a sign that nobody wants to read.
+                // Removes the sign of a negative zero.
                 let value = self.levers.iter().find(|l| l.0 == lever).map_or(0.0, |l| l.1) + 0.0;
                 ui.label(format!("{more} / {less}: {} {value:.1}", lever.name()));
             }
@@ -272,7 +272,7 @@ impl ViewerApp {
     }
 }
 
-/// How simulated time keeps up with real time.
+/// Describes the ratio of simulated to real time.
 fn pace(pace: f64, behind: f64) -> String {
     if behind < 0.1 {
         format!("{pace:.2} of real time")

@@ -1,4 +1,4 @@
-//! Simulates or plays, and draws, in a thread of its own: whatever takes long, the window does not wait.
+//! Simulates or plays, and renders, in a thread of its own, so the window never blocks.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -15,85 +15,85 @@ use barchan::world::{BodyState, Stats};
 use crate::source::{Ready, Setting, Source};
 use crate::work::Work;
 
-/// What the window asks for.
+/// An order of the window.
 #[derive(Clone, Debug)]
 pub enum Order {
-    /// Another look.
+    /// Change the look.
     Look(Box<Look>),
     /// Play or pause.
     Play(bool),
-    /// One frame further.
+    /// Advance by one frame.
     Step,
-    /// From the beginning.
+    /// Restart from the beginning.
     Restart,
-    /// To a frame of a cache, counted from 0.
+    /// Go to a frame of a cache, counted from 0.
     Seek(usize),
-    /// Simulated seconds in a second [-].
+    /// Set the simulated seconds per second [-].
     Speed(f64),
-    /// Another value of a live simulation.
+    /// Change a setting of a live simulation.
     Set(Setting),
-    /// What the hand does from now on; none if nothing.
+    /// Start or change a touch; `None` ends it.
     Touch(Option<Touch>),
-    /// Where a lever is from now on, from -1 to 1.
+    /// Set the position of a lever, from -1 to 1.
     Lever(Lever, f64),
-    /// A picture into this file.
+    /// Write a picture to this file.
     Picture(PathBuf),
-    /// A movie of all frames from now on into this file; none ends it.
+    /// Record every frame from now on to this movie; `None` ends it.
     Record(Option<PathBuf>),
 }
 
-/// What the thread tells besides pictures.
+/// Messages of the thread besides pictures.
 #[derive(Clone, Debug)]
 pub enum Note {
-    /// What it is about to do, which may take long.
+    /// A task that may take long begins.
     Doing(String),
-    /// There is something to show, drawn by this engine.
+    /// The source is ready to be shown, drawn by the engine of this name.
     Ready(Box<Ready>, String),
     /// A file was written.
     Wrote(String),
-    /// Something went wrong; it stands still.
+    /// An error occurred; playback stops.
     Failed(String),
 }
 
-/// What the window shows.
+/// A picture with its statistics.
 #[derive(Clone, Debug)]
 pub struct Shot {
     /// The picture.
     pub image: Image,
-    /// The bar that says what its colors mean, if they mean numbers.
+    /// Legend of the colors, if they show numbers.
     pub legend: Option<Legend>,
-    /// Whether it is drawn smaller than the window, to be there sooner.
+    /// Drawn smaller than the window for speed.
     pub is_preview: bool,
-    /// The frame, counted from 0.
+    /// Frame number, counted from 0.
     pub frame: usize,
     /// Simulated time [s].
     pub time: f64,
-    /// Figures of the frame.
+    /// Statistics of the frame.
     pub stats: Stats,
-    /// Columns that colours may mean.
+    /// Columns that colors can show.
     pub columns: Vec<String>,
-    /// Bodies that are driven, with the forces on them.
+    /// Driven bodies, with the forces on them.
     pub driven: Vec<BodyState>,
-    /// Milliseconds that drawing took.
+    /// Time to draw the picture [ms].
     pub draw_ms: f64,
-    /// Milliseconds from picture to picture.
+    /// Time between pictures [ms].
     pub frame_ms: f64,
-    /// Simulated seconds in a second of late [-].
+    /// Simulated seconds per second, a running average [-].
     pub pace: f64,
-    /// How far it is behind real time since it was last started [s].
+    /// Delay behind real time since playback was last started [s].
     pub behind: f64,
-    /// Images of the movie that is being recorded.
+    /// Images in the movie that is being recorded.
     pub recorded: Option<u64>,
 }
 
-/// What the thread leaves for the window.
+/// Messages from the thread to the window.
 #[derive(Default)]
 struct Mailbox {
     shot: Option<Shot>,
     notes: VecDeque<Note>,
 }
 
-/// The thread, from the window's side.
+/// Handle of the thread.
 pub struct Player {
     orders: Option<Sender<Order>>,
     mailbox: Arc<Mutex<Mailbox>>,
@@ -101,13 +101,13 @@ pub struct Player {
     is_recording: bool,
 }
 
-/// Where the thread leaves what it has to tell.
-pub(crate) struct Teller {
+/// The thread's side of the mailbox.
+pub(crate) struct Outbox {
     mailbox: Arc<Mutex<Mailbox>>,
     wake: Box<dyn Fn() + Send>,
 }
 
-impl Teller {
+impl Outbox {
     pub fn note(&self, note: Note) {
         let mut mailbox = self.mailbox.lock().unwrap_or_else(PoisonError::into_inner);
         mailbox.notes.push_back(note);
@@ -115,7 +115,7 @@ impl Teller {
         (self.wake)();
     }
 
-    /// Replaces a shot that nobody has looked at.
+    /// Replaces a shot that was not yet displayed.
     pub fn show(&self, shot: Shot) {
         let mut mailbox = self.mailbox.lock().unwrap_or_else(PoisonError::into_inner);
         mailbox.shot = Some(shot);
@@ -125,15 +125,15 @@ impl Teller {
 }
 
 impl Player {
-    /// Begins to build or open `source`, and then to draw it; `wake` is called for each shot and note.
+    /// Builds or opens `source` in a new thread and draws it; `wake` is called for each shot and note.
     pub fn start(source: Source, engine: Engine, look: Look, wake: impl Fn() + Send + 'static) -> Self {
         let (orders, received) = channel();
         let mailbox = Arc::new(Mutex::new(Mailbox::default()));
-        let teller = Teller {
+        let outbox = Outbox {
             mailbox: mailbox.clone(),
             wake: Box::new(wake),
         };
-        let thread = std::thread::spawn(move || Work::run(&source, engine, look, &received, &teller));
+        let thread = std::thread::spawn(move || Work::run(&source, engine, look, &received, &outbox));
         Self {
             orders: Some(orders),
             mailbox,
@@ -142,23 +142,23 @@ impl Player {
         }
     }
 
-    /// Asks for something.
+    /// Sends an order.
     pub fn order(&mut self, order: Order) {
         if let Order::Record(path) = &order {
             self.is_recording = path.is_some();
         }
         if let Some(orders) = &self.orders {
-            // A thread that has ended has told why.
+            // A thread that has ended has already sent the reason.
             let _ = orders.send(order);
         }
     }
 
-    /// The newest shot, once.
+    /// Takes the newest shot.
     pub fn shot(&self) -> Option<Shot> {
         self.mailbox.lock().unwrap_or_else(PoisonError::into_inner).shot.take()
     }
 
-    /// The next note.
+    /// Takes the next note.
     pub fn note(&self) -> Option<Note> {
         let mut mailbox = self.mailbox.lock().unwrap_or_else(PoisonError::into_inner);
         mailbox.notes.pop_front()
@@ -168,7 +168,7 @@ impl Player {
 impl Drop for Player {
     fn drop(&mut self) {
         self.orders = None;
-        // A movie is brought to its end; nobody waits for anything else.
+        // Finishes a movie; other work is abandoned.
         if let Some(thread) = self.thread.take().filter(|_| self.is_recording) {
             let _ = thread.join();
         }

@@ -1,4 +1,4 @@
-//! What is shown, in the player's thread: a simulation with its tools, or a cache.
+//! Content of the window in the player's thread: a simulation with its tools, or a cache.
 
 use std::path::Path;
 
@@ -13,15 +13,15 @@ use crate::ViewerError;
 use crate::orbit::Orbit;
 use crate::source::{Passes, Ready, Setting, Settings, Source};
 
-/// Something to show.
+/// Content of the window.
 pub(crate) enum Shown {
     Live(Box<Live>),
     Cache(Box<Played>),
 }
 
-/// A simulation.
+/// A live simulation.
 pub(crate) struct Live {
-    /// The scene with what was set, without tools.
+    /// The scene with changed settings, without tools.
     plain: Scene,
     scene: Scene,
     simulation: Simulation,
@@ -30,7 +30,7 @@ pub(crate) struct Live {
     settings: Settings,
 }
 
-/// A cache.
+/// A cache being played.
 pub(crate) struct Played {
     cache: Cache,
     /// Number and time [s] of each frame.
@@ -39,7 +39,7 @@ pub(crate) struct Played {
 }
 
 impl Shown {
-    /// Builds or opens it: this may take long.
+    /// Builds or opens the source; may take long.
     pub fn open(source: &Source) -> Result<Self, ViewerError> {
         Ok(match source {
             Source::Scene(scene) => Self::Live(Box::new(Live::new(scene)?)),
@@ -47,7 +47,7 @@ impl Shown {
         })
     }
 
-    /// What is seen besides particles.
+    /// Returns the stage: everything visible besides particles.
     pub fn stage(&self) -> Result<Stage, ViewerError> {
         Ok(match self {
             Self::Live(live) => Stage::new(&live.scene, live.simulation.world()),
@@ -55,7 +55,7 @@ impl Shown {
         })
     }
 
-    /// What the window must know.
+    /// Returns the data that the window needs before the first picture.
     pub fn ready(&self, stage: &Stage, aspect: f32) -> Result<Ready, ViewerError> {
         let (position, target, fov) = stage.view(&Viewpoint::default(), 0.0, aspect)?;
         Ok(Ready {
@@ -73,7 +73,7 @@ impl Shown {
         })
     }
 
-    /// Simulated time of a frame [s].
+    /// Returns the simulated time per frame [s].
     pub fn frame_time(&self) -> f64 {
         match self {
             Self::Live(live) => 1.0 / live.scene.frame_rate,
@@ -81,12 +81,12 @@ impl Shown {
         }
     }
 
-    /// Whether it is simulated.
+    /// Returns true if it is simulated.
     pub fn is_live(&self) -> bool {
         matches!(self, Self::Live(_))
     }
 
-    /// The frame, counted from 0.
+    /// Returns the frame number, counted from 0.
     pub fn at(&self) -> usize {
         match self {
             Self::Live(live) => live.simulation.frame_number() as usize,
@@ -94,7 +94,7 @@ impl Shown {
         }
     }
 
-    /// The settings of a live simulation.
+    /// Returns the settings of a live simulation.
     pub fn settings(&self) -> Option<Settings> {
         match self {
             Self::Live(live) => Some(live.settings.clone()),
@@ -102,7 +102,7 @@ impl Shown {
         }
     }
 
-    /// Bodies that are driven now.
+    /// Returns the names of the bodies being driven.
     pub fn driven(&self) -> Vec<String> {
         let Self::Live(live) = self else { return Vec::new() };
         let bodies = live.machine.iter().flat_map(Machine::bodies);
@@ -111,7 +111,7 @@ impl Shown {
         names
     }
 
-    /// One frame further. A cache begins again after its end.
+    /// Advances by one frame. A cache restarts after its last frame.
     pub fn step(&mut self, touch: Option<&Touch>, levers: impl Fn(Lever) -> f64) -> Result<(), ViewerError> {
         match self {
             Self::Live(live) => live.step(touch, levers),
@@ -122,14 +122,14 @@ impl Shown {
         }
     }
 
-    /// To a frame of a cache, counted from 0.
+    /// Goes to a frame of a cache, counted from 0.
     pub fn seek(&mut self, frame: usize) {
         if let Self::Cache(played) = self {
             played.at = frame.min(played.frames.len() - 1);
         }
     }
 
-    /// From the beginning, with what was set.
+    /// Restarts from the beginning, with the changed settings.
     pub fn restart(&mut self) -> Result<(), ViewerError> {
         match self {
             Self::Live(live) => {
@@ -142,7 +142,7 @@ impl Shown {
         Ok(())
     }
 
-    /// Gives a live simulation a value.
+    /// Changes a setting of a live simulation.
     pub fn set(&mut self, setting: Setting) -> Result<(), ViewerError> {
         match self {
             Self::Live(live) => live.set(setting),
@@ -150,7 +150,7 @@ impl Shown {
         }
     }
 
-    /// The frame as pictures take it.
+    /// Returns the current frame for drawing.
     pub fn frame(&self, show: Show) -> Result<Frame, ViewerError> {
         Ok(match self {
             Self::Live(live) => live.simulation.frame(),
@@ -201,7 +201,7 @@ impl Live {
         match setting {
             Setting::Gravity(gravity) => {
                 let down = self.plain.gravity.normalize_or(-DVec3::Z);
-                // A scene without weight remembers which way is down.
+                // Zero gravity keeps its direction.
                 self.plain.gravity = down * gravity.max(1e-9);
                 self.simulation.world_mut().gravity = down * gravity;
                 self.settings.gravity = gravity;
@@ -226,7 +226,7 @@ impl Live {
                 let number = u64::from(number);
                 for settings in [&mut self.plain.solver_settings, &mut self.scene.solver_settings] {
                     settings.set(passes.key, SceneSetting::Count(number));
-                    // The least number cannot exceed the most.
+                    // The minimum must not exceed the maximum.
                     if let Some((key, least)) = passes.least {
                         settings.set(key, SceneSetting::Count(number.min(least.into())));
                     }
@@ -238,7 +238,7 @@ impl Live {
                     None => None,
                     Some(radius) => Some(self.grains(radius)?),
                 };
-                self.simulation.refine_anew(refine.as_ref(), self.scene.seed)?;
+                self.simulation.reseed_grains(refine.as_ref(), self.scene.seed)?;
                 self.plain.refine = refine;
                 self.settings.grains = radius;
             }
@@ -250,7 +250,7 @@ impl Live {
         Ok(())
     }
 
-    /// Grains of another radius [m], else as they were.
+    /// Returns the refinement settings with another grain radius [m].
     fn grains(&self, radius: f64) -> Result<Refine, ViewerError> {
         let radii = barchan::geometry::sample::Radii::one(radius)?;
         Ok(match &self.plain.refine {

@@ -1,4 +1,4 @@
-//! What the window is opened on, and what becomes of it in the player's thread.
+//! Source of the window, and the data exchanged with the player's thread.
 
 use std::path::{Path, PathBuf};
 
@@ -6,27 +6,27 @@ use barchan::scene::{Lever, Scene};
 
 use crate::orbit::Orbit;
 
-/// What is shown.
+/// Source of the window.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// A scene that is simulated live.
+    /// A scene, simulated live.
     Scene(Box<Scene>),
-    /// A cache that is played.
+    /// A cache, played.
     Cache(PathBuf),
 }
 
 impl Source {
-    /// A scene.
+    /// Shows a scene.
     pub fn scene(scene: Scene) -> Self {
         Self::Scene(Box::new(scene))
     }
 
-    /// A cache's folder.
+    /// Shows the cache in a folder.
     pub fn cache(dir: &Path) -> Self {
         Self::Cache(dir.to_owned())
     }
 
-    /// What takes time before the first picture.
+    /// Describes the task before the first picture.
     pub(crate) fn task(&self) -> String {
         match self {
             Self::Scene(scene) if scene.settle() > 0.0 => format!("building and settling {}", scene.name),
@@ -36,38 +36,38 @@ impl Source {
     }
 }
 
-/// A value that a live simulation may be given.
+/// A setting of a live simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Setting {
-    /// Acceleration of free fall [m/s²].
+    /// Gravitational acceleration [m/s²].
     Gravity(f64),
     /// Friction of all materials [-].
     Friction(f32),
-    /// Passes of the solver in a step, or most of them [-].
+    /// Solver iterations per step, or their maximum [-].
     Passes(u32),
-    /// Radius of the grains [m]; none for no grains.
+    /// Radius of the grains [m]; `None` disables grains.
     Grains(Option<f64>),
-    /// What is poured [kg/s].
+    /// Pouring rate [kg/s].
     Pour(f64),
 }
 
-/// Passes of a solver in a step.
+/// Solver iterations per step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passes {
-    /// The key of scene files that sets them.
+    /// Their key in scene files.
     pub key: &'static str,
-    /// What a slider says.
+    /// Label of the slider.
     pub label: &'static str,
-    /// Their number [-].
+    /// Current number [-].
     pub number: u32,
-    /// Most that make sense [-].
+    /// Upper end of the slider [-].
     pub most: u32,
-    /// The key of the least number, and what the scene sets it to.
+    /// Key of the minimum, and its value in the scene.
     pub least: Option<(&'static str, u32)>,
 }
 
 impl Passes {
-    /// Returns the passes of a scene's solver.
+    /// Returns the iterations of a scene's solver.
     pub(crate) fn of(scene: &Scene) -> Option<Self> {
         let bounds = scene.facts().passes?;
         let count = |key: &str| scene.solver_settings.get::<u32>(key).ok();
@@ -82,34 +82,34 @@ impl Passes {
     }
 }
 
-/// The settings of a live simulation.
+/// Settings of a live simulation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
-    /// Acceleration of free fall [m/s²].
+    /// Gravitational acceleration [m/s²].
     pub gravity: f64,
     /// Friction of all materials [-].
     pub friction: f32,
-    /// Passes of the solver in a step; none if it has none.
+    /// Solver iterations per step; `None` if the solver has none.
     pub passes: Option<Passes>,
     /// Radius of the grains [m].
     pub grains: Option<f64>,
-    /// Least and greatest radius of grains that make sense [m].
+    /// Range of sensible grain radii [m].
     pub grain_range: [f64; 2],
-    /// What is poured [kg/s].
+    /// Pouring rate [kg/s].
     pub pour: f64,
 }
 
-/// What the window must know once there is something to show.
+/// Data that the window needs before the first picture.
 #[derive(Clone, Debug)]
 pub struct Ready {
-    /// Where it looks from at first.
+    /// Initial viewpoint.
     pub home: Orbit,
-    /// Number of the last frame, counted from 0, if it is a cache.
+    /// Last frame number of a cache, counted from 0.
     pub last: Option<usize>,
-    /// Simulated time of a frame [s].
+    /// Simulated time per frame [s].
     pub frame_time: f64,
-    /// The settings of a live simulation.
+    /// Settings of a live simulation.
     pub settings: Option<Settings>,
-    /// What can be driven.
+    /// Levers of the machine.
     pub levers: Vec<Lever>,
 }

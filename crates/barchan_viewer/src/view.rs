@@ -1,4 +1,4 @@
-//! The picture in the middle of the window, and the mouse on it.
+//! The picture in the middle of the window, and mouse input on it.
 
 use barchan::Show;
 use barchan::interact::{Ray, Touch};
@@ -21,11 +21,11 @@ impl ViewerApp {
             draw_legend(legend, ui, rect);
         }
         if let Some((doing, since)) = &self.doing {
-            let place = rect.center_top() + egui::vec2(0.0, 24.0);
+            let position = rect.center_top() + egui::vec2(0.0, 24.0);
             let font = egui::FontId::proportional(18.0);
             let color = ui.visuals().strong_text_color();
             let text = format!("{doing}, {} s", since.elapsed().as_secs());
-            ui.painter().text(place, egui::Align2::CENTER_TOP, text, font, color);
+            ui.painter().text(position, egui::Align2::CENTER_TOP, text, font, color);
             ui.ctx().request_repaint_after(std::time::Duration::from_secs(1));
         }
         let before = (self.orbit, self.look.size);
@@ -46,7 +46,7 @@ impl ViewerApp {
             self.orbit.zoom(f64::from(0.003 * scroll).exp());
         }
         self.touch(&response, rect);
-        // Rounded, so that a window that is being resized is not drawn for each of its sizes.
+        // Rounded: a window being resized is not redrawn at each of its sizes.
         let scale = ui.ctx().pixels_per_point();
         self.look.size = [size.x, size.y].map(|side| ((scale * side) as u32).next_multiple_of(16).min(4096));
         if (self.orbit, self.look.size) != before {
@@ -54,7 +54,7 @@ impl ViewerApp {
         }
     }
 
-    /// Lets the hand work where the mouse is.
+    /// Uses the tool at the mouse position.
     fn touch(&mut self, response: &egui::Response, rect: egui::Rect) {
         let Hand::Tool(tool) = self.hand else { return };
         if !self.is_live() {
@@ -62,12 +62,12 @@ impl ViewerApp {
         }
         let down = response.is_pointer_button_down_on() && response.ctx.input(|input| input.pointer.primary_down());
         match response.interact_pointer_pos().filter(|_| down) {
-            Some(place) => {
+            Some(position) => {
                 if !self.touching && !self.playing {
                     self.play(true);
                 }
                 self.touching = true;
-                let ray = self.ray(place, rect);
+                let ray = self.ray(position, rect);
                 self.player.order(Order::Touch(Some(Touch { tool, ray })));
             }
             None if self.touching => {
@@ -78,30 +78,30 @@ impl ViewerApp {
         }
     }
 
-    /// What lies under a place of the picture. Two pictures side by side show the same.
-    fn ray(&self, place: egui::Pos2, rect: egui::Rect) -> Ray {
-        let (mut across, mut width) = (place.x - rect.min.x, rect.width());
+    /// Returns the ray through a point of the picture. Two pictures side by side show the same view.
+    fn ray(&self, position: egui::Pos2, rect: egui::Rect) -> Ray {
+        let (mut across, mut width) = (position.x - rect.min.x, rect.width());
         if self.look.show == Show::Compare && self.shot.as_ref().is_some_and(|shot| shot.stats.grains > 0) {
             width *= 0.5;
             across = if across > width { across - width } else { across };
         }
         let at = DVec2::new(
             f64::from(2.0 * across / width - 1.0),
-            f64::from(1.0 - 2.0 * (place.y - rect.min.y) / rect.height()),
+            f64::from(1.0 - 2.0 * (position.y - rect.min.y) / rect.height()),
         );
         let (origin, direction) = self.orbit.ray(at, f64::from(width / rect.height()));
         Ray { origin, direction }
     }
 }
 
-/// Length and height of the bar [points].
+/// Size of the legend's bar [points].
 const BAR: egui::Vec2 = egui::vec2(200.0, 10.0);
-/// Space around and between its parts [points].
+/// Margin around and between the parts of the legend [points].
 const GAP: f32 = 6.0;
-/// Pieces that its colors are drawn in.
+/// Number of rectangles that the bar is drawn with.
 const PIECES: usize = 64;
 
-/// Draws a bar into the lower left corner of `rect`, of the same size in a picture of any size.
+/// Draws the legend into the lower left corner of `rect`, at a fixed size.
 fn draw_legend(legend: &Legend, ui: &egui::Ui, rect: egui::Rect) {
     let painter = ui.painter().with_clip_rect(rect);
     let font = egui::TextStyle::Small.resolve(ui.style());
@@ -128,8 +128,8 @@ fn draw_legend(legend: &Legend, ui: &egui::Ui, rect: egui::Rect) {
     let step = bar.x / PIECES as f32;
     for piece in 0..PIECES {
         let [r, g, b] = legend.map.color((piece as f32 + 0.5) / PIECES as f32);
-        let place = left + egui::vec2(step * piece as f32, 0.0);
-        let piece = egui::Rect::from_min_size(place, egui::vec2(step + 0.5, bar.y));
+        let position = left + egui::vec2(step * piece as f32, 0.0);
+        let piece = egui::Rect::from_min_size(position, egui::vec2(step + 0.5, bar.y));
         painter.rect_filled(piece, 0.0, egui::Color32::from_rgb(r, g, b));
     }
     let below = 3.0 * GAP + row + bar.y;

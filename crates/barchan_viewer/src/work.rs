@@ -1,4 +1,4 @@
-//! The player's thread, from its own side.
+//! The player's thread.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
@@ -13,34 +13,34 @@ use barchan::world::Frame;
 use barchan::{Look, Show, Stage};
 
 use crate::ViewerError;
-use crate::player::{Note, Order, Shot, Teller};
+use crate::player::{Note, Order, Outbox, Shot};
 use crate::shown::Shown;
 use crate::source::Source;
 
-/// A picture that takes longer [ms] is drawn smaller while things move.
-const SMOOTH: f64 = 60.0;
-/// Least size of such a picture, of the window's [-].
-const SMALLEST: f64 = 0.4;
-/// After so long without an order a picture is drawn in full.
-const CALM: Duration = Duration::from_millis(250);
+/// Longest time to draw a picture [ms] before moving pictures are drawn smaller.
+const MAX_DRAW_MS: f64 = 60.0;
+/// Smallest size of such a picture relative to the window [-].
+const MIN_SCALE: f64 = 0.4;
+/// Time without an order after which a picture is redrawn in full size.
+const REDRAW_DELAY: Duration = Duration::from_millis(250);
 
 pub(crate) struct Work<'a> {
     shown: Shown,
     stage: Stage,
     renderer: Renderer,
     look: Look,
-    teller: &'a Teller,
+    outbox: &'a Outbox,
     playing: bool,
     speed: f64,
     touch: Option<Touch>,
     levers: Vec<(Lever, f64)>,
-    /// The frame that is shown, until there is another.
+    /// The frame on display.
     frame: Option<Frame>,
     recording: Option<Recording>,
     clock: Clock,
-    /// Milliseconds that a picture of the window's size takes.
+    /// Time to draw a picture of the window's size [ms].
     full_ms: f64,
-    /// Whether the last picture was drawn smaller.
+    /// The last picture was drawn smaller.
     is_small: bool,
 }
 
@@ -48,20 +48,20 @@ struct Recording {
     movie: Movie,
     path: PathBuf,
     images: u64,
-    /// The frame that it has last.
+    /// The last frame recorded.
     last: Option<usize>,
     size: [u32; 2],
 }
 
-/// How simulated and real time run.
+/// Pacing of simulated time against real time.
 struct Clock {
-    /// When the next frame is to be shown.
+    /// Time at which the next frame is due.
     due: Instant,
-    /// When the last one was shown.
+    /// Time at which the last picture was shown.
     shown: Instant,
     frame_ms: f64,
     pace: f64,
-    /// How far it is behind [s].
+    /// Delay behind real time [s].
     behind: f64,
     /// Simulated time since the last picture [s].
     moved: f64,
@@ -80,12 +80,12 @@ impl Clock {
         }
     }
 
-    /// From now on.
+    /// Restarts the clock.
     fn start(&mut self) {
         *self = Self::new();
     }
 
-    /// A picture was shown.
+    /// Updates the statistics after a picture was shown.
     fn tick(&mut self) {
         let passed = self.shown.elapsed().as_secs_f64().max(1e-6);
         self.frame_ms = 1e3 * passed;
@@ -95,9 +95,9 @@ impl Clock {
 }
 
 impl<'a> Work<'a> {
-    /// Opens `source` and shows it until the window is gone.
-    pub fn run(source: &Source, engine: Engine, look: Look, orders: &Receiver<Order>, teller: &'a Teller) {
-        teller.note(Note::Doing(source.task()));
+    /// Opens `source` and shows it until the window is closed.
+    pub fn run(source: &Source, engine: Engine, look: Look, orders: &Receiver<Order>, outbox: &'a Outbox) {
+        outbox.note(Note::Doing(source.task()));
         let opened = || -> Result<Self, ViewerError> {
             let shown = Shown::open(source)?;
             let stage = shown.stage()?;
@@ -106,13 +106,13 @@ impl<'a> Work<'a> {
             let ready = shown.ready(&stage, aspect)?;
             let mut look = look;
             look.viewpoint = ready.home.viewpoint();
-            teller.note(Note::Ready(Box::new(ready), renderer.name()));
+            outbox.note(Note::Ready(Box::new(ready), renderer.name()));
             Ok(Self {
                 shown,
                 stage,
                 renderer,
                 look,
-                teller,
+                outbox,
                 playing: false,
                 speed: 1.0,
                 touch: None,
@@ -126,7 +126,7 @@ impl<'a> Work<'a> {
         };
         match opened() {
             Ok(mut work) => work.go_on(orders),
-            Err(error) => teller.note(Note::Failed(error.to_string())),
+            Err(error) => outbox.note(Note::Failed(error.to_string())),
         }
     }
 
@@ -151,8 +151,8 @@ impl<'a> Work<'a> {
         self.end_recording();
     }
 
-    /// Obeys all orders that are there, and waits for one if there is nothing else to do. Whether there is something new to see;
-    /// none if the window is gone.
+    /// Executes all pending orders, and waits for one if there is nothing else to do. Returns true if there is
+    /// something new to draw, `None` if the window is closed.
     fn listen(&mut self, orders: &Receiver<Order>, changed: bool) -> Option<bool> {
         let mut changed = changed;
         if self.playing {
@@ -164,7 +164,7 @@ impl<'a> Work<'a> {
             }
         } else if !changed {
             let order = match self.is_small {
-                true => orders.recv_timeout(CALM),
+                true => orders.recv_timeout(REDRAW_DELAY),
                 false => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
             match order {
@@ -185,7 +185,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Does what was asked for; whether there is something new to see.
+    /// Executes an order; returns true if there is something new to draw.
     fn obey(&mut self, order: Order) -> bool {
         let mut done = Ok(());
         let new = match order {
@@ -203,14 +203,14 @@ impl<'a> Work<'a> {
             Order::Step => {
                 self.playing = false;
                 done = self.step();
-                // Orders that follow must not take an image from the movie.
+                // Later orders must not drop an image from the movie.
                 if done.is_ok() && self.recording.is_some() {
                     done = self.draw();
                 }
                 self.recording.is_none()
             }
             Order::Restart => {
-                self.teller.note(Note::Doing("beginning again".to_owned()));
+                self.outbox.note(Note::Doing("restarting".to_owned()));
                 done = self.restart();
                 true
             }
@@ -256,18 +256,18 @@ impl<'a> Work<'a> {
 
     fn fail(&mut self, error: &ViewerError) {
         self.playing = false;
-        self.teller.note(Note::Failed(error.to_string()));
+        self.outbox.note(Note::Failed(error.to_string()));
     }
 
     fn restart(&mut self) -> Result<(), ViewerError> {
         self.shown.restart()?;
-        // New bodies: surfaces that somebody threw lie elsewhere, but are the same.
+        // The stage stays valid: restarted bodies have the same surfaces.
         self.frame = None;
         self.clock.start();
         Ok(())
     }
 
-    /// To the frame that is due now: of a cache frames may be left out, a simulation and a movie need them all.
+    /// Advances to the frame that is due. Frames of a cache may be skipped; a simulation and a movie need them all.
     fn advance(&mut self) -> Result<(), ViewerError> {
         let interval = self.shown.frame_time() / self.speed;
         let late = self.clock.due.elapsed().as_secs_f64();
@@ -280,9 +280,9 @@ impl<'a> Work<'a> {
             self.step()?;
             self.clock.moved += self.shown.frame_time();
         }
-        let way = interval * frames as f64;
-        self.clock.due += Duration::from_secs_f64(way);
-        // Who is behind does not run to catch up, but says how far.
+        let shown = interval * frames as f64;
+        self.clock.due += Duration::from_secs_f64(shown);
+        // A late simulation does not catch up: the delay is reported and the clock restarts.
         let now = Instant::now();
         let lag = now.saturating_duration_since(self.clock.due).as_secs_f64();
         if lag > interval {
@@ -300,9 +300,9 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Whether it is time for a picture: a simulation that is behind gets as much time as drawing takes.
+    /// Returns true if a picture is due: a late simulation spends at most half of its time on drawing.
     fn is_time(&self) -> bool {
-        let drawing = Duration::from_secs_f64(1e-3 * self.full_ms.min(SMOOTH));
+        let drawing = Duration::from_secs_f64(1e-3 * self.full_ms.min(MAX_DRAW_MS));
         let hurried = self.playing && self.shown.is_live() && self.recording.is_none();
         !hurried || self.clock.shown.elapsed() >= 2 * drawing
     }
@@ -319,16 +319,16 @@ impl<'a> Work<'a> {
         let area = |[width, height]: [u32; 2]| f64::from(width) * f64::from(height);
         self.full_ms = draw_ms * area(self.look.size) / area(size).max(1.0);
         let at = self.shown.at();
-        // A view that turns while nothing plays is no image of the movie.
+        // Turning the view while paused adds no image to the movie.
         if let Some(recording) = self.recording.as_mut().filter(|r| r.last != Some(at)) {
-            recording.movie.push(&labelled(image.clone(), legend.as_ref()))?;
+            recording.movie.push(&labeled(image.clone(), legend.as_ref()))?;
             recording.images += 1;
             recording.last = Some(at);
         }
         self.clock.tick();
         let driven = self.shown.driven();
         let frame = self.frame.as_ref().expect("it was drawn");
-        self.teller.show(Shot {
+        self.outbox.show(Shot {
             image,
             legend,
             is_preview: self.is_small,
@@ -351,16 +351,16 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Size of the next picture [px]: smaller than the window if that would be slow.
+    /// Returns the size of the next picture [px], reduced if drawing the full size is slow.
     fn size(&self) -> [u32; 2] {
-        if self.full_ms <= SMOOTH {
+        if self.full_ms <= MAX_DRAW_MS {
             return self.look.size;
         }
-        let part = (SMOOTH / self.full_ms).sqrt().max(SMALLEST);
+        let part = (MAX_DRAW_MS / self.full_ms).sqrt().max(MIN_SCALE);
         self.look.size.map(|side| ((f64::from(side) * part) as u32).max(16))
     }
 
-    /// Draws a picture; the bar comes beside it, so that it is as large in a small picture.
+    /// Draws a picture. The legend is returned separately, so its size does not depend on the picture's.
     fn image(&mut self, size: [u32; 2]) -> Result<(Image, Option<Legend>), ViewerError> {
         if self.frame.is_none() {
             let show = if self.look.show == Show::Guides {
@@ -368,7 +368,7 @@ impl<'a> Work<'a> {
             } else {
                 Show::Compare
             };
-            // What is compared later is read at once; frames without grains have none to read.
+            // Read guides and grains at once, so that switching to the comparison needs no second read.
             self.frame = Some(self.shown.frame(show)?);
         }
         let frame = self.frame.as_ref().expect("it was just read");
@@ -385,9 +385,9 @@ impl<'a> Work<'a> {
 
     fn picture(&mut self, path: &std::path::Path) -> Result<(), ViewerError> {
         let (image, legend) = self.image(self.look.size)?;
-        let image = labelled(image, legend.as_ref());
+        let image = labeled(image, legend.as_ref());
         write_atomically(path, |out| image.write_png(out).map_err(std::io::Error::other))?;
-        self.teller.note(Note::Wrote(path.display().to_string()));
+        self.outbox.note(Note::Wrote(path.display().to_string()));
         Ok(())
     }
 
@@ -414,20 +414,20 @@ impl<'a> Work<'a> {
             )),
             Err(error) => Note::Failed(error.to_string()),
         };
-        self.teller.note(note);
+        self.outbox.note(note);
     }
 }
 
-/// Returns a picture with its bar drawn into it.
-fn labelled(mut image: Image, legend: Option<&Legend>) -> Image {
+/// Draws the legend into the picture.
+fn labeled(mut image: Image, legend: Option<&Legend>) -> Image {
     if let Some(legend) = legend {
         legend.draw(&mut image);
     }
     image
 }
 
-/// Columns that colours may mean besides the material.
+/// Returns the columns that colors can show besides the material.
 fn columns(frame: &Frame, show: Show) -> Vec<String> {
-    let telling = |name: &String| !["id", "material"].contains(&name.as_str());
-    Stage::columns(frame, show).into_iter().filter(telling).collect()
+    let is_shown = |name: &String| !["id", "material"].contains(&name.as_str());
+    Stage::columns(frame, show).into_iter().filter(is_shown).collect()
 }

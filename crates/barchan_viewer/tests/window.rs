@@ -1,4 +1,4 @@
-//! The window as a user meets it, without a screen.
+//! Tests of the window as a user sees it, without a screen.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -69,7 +69,7 @@ fn app(window: &Window) -> &ViewerApp {
     window.state().as_ref().unwrap()
 }
 
-/// Lets the window run until it shows what `ready` waits for; gives the picture.
+/// Runs the window until `ready` holds; returns the picture.
 fn wait(window: &mut Window, ready: impl Fn(&ViewerApp) -> bool) -> Image {
     let start = Instant::now();
     loop {
@@ -82,7 +82,7 @@ fn wait(window: &mut Window, ready: impl Fn(&ViewerApp) -> bool) -> Image {
     }
 }
 
-/// The first picture in the window's own size.
+/// Returns the first picture in the window's own size.
 fn opened(window: &mut Window) -> Image {
     wait(window, |app| {
         app.shot()
@@ -116,7 +116,7 @@ fn button(at: Pos2, pressed: bool) -> [Event; 2] {
     [Event::PointerMoved(at), press]
 }
 
-/// Number of different colours.
+/// Counts distinct colors.
 fn colors(image: &Image) -> usize {
     let mut all = image.pixels.clone();
     all.sort_unstable();
@@ -178,7 +178,7 @@ fn settings_act_on_a_running_simulation() {
     opened(&mut window);
     let slider = window.get_by_role_and_label(Role::Slider, "gravity [m/s²]");
     slider.focus();
-    // Arrows move the focus until the slider has taken them.
+    // Arrow keys move the focus until the slider has captured them.
     window.run_steps(3);
     for _ in 0..200 {
         window.key_press(Key::ArrowLeft);
@@ -198,7 +198,7 @@ fn grains_are_seeded_when_they_are_asked_for_and_follow() {
     let mut window = window(Source::scene(scene(SCENE)), folder.path());
     let guides = opened(&mut window);
     assert_eq!(app(&window).shot().unwrap().stats.grains, 0);
-    // The box, not the choice of what is shown.
+    // The check box, not the radio button.
     window.get_by_role_and_label(Role::CheckBox, "grains").click();
     let grains = wait(&mut window, |app| app.shot().unwrap().stats.grains > 500);
     assert_ne!(guides.pixels, grains.pixels);
@@ -254,23 +254,23 @@ fn the_color_bar_is_beside_the_picture_not_in_it() {
     let bare = wait(&mut window, |app| !app.shot().unwrap().is_preview);
     let legend = app(&window).shot().unwrap().legend.clone().unwrap();
     assert_eq!(legend.title, "speed [m/s]");
-    // A screenshot has it inside.
-    let mut labelled = bare.clone();
-    legend.draw(&mut labelled);
-    assert!(bare.pixels != labelled.pixels, "no room for the bar");
+    // The screenshot includes the legend.
+    let mut labeled = bare.clone();
+    legend.draw(&mut labeled);
+    assert!(bare.pixels != labeled.pixels, "no room for the bar");
     click(&mut window, "screenshot");
     wait(&mut window, |app| {
         app.message().is_some_and(|said| said.ends_with(".png"))
     });
     let mut bytes = Vec::new();
-    labelled.write_png(&mut bytes).unwrap();
+    labeled.write_png(&mut bytes).unwrap();
     assert!(
         std::fs::read(folder.path().join("barchan-001.png")).unwrap() == bytes,
         "no bar in the screenshot"
     );
 }
 
-/// Shows a scene without a window until `ready`.
+/// Runs a player without a window until `ready` holds.
 fn shot(player: &Player, ready: impl Fn(&Shot) -> bool) -> Shot {
     let start = Instant::now();
     loop {
@@ -314,7 +314,7 @@ fn solvers_have_the_passes_that_they_can_be_given() {
                     .unwrap()
                     .1
             };
-            // It falls freely, with the least number of passes, which the most may undercut.
+            // In free fall the solver takes the minimum number of iterations, which the maximum may undercut.
             assert!(step(&mut player, 100, 1) >= 3.0);
             assert_eq!(step(&mut player, 1, 2), 1.0);
             assert!(step(&mut player, 100, 3) >= 3.0);
@@ -377,7 +377,7 @@ fn a_cache_is_scrubbed_and_played() {
     let first = opened(&mut window);
     let slider = window.get_by_role_and_label(Role::Slider, "frame");
     slider.focus();
-    // Arrows move the focus until the slider has taken them.
+    // Arrow keys move the focus until the slider has captured them.
     window.run_steps(3);
     for k in 1..=9 {
         window.key_press(Key::ArrowRight);

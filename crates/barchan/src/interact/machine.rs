@@ -1,20 +1,20 @@
-//! Machines that somebody drives: levers move what keys move otherwise.
+//! Machines driven by levers instead of the keys of the scene.
 
 use barchan_bodies::twist_between;
 use barchan_scene::{Control, Lever, Movement, Scene};
 use barchan_world::{BodyId, Motion, Pose, Twist, World};
 use glam::{DQuat, DVec3};
 
-/// Time that a lever's pressure takes to build up [s].
+/// Time in which a lever's pressure builds up [s].
 const PRESSURE_TIME: f64 = 0.2;
-/// Slowest motion that counts [m/s, rad/s]: what rounding leaves is none.
-const LEAST: f64 = 1e-9;
+/// Speed below which a body stands still [m/s, rad/s]: rounding noise.
+const STILL_SPEED: f64 = 1e-9;
 
-/// A machine: the bodies that the levers of a scene move, and those that hang on them.
+/// A machine: the bodies that the levers of a scene move, and the bodies attached to them.
 #[derive(Clone, Debug)]
 pub struct Machine {
     controls: Vec<Control>,
-    /// How far the motion of each control has followed its lever [-].
+    /// Fraction of its full speed that each control has reached [-].
     pressures: Vec<f64>,
     parts: Vec<Part>,
     is_taken: bool,
@@ -25,12 +25,12 @@ pub struct Machine {
 struct Part {
     body: BodyId,
     parent: Option<BodyId>,
-    /// Its pose in its parent's frame, or in the world.
-    place: Pose,
+    /// Pose relative to the parent, or in the world.
+    pose: Pose,
 }
 
 impl Machine {
-    /// The machine of a scene, if it has levers.
+    /// Creates the machine of a scene, if it has levers.
     pub fn new(scene: &Scene) -> Option<Self> {
         let parent = |k: BodyId| match &scene.bodies[k].motion {
             Motion::Scripted { parent, .. } => *parent,
@@ -45,7 +45,7 @@ impl Machine {
                 parts.push(Part {
                     body: k,
                     parent: parent(k),
-                    place: Pose::IDENTITY,
+                    pose: Pose::IDENTITY,
                 });
             }
         }
@@ -57,23 +57,23 @@ impl Machine {
         })
     }
 
-    /// The levers that it has.
+    /// Returns the levers of the machine.
     pub fn levers(&self) -> Vec<Lever> {
         self.controls.iter().map(|control| control.lever).collect()
     }
 
-    /// Whether somebody drives it; else it does what the scene says.
+    /// Returns true once a lever has been used; before that the machine follows the scene.
     pub fn is_taken(&self) -> bool {
         self.is_taken
     }
 
-    /// The bodies that levers move.
+    /// Returns the bodies that levers move.
     pub fn bodies(&self) -> impl Iterator<Item = BodyId> {
         self.controls.iter().map(|control| control.body)
     }
 
-    /// Sets its bodies on their way for the next `duration` [s]; `levers` gives the place of each lever, from -1 to 1. The first
-    /// lever that is moved takes the machine from its keys for good.
+    /// Sets the velocities of its bodies for the next `duration` [s]; `levers` returns the position of each lever, from
+    /// -1 to 1. The first lever that is moved permanently takes the machine over from its keys.
     pub fn drive(&mut self, world: &mut World, levers: impl Fn(Lever) -> f64, duration: f64) {
         let asked: Vec<f64> = self
             .controls
@@ -96,7 +96,7 @@ impl Machine {
             let before = self.parts.clone();
             let lowest = self.lowest(world);
             self.apply(&self.controls[k].clone(), amount);
-            // Nothing digs into the ground.
+            // No part digs into the ground.
             if self.lowest(world) < lowest.min(ground(world)) - 1e-6 {
                 self.parts = before;
                 self.pressures[k] = 0.0;
@@ -105,17 +105,17 @@ impl Machine {
         for (body, pose) in self.poses(world) {
             let held = &mut world.bodies[body];
             let twist = twist_between(held, &held.pose, &pose, duration);
-            let still = twist.linear.length() < LEAST && twist.angular.length() < LEAST;
+            let still = twist.linear.length() < STILL_SPEED && twist.angular.length() < STILL_SPEED;
             held.twist = if still { Twist::default() } else { twist };
         }
     }
 
-    /// Takes its bodies from their keys, where they are.
+    /// Takes its bodies over from their keys, at their current poses.
     fn take(&mut self, world: &mut World) {
         for part in &mut self.parts {
             let pose = world.bodies[part.body].pose;
             let parent = part.parent.map_or(Pose::IDENTITY, |k| world.bodies[k].pose);
-            part.place = Pose {
+            part.pose = Pose {
                 position: parent.local(pose.position),
                 rotation: parent.rotation.inverse() * pose.rotation,
             };
@@ -130,22 +130,22 @@ impl Machine {
         let Some(part) = self.parts.iter_mut().find(|part| part.body == control.body) else {
             return;
         };
-        let place = &mut part.place;
+        let pose = &mut part.pose;
         match control.movement {
-            Movement::Move { along } => place.position += place.rotation * along * (amount * control.speed),
+            Movement::Move { along } => pose.position += pose.rotation * along * (amount * control.speed),
             Movement::Turn { axis } => {
-                let now = angle_about(place.rotation, axis);
+                let now = angle_about(pose.rotation, axis);
                 let wanted = now + amount * control.speed;
                 let allowed = control.range.map_or(wanted, |[low, high]| {
-                    // Keys may have left it beyond the range: then it may come back, not go on.
+                    // Keys may have left it beyond the range: it may return, but not move further out.
                     wanted.clamp(low.min(now), high.max(now))
                 });
-                place.rotation = (place.rotation * DQuat::from_axis_angle(axis, allowed - now)).normalize();
+                pose.rotation = (pose.rotation * DQuat::from_axis_angle(axis, allowed - now)).normalize();
             }
         }
     }
 
-    /// Where its bodies are to be.
+    /// Returns the target poses of its bodies.
     fn poses(&self, world: &World) -> Vec<(BodyId, Pose)> {
         let mut poses: Vec<(BodyId, Pose)> = Vec::with_capacity(self.parts.len());
         for part in &self.parts {
@@ -153,12 +153,12 @@ impl Machine {
                 let own = poses.iter().find(|(body, _)| *body == k);
                 own.map_or(world.bodies[k].pose, |(_, pose)| *pose)
             });
-            poses.push((part.body, parent.then(part.place)));
+            poses.push((part.body, parent.then(part.pose)));
         }
         poses
     }
 
-    /// Height of its lowest corner [m].
+    /// Returns the height of its lowest corner [m].
     fn lowest(&self, world: &World) -> f64 {
         let height = |(body, pose): (BodyId, Pose)| {
             let bounds = world.bodies[body].shape.bounds();
@@ -176,7 +176,7 @@ impl Machine {
     }
 }
 
-/// Height of the highest body that is level and has no end [m]; below everything if there is none.
+/// Returns the height of the highest level, unbounded body [m]; negative infinity if there is none.
 fn ground(world: &World) -> f64 {
     let level = world.bodies.iter().filter_map(|body| {
         let bounds = body.shape.bounds();
@@ -186,7 +186,7 @@ fn ground(world: &World) -> f64 {
     level.fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// The part of a rotation that turns about `axis` [rad], from -π to π.
+/// Returns the angle of a rotation about `axis` [rad], from -π to π.
 fn angle_about(rotation: DQuat, axis: DVec3) -> f64 {
     let angle = 2.0 * rotation.xyz().dot(axis).atan2(rotation.w);
     (angle + std::f64::consts::PI).rem_euclid(std::f64::consts::TAU) - std::f64::consts::PI
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_nobody_drives_follows_its_keys() {
+    fn a_machine_that_is_not_driven_follows_its_keys() {
         let (mut simulation, mut machine) = machine();
         hold(&mut simulation, &mut machine, Lever::Boom, 0.0, 3);
         assert!(!machine.is_taken());
@@ -258,9 +258,12 @@ mod tests {
         hold(&mut simulation, &mut machine, Lever::Drive, 1.0, 72);
         hold(&mut simulation, &mut machine, Lever::Drive, 0.0, 30);
         let end = simulation.world().bodies[2].pose;
-        // Full speed for 1.2 s; building pressure up loses what letting go gives.
-        let way = end.position - start.position;
-        assert!((way.x - 0.6).abs() < 0.01 && way.with_x(0.0).length() < 1e-9, "{way}");
+        // Full speed for 1.2 s: the build-up loses the distance that the release gains.
+        let displacement = end.position - start.position;
+        assert!(
+            (displacement.x - 0.6).abs() < 0.01 && displacement.with_x(0.0).length() < 1e-9,
+            "{displacement}"
+        );
         assert_eq!(simulation.world().bodies[2].twist, Twist::default());
         assert!(end.rotation.angle_between(start.rotation) < 1e-7);
     }

@@ -1,5 +1,4 @@
-//! Hands in a running simulation, for windows and games: what lies under the mouse, tools that act on it, machines that are
-//! driven.
+//! Interaction with a running simulation, for windows and games: picking with the mouse, tools, driven machines.
 
 mod machine;
 mod ray;

@@ -1,27 +1,27 @@
-//! What a ray meets.
+//! Ray casting against guides and bodies.
 
 use barchan_world::{Body, BodyId, World};
 use glam::DVec3;
 
-/// Points of a ray that are looked at for a body, at most.
-const MARCHES: u32 = 200;
+/// Largest number of sphere-tracing steps per body.
+const MAX_MARCHES: u32 = 200;
 
 /// A half-line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ray {
-    /// Where it begins [m].
+    /// Start [m].
     pub origin: DVec3,
-    /// Which way it goes, of unit length [-].
+    /// Direction of unit length [-].
     pub direction: DVec3,
 }
 
 impl Ray {
-    /// The point at `distance` [m].
+    /// Returns the point at `distance` [m].
     pub fn at(&self, distance: f64) -> DVec3 {
         self.origin + distance * self.direction
     }
 
-    /// Where it meets the plane through `point` [m] with that normal, if it does.
+    /// Returns the intersection with the plane through `point` [m] with that normal, if there is one.
     pub fn on_plane(&self, point: DVec3, normal: DVec3) -> Option<DVec3> {
         let slope = self.direction.dot(normal);
         let distance = (point - self.origin).dot(normal) / slope;
@@ -29,7 +29,7 @@ impl Ray {
     }
 }
 
-/// What was met.
+/// Object that a ray hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Struck {
     /// A guide.
@@ -38,18 +38,18 @@ pub enum Struck {
     Body(BodyId),
 }
 
-/// Where a ray meets something.
+/// Intersection of a ray with an object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
     /// The point [m].
     pub point: DVec3,
-    /// How far from the ray's origin [m].
+    /// Distance from the ray's origin [m].
     pub distance: f64,
-    /// What is there.
+    /// The object.
     pub what: Struck,
 }
 
-/// The first thing that `ray` meets: a guide, or a body that `opaque` lets stop it.
+/// Returns the first hit of `ray`: a guide, or a body for which `opaque` returns true.
 pub fn strike(world: &World, ray: &Ray, opaque: impl Fn(BodyId) -> bool) -> Option<Hit> {
     let hit = |distance: f64, what| Hit {
         point: ray.at(distance),
@@ -57,27 +57,27 @@ pub fn strike(world: &World, ray: &Ray, opaque: impl Fn(BodyId) -> bool) -> Opti
         what,
     };
     let guides = (0..world.guides.len()).filter_map(|i| {
-        let distance = meets_ball(ray, world.place(i), f64::from(world.guides.radius[i]))?;
+        let distance = hit_ball(ray, world.place(i), f64::from(world.guides.radius[i]))?;
         Some(hit(distance, Struck::Guide))
     });
     let present = |k: &BodyId| world.bodies[*k].is_present(world.time) && opaque(*k);
     let bodies = (0..world.bodies.len())
         .filter(present)
-        .filter_map(|k| Some(hit(meets_body(ray, &world.bodies[k])?, Struck::Body(k))));
+        .filter_map(|k| Some(hit(hit_body(ray, &world.bodies[k])?, Struck::Body(k))));
     guides.chain(bodies).min_by(|a, b| a.distance.total_cmp(&b.distance))
 }
 
-/// Distance [m] at which a ray enters a ball.
-fn meets_ball(ray: &Ray, center: DVec3, radius: f64) -> Option<f64> {
-    let way = center - ray.origin;
-    let along = way.dot(ray.direction);
-    let inside = radius * radius - (way - along * ray.direction).length_squared();
+/// Returns the distance [m] at which a ray enters a ball.
+fn hit_ball(ray: &Ray, center: DVec3, radius: f64) -> Option<f64> {
+    let offset = center - ray.origin;
+    let along = offset.dot(ray.direction);
+    let inside = radius * radius - (offset - along * ray.direction).length_squared();
     let distance = along - inside.max(0.0).sqrt();
     (inside >= 0.0 && distance > 0.0).then_some(distance)
 }
 
-/// Distance [m] at which a ray enters a body: it may always go as far as the body is away.
-fn meets_body(ray: &Ray, body: &Body) -> Option<f64> {
+/// Returns the distance [m] at which a ray enters a body, by sphere tracing.
+fn hit_body(ray: &Ray, body: &Body) -> Option<f64> {
     let local = Ray {
         origin: body.pose.local(ray.origin),
         direction: body.pose.rotation.inverse() * ray.direction,
@@ -89,7 +89,7 @@ fn meets_body(ray: &Ray, body: &Body) -> Option<f64> {
         1.0
     };
     let mut distance = 0.0;
-    for _ in 0..MARCHES {
+    for _ in 0..MAX_MARCHES {
         let gap = body.shape.distance(local.at(distance));
         if gap < 1e-4 * size {
             return (distance > 0.0).then_some(distance);
@@ -149,16 +149,16 @@ mod tests {
         let ground = strike(&world, &down(1.0), |_| true).unwrap();
         assert_eq!(ground.what, Struck::Body(0));
         assert!(ground.point.z.abs() < 1e-3, "{ground:?}");
-        // Straight down onto the middle of the highest guide.
+        // Straight down onto the center of the highest guide.
         let highest = (0..world.guides.len()).max_by(|&i, &j| world.place(i).z.total_cmp(&world.place(j).z));
-        let place = world.place(highest.unwrap());
+        let center = world.place(highest.unwrap());
         let onto = Ray {
-            origin: place + 3.0 * DVec3::Z,
+            origin: center + 3.0 * DVec3::Z,
             direction: -DVec3::Z,
         };
         let sand = strike(&world, &onto, |_| true).unwrap();
         assert_eq!(sand.what, Struck::Guide);
-        assert!((sand.point.z - place.z - 0.1).abs() < 1e-6, "{sand:?}, {place}");
+        assert!((sand.point.z - center.z - 0.1).abs() < 1e-6, "{sand:?}, {center}");
     }
 
     #[test]

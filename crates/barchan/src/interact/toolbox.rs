@@ -1,7 +1,7 @@
-//! What a hand may do in a running simulation: push sand, pour it, throw bodies and drop new ones.
+//! Tools for a running simulation: push sand, pour it, throw bodies, drop new ones.
 //!
-//! Bodies cannot be added to a running solver, so the toolbox puts spare ones into the world beforehand; they are not there
-//! until they are used.
+//! Bodies cannot be added to a running solver, so the toolbox puts spare bodies into the world beforehand. They are
+//! absent until they are used.
 
 use std::sync::Arc;
 
@@ -15,56 +15,56 @@ use glam::{DMat3, DQuat, DVec3};
 
 use super::ray::{Hit, Ray, Struck, strike};
 
-/// What can be dropped.
+/// Bodies that can be dropped.
 pub const ITEMS: [&str; 3] = ["ball", "block", "log"];
-/// Spare bodies of each item; the oldest is used again.
+/// Spare bodies per item; the oldest is reused.
 const COPIES: usize = 6;
-/// Size of the hand, of the sand's [-].
-const HAND: f64 = 0.07;
-/// Least size of the hand, in radii of guides [-].
-const LEAST_HAND: f64 = 3.0;
-/// Density of what is dropped [kg/m³].
-const DENSITY: f64 = 2500.0;
-/// Time in which a grabbed point comes to the mouse [s].
+/// Radius of the hand relative to the size of the sand [-].
+const HAND_SHARE: f64 = 0.07;
+/// Smallest radius of the hand, in radii of guides [-].
+const MIN_HAND_RADII: f64 = 3.0;
+/// Density of dropped bodies [kg/m³].
+const ITEM_DENSITY: f64 = 2500.0;
+/// Time in which a grabbed point reaches the mouse [s].
 const PULL_TIME: f64 = 0.08;
-/// Part of its spin that a grabbed body keeps in a second [-].
+/// Fraction of its spin that a grabbed body keeps per second [-].
 const SPIN_LEFT: f64 = 0.02;
 
-/// How deep the middle of a pushing hand goes below what it touched first, in its radii [-].
-const DEPTH: f64 = 0.3;
-/// Steepest look at which a level plane is seen from its edge: sine of the angle [-].
-const STEEP: f64 = 0.2;
+/// Depth of a pushing hand's center below the first touched point, in radii of the hand [-].
+const PUSH_DEPTH: f64 = 0.3;
+/// Sine of the view angle below which a level plane is seen edge-on [-].
+const EDGE_ON_SINE: f64 = 0.2;
 
-/// What a hand does.
+/// Tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
     /// A ball that pushes sand.
     Push,
-    /// Sand falls below the hand.
+    /// Pours sand below the mouse.
     Pour,
-    /// A dynamic body is held, and thrown.
+    /// Holds a dynamic body and throws it on release.
     Grab,
-    /// A new body falls below the hand: one of [`ITEMS`].
+    /// Drops a new body below the mouse: an index into [`ITEMS`].
     Drop(usize),
 }
 
-/// A hand that is in use.
+/// A tool in use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Touch {
-    /// What it does.
+    /// The tool.
     pub tool: Tool,
-    /// Where it points.
+    /// Ray through the mouse position.
     pub ray: Ray,
 }
 
-/// What the hand holds on to while it is in use.
+/// Anchor of the tool while it is in use.
 #[derive(Clone, Copy, Debug)]
 enum Hold {
-    /// The plane that the hand moves in: a point [m] and its normal.
+    /// Plane in which the hand moves: a point [m] and the normal.
     Plane(DVec3, DVec3),
-    /// A body, at a point of its frame [m], in a plane.
+    /// A body, with the held point in its frame [m] and the normal of the plane of motion.
     Body(BodyId, DVec3, DVec3),
-    /// Nothing was there.
+    /// Nothing was hit.
     Nothing,
 }
 
@@ -72,18 +72,18 @@ enum Hold {
 #[derive(Debug)]
 pub struct Toolbox {
     hand: BodyId,
-    /// Of each item, its copies and which of them is next.
+    /// Copies of each item, and the index of the next one.
     items: Vec<(Vec<BodyId>, usize)>,
     pour: Option<usize>,
     /// Radius of the hand [m].
     size: f64,
     hold: Option<Hold>,
-    /// What is poured [kg/s].
+    /// Pouring rate [kg/s].
     pub rate: f64,
 }
 
 impl Toolbox {
-    /// Adds plans of its bodies to a scene that is about to be built.
+    /// Adds the plans of its bodies to a scene before it is built.
     pub fn pack(scene: &mut Scene) {
         let size = hand_size(scene);
         let solid = |shape: Arc<dyn Shape>| PlacedShape {
@@ -98,7 +98,7 @@ impl Toolbox {
             name,
             shape: solid(shape),
             motion,
-            density: DENSITY,
+            density: ITEM_DENSITY,
             friction: Friction {
                 r#static: 0.5,
                 kinetic: 0.4,
@@ -134,7 +134,7 @@ impl Toolbox {
         }
     }
 
-    /// Makes the copies of its bodies in the world that was built of such a scene, and says so in the scene.
+    /// Creates the copies of its bodies in the world built from such a scene, and adds them to the scene.
     pub fn unpack(scene: &mut Scene, world: &mut World) -> Self {
         let first = world.bodies.len() - ITEMS.len() - 1;
         let mut items = Vec::new();
@@ -170,17 +170,17 @@ impl Toolbox {
             pour,
             size,
             hold: None,
-            // As much as fills the hand's ball a few times in a second.
+            // Fills the hand's ball a few times per second.
             rate: 20.0 * 1000.0 * size.powi(3),
         }
     }
 
-    /// Whether a body is one of its own.
+    /// Returns true if a body belongs to the toolbox.
     pub fn owns(&self, body: BodyId) -> bool {
         body >= self.hand
     }
 
-    /// Does what the hand does in the next `duration` [s]; none if it is let go.
+    /// Applies the tool for the next `duration` [s]; `None` releases it.
     pub fn act(&mut self, world: &mut World, touch: Option<&Touch>, duration: f64) {
         let Some(touch) = touch else {
             return self.let_go(world);
@@ -201,7 +201,7 @@ impl Toolbox {
         }
     }
 
-    /// Decides what the hand holds on to; what is dropped falls now.
+    /// Chooses the anchor of the tool; drops a body at once.
     fn begin(&mut self, world: &mut World, touch: &Touch) -> Hold {
         let hand = self.hand;
         let Some(hit) = strike(world, &touch.ray, |k| k != hand) else {
@@ -220,12 +220,12 @@ impl Toolbox {
             }
             Tool::Push => {
                 let body = &mut world.bodies[self.hand];
-                // It comes from the air, towards the one who holds it.
+                // Starts in the air, on the viewer's side.
                 body.pose.position = hit.point - 1.3 * self.size * touch.ray.direction;
                 body.twist = Twist::default();
                 (body.from, body.until) = (world.time, f64::INFINITY);
                 let up = up(world);
-                Hold::Plane(hit.point - DEPTH * self.size * up, level(&touch.ray, up))
+                Hold::Plane(hit.point - PUSH_DEPTH * self.size * up, level(&touch.ray, up))
             }
             Tool::Pour => Hold::Plane(hit.point, level(&touch.ray, up(world))),
         }
@@ -235,19 +235,19 @@ impl Toolbox {
         let gravity = world.gravity.length().max(1.0);
         let body = &mut world.bodies[self.hand];
         let wanted = touch.ray.on_plane(point, normal).unwrap_or(body.pose.position);
-        let way = wanted - body.pose.position;
-        // A hand is not a bullet: what it meets must have time to move.
+        let displacement = wanted - body.pose.position;
+        // Limited so that the sand has time to yield.
         let fastest = 2.0 * (gravity * self.size).sqrt();
         body.twist = Twist {
-            linear: (way / duration.max(0.05)).clamp_length_max(fastest),
+            linear: (displacement / duration.max(0.05)).clamp_length_max(fastest),
             angular: DVec3::ZERO,
         };
     }
 
     fn pour(&self, world: &mut World, touch: &Touch, point: DVec3, normal: DVec3) {
         let Some(k) = self.pour else { return };
-        let place = touch.ray.on_plane(point, normal).unwrap_or(point);
-        let above = place + 3.0 * self.size * up(world);
+        let target = touch.ray.on_plane(point, normal).unwrap_or(point);
+        let above = target + 3.0 * self.size * up(world);
         let (time, fall) = (world.time, 0.5 * (world.gravity.length() * self.size).sqrt());
         let down = -up(world) * fall;
         let emitter = &mut world.emitters[k];
@@ -258,13 +258,13 @@ impl Toolbox {
         }
     }
 
-    /// Lets a spare body fall from above what was hit.
+    /// Drops a spare body from above the hit.
     fn drop(&mut self, world: &mut World, hit: &Hit, item: usize) {
         let Some((copies, next)) = self.items.get_mut(item) else {
             return;
         };
         let body = copies[*next % copies.len()];
-        // Turned by the golden angle each time, so that no two lie alike.
+        // Rotated by the golden angle each time, so that no two bodies lie alike.
         let turn = 2.4 * *next as f64;
         *next += 1;
         let position = hit.point + 5.0 * self.size * up(world);
@@ -292,21 +292,21 @@ impl Toolbox {
     }
 }
 
-/// The plane that faces the one who looks along `ray`.
+/// Returns the normal of the plane that faces the viewer along `ray`.
 fn facing(ray: &Ray) -> DVec3 {
     -ray.direction
 }
 
-/// The level plane, or the one that faces the one who looks if that is seen from its edge.
+/// Returns the normal of the level plane, or of the plane facing the viewer if that is seen edge-on.
 fn level(ray: &Ray, up: DVec3) -> DVec3 {
-    if ray.direction.dot(up).abs() > STEEP {
+    if ray.direction.dot(up).abs() > EDGE_ON_SINE {
         up
     } else {
         facing(ray)
     }
 }
 
-/// Against gravity.
+/// Returns the direction against gravity.
 fn up(world: &World) -> DVec3 {
     (-world.gravity).normalize_or(DVec3::Z)
 }
@@ -317,7 +317,7 @@ fn ball(at: DVec3, radius: f64) -> Arc<dyn Shape> {
     Arc::new(place.expect("a shift keeps every shape"))
 }
 
-/// Material and radii of the scene's sand.
+/// Returns material and radii of the scene's sand.
 fn sand(scene: &Scene) -> Option<(u8, Radii)> {
     let fills = scene.fills.iter().filter_map(|fill| match &fill.source {
         FillSource::Shape { radii, .. } => Some((fill.material, radii.clone())),
@@ -327,7 +327,7 @@ fn sand(scene: &Scene) -> Option<(u8, Radii)> {
     fills.chain(emitters).next()
 }
 
-/// Radius of the hand [m].
+/// Returns the radius of the hand [m].
 fn hand_size(scene: &Scene) -> f64 {
     let fills = scene.fills.iter().map(|fill| match &fill.source {
         FillSource::Shape { shape, .. } => shape.bounds(),
@@ -342,10 +342,11 @@ fn hand_size(scene: &Scene) -> f64 {
     } else {
         sand.size().max_element()
     };
-    (HAND * size).max(LEAST_HAND * scene.largest_radius().unwrap_or(0.0))
+    (HAND_SHARE * size).max(MIN_HAND_RADII * scene.largest_radius().unwrap_or(0.0))
 }
 
-/// Sets a held body on its way, so that its point `local` [m] comes to where `ray` meets the plane that it is held in.
+/// Sets the velocity of a held body so that its point `local` [m] moves to the intersection of `ray` with the plane of
+/// motion.
 fn pull(world: &mut World, body: BodyId, local: DVec3, normal: DVec3, ray: &Ray, duration: f64) {
     let gravity = world.gravity;
     let held = &mut world.bodies[body];
@@ -366,7 +367,7 @@ fn pull(world: &mut World, body: BodyId, local: DVec3, normal: DVec3, ray: &Ray,
     held.twist.angular = (held.twist.angular + twist.angular) * SPIN_LEFT.powf(duration);
 }
 
-/// How the velocity of a point answers an impulse there [1/kg]: K = 1/m - [r]× I⁻¹ [r]×.
+/// Returns the velocity change of a point per impulse at it [1/kg]: K = 1/m - [r]× I⁻¹ [r]×.
 fn point_mobility(mobility: &Mobility, point: DVec3) -> DMat3 {
     let r = point - mobility.center;
     let cross = DMat3::from_cols(

@@ -1,5 +1,5 @@
-//! Grains settled in a box, moved by discrete elements: the case on which other codes were measured, the same with clumps, and with
-//! spheres of very different sizes.
+//! DEM on spheres settled in a box: the case on which other codes were measured, the same with clumps, and with spheres
+//! of very different sizes.
 
 use barchan::Simulation;
 use barchan::scene::{Document, Scene, parse_scene};
@@ -8,23 +8,23 @@ use serde_json::{Value, json};
 use super::Printer;
 use crate::memory;
 
-/// A bed of grains.
+/// A bed of spheres or clumps.
 struct Case {
     name: &'static str,
     /// Side of the floor and height of the fill [m].
     side: f64,
     height: f64,
-    /// What is filled in, besides its material and shape.
+    /// Keys of the fill besides its material and shape.
     fill: &'static str,
-    /// Spheres of a grain [-].
+    /// Spheres per guide [-].
     members: f64,
     /// Frames of 1/60 s in which it settles.
     settling: u32,
-    /// Millions of sphere-steps a second of other codes on 2 cores of this kind: LIGGGHTS, LAMMPS, Yade.
+    /// Millions of sphere-steps per second of other codes on 2 cores of this kind: LIGGGHTS, LAMMPS, Yade.
     others: Option<[f64; 3]>,
 }
 
-/// At a fraction of 0.6 a sphere of 5 mm takes 8.73e-7 m³.
+/// At a packing fraction of 0.6 a sphere of radius 5 mm takes 8.73e-7 m³.
 const CASES: [Case; 4] = [
     Case {
         name: "dem 20000",
@@ -66,10 +66,10 @@ const CASES: [Case; 4] = [
     },
 ];
 
-/// Frames of 2 ms which are measured; the best counts.
+/// Number of measured frames of 2 ms; the fastest counts.
 const MEASURED: u32 = 6;
 
-/// A few spheres: what the program itself takes is there before any are counted.
+/// A few spheres: runs first, so that the program's own memory is not attributed to later cases.
 const FIRST: Case = Case {
     name: "first",
     side: 0.05,
@@ -92,7 +92,7 @@ fn read(case: &Case, rate: u32, settings: &str) -> Scene {
     parse_scene(&document).expect("the bench's scene is good").0
 }
 
-/// The scene with frames of 1/`rate` s and more settings of the solver.
+/// Returns the scene with frames of 1/`rate` s and additional solver settings.
 fn scene(case: &Case, rate: u32, settings: &str) -> String {
     let Case { side, height, fill, .. } = case;
     let plane = |normal: &str, offset: f64| {
@@ -118,7 +118,7 @@ fn scene(case: &Case, rate: u32, settings: &str) -> String {
     )
 }
 
-/// The bed at rest.
+/// Simulates the bed until it is at rest.
 fn settled(case: &Case) -> Option<Simulation> {
     let build = Simulation::new(&read(case, 60, ""));
     let mut simulation = build.map_err(|error| tell!("{}: {error}", case.name)).ok()?;
@@ -133,7 +133,7 @@ fn measure(printer: &mut Printer, case: &Case) {
     memory::trim();
     memory::reset_peak();
     let used = memory::used();
-    let (settled, most) = memory::most_asked_for(|| settled(case));
+    let (settled, most) = memory::peak_allocation(|| settled(case));
     let peak = memory::peak();
     let Some(simulation) = settled else {
         return;

@@ -1,4 +1,4 @@
-//! `barchan bench`: how fast the parts are, on this machine, beside what others measured.
+//! `barchan bench`: speed of the parts on this machine, beside published figures.
 
 mod dem;
 mod markdown;
@@ -18,18 +18,18 @@ use serde_json::Value;
 use crate::failure::Failure;
 use crate::use_threads;
 
-/// Measure how fast the parts of barchan are on this machine.
+/// Measure the speed of barchan on this machine.
 #[derive(Args)]
 pub struct Arguments {
-    /// Parts and scenes to measure; the papers' scenes if not given
+    /// Parts and scenes to measure [default: the papers' scenes]
     #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(BENCHES.iter().map(|b| b.0).chain(scenes::NAMES.iter().copied())))]
     names: Vec<String>,
 
-    /// Threads to use; all cores if not given
+    /// Number of threads [default: all cores]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
 
-    /// Rows of pbd carry the slope of a heap that its settings give where 30° were asked for
+    /// Add the angle of repose that each pbd setting gives where 30° is specified
     #[arg(long)]
     angles: bool,
 
@@ -42,10 +42,10 @@ pub struct Arguments {
     markdown: bool,
 }
 
-/// Measures, and gives its rows to the printer.
+/// A benchmark; passes its rows to the printer.
 type Bench = fn(&mut Printer);
 
-/// Every bench by name.
+/// Every benchmark by name.
 const BENCHES: &[(&str, Bench)] = &[
     ("neighbors", neighbors::run),
     ("sample", sample::run),

@@ -1,4 +1,4 @@
-//! Neighbour lists of a jittered lattice, built anew in structures that are reused.
+//! Neighbor lists of a jittered lattice, rebuilt in reused structures.
 
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ const JITTER: f32 = 0.4;
 const RADIUS: f32 = 0.02;
 const ROUNDS: usize = 15;
 
-/// What others take for a million points on a machine of the same kind, lists included [ms].
+/// Times of other libraries for a million points on a machine of the same kind, lists included [ms].
 const PEERS: [(&str, f64); 2] = [("CompactNSearch", 753.0), ("TreeNSearch", 143.0)];
 
 pub fn run(printer: &mut Printer) {

@@ -1,4 +1,4 @@
-//! Sommer's four scenes at Sommer's counts, and a large block, moved by position-based dynamics.
+//! Sommer's four scenes at Sommer's counts, and a large block, with PBD.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use serde_json::json;
 use super::Printer;
 use crate::memory;
 
-/// A scene, the milliseconds a frame that the paper took on 8 cores, and the frames in which its sand flows.
+/// A scene, the paper's milliseconds per frame on 8 cores, and the frames in which its sand flows.
 const PAPER: [(&str, f64, Range<u64>); 4] = [
     ("sandcastle", 9.75, 60..180),
     ("excavator", 21.4, 60..180),
@@ -19,7 +19,7 @@ const PAPER: [(&str, f64, Range<u64>); 4] = [
     ("squirrel", 33.0, 20..80),
 ];
 
-/// The paper's time step and passes; the defaults; the same without sleep.
+/// The paper's time step and iterations; the defaults; the defaults without sleeping.
 const SETTINGS: [(&str, &[&str]); 3] = [
     (
         "paper",
@@ -33,7 +33,7 @@ const SETTINGS: [(&str, &[&str]); 3] = [
     ("sleepless", &["solver.pbd.sleeping=false"]),
 ];
 
-/// Runs of a row, of which the fastest counts: whatever else a shared machine does makes the others slower.
+/// Runs per row, of which the fastest counts: other load on a shared machine only slows runs down.
 const RUNS: usize = 3;
 
 pub fn run(printer: &mut Printer) {
@@ -52,7 +52,7 @@ pub fn run(printer: &mut Printer) {
     }
 }
 
-/// A block of 100,000 guides that falls apart.
+/// A block of 100,000 guides that collapses.
 const BLOCK: &str = r#"
 name = "block"
 duration = 1
@@ -69,7 +69,7 @@ shape = { half_space = { normal = [0, 0, 1] } }
 friction = 1
 "#;
 
-/// The slope [°] of a poured heap of 18,000 guides that was asked to have 30°, with `overrides`.
+/// Returns the slope [°] of a poured heap of 18,000 guides with a specified angle of repose of 30°, with `overrides`.
 fn angle(overrides: &[&str]) -> Option<f64> {
     let options = Options {
         cases: vec!["repose".to_owned()],
@@ -80,7 +80,7 @@ fn angle(overrides: &[&str]) -> Option<f64> {
     };
     let folder = std::env::temp_dir().join(format!("barchan_bench_{}", std::process::id()));
     let results = validate(&options, &folder, &|_| (), &mut |_| ());
-    // Where it could not be removed it is small.
+    // A folder that cannot be removed is small.
     let _ = std::fs::remove_dir_all(&folder);
     match results {
         Ok(results) => results.rows.first().map(|row| row.measured),
@@ -91,14 +91,14 @@ fn angle(overrides: &[&str]) -> Option<f64> {
     }
 }
 
-/// What the solver is told, and the slope [°] of a heap asked for 30° that it then gives, where it was measured.
+/// Solver settings, and the measured slope [°] of a heap specified with 30°.
 struct Settings<'a> {
     kind: &'a str,
     overrides: &'a [&'a str],
     angle: Option<f64>,
 }
 
-/// What a run took over its flowing frames.
+/// Timings of a run over its flowing frames.
 struct Run {
     milliseconds: f64,
     stages: BTreeMap<&'static str, f64>,

@@ -1,4 +1,4 @@
-//! What a grain costs, from a hundred thousand to twenty million, and what each remedy costs.
+//! Cost per grain, from a hundred thousand to twenty million grains, and the cost of each correction.
 
 use barchan::geometry::random::Stream;
 use barchan::geometry::sample::Radii;
@@ -9,14 +9,14 @@ use serde_json::json;
 
 use super::Printer;
 
-/// Grains of a guide.
+/// Grains per guide.
 const PER_GUIDE: u32 = 46;
 /// Radius of a guide [m].
 const RADIUS: f64 = 0.02;
-/// Frames that are left out, and frames that are measured.
+/// Frames of warm-up, and frames that are measured.
 const FRAMES: [u32; 2] = [4, 16];
 const FRAME: f64 = 1.0 / 60.0;
-/// Shear of the flow [1/s].
+/// Shear rate of the flow [1/s].
 const SHEAR: f64 = 3.0;
 
 pub fn run(printer: &mut Printer) {
@@ -28,7 +28,7 @@ pub fn run(printer: &mut Printer) {
     measure("repel", 400_000, &|settings| settings.repel = true, printer);
 }
 
-/// A slab of guides in a shear flow, and their grains.
+/// Measures the grains of a slab of guides in a shear flow.
 fn measure(what: &str, grains: u32, change: &dyn Fn(&mut RefineSettings), printer: &mut Printer) {
     let mut world = slab(grains / PER_GUIDE);
     let radii = Radii::one(RADIUS / f64::from(PER_GUIDE).cbrt()).expect("a positive radius");
@@ -82,7 +82,7 @@ fn slab(guides: u32) -> World {
         ..Materials::default()
     };
     let mut world = World::new(DVec3::new(0.0, 0.0, -9.81), materials, 1);
-    // Twelve layers, as wide as they must be, jittered; as dense as settled sand.
+    // Twelve jittered layers, as wide as needed, as dense as settled sand.
     let spacing = 1.92 * RADIUS;
     let side = (f64::from(guides) / 12.0).sqrt().ceil() as u32;
     for k in 0..guides {
@@ -99,7 +99,7 @@ fn slab(guides: u32) -> World {
     world
 }
 
-/// Moves the guides on by a frame, and gives their velocities [m/s].
+/// Advances the guides by a frame, and returns their velocities [m/s].
 fn flow(world: &mut World) -> Vec<Vec3> {
     let guides = &mut world.guides;
     let velocities: Vec<Vec3> = guides.position.iter().map(|p| Vec3::X * (SHEAR as f32 * p.z)).collect();

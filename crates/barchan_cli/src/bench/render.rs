@@ -1,4 +1,4 @@
-//! Pictures of a heap of sand on the ground, from where all of it is seen.
+//! Pictures of a whole heap of sand on the ground.
 
 use std::time::Instant;
 
@@ -11,12 +11,12 @@ use crate::memory;
 /// Grains, rounds.
 const HEAPS: [(usize, usize); 2] = [(460_000, 10), (20_000_000, 1)];
 const SIZE: [u32; 2] = [1280, 720];
-/// Radius of the heap's base [m], its slope [-], and the part of it that is grains [-].
+/// Radius of the heap's base [m], its slope [-], and its packing fraction [-].
 const BASE: f32 = 0.25;
 const SLOPE: f32 = 0.67;
 const FRACTION: f32 = 0.58;
 
-/// Numbers in [-1, 1), by a linear congruential generator.
+/// Returns numbers in [-1, 1) of a linear congruential generator.
 fn noise() -> impl FnMut() -> f32 {
     let mut state = 1u64;
     move || {
@@ -27,7 +27,7 @@ fn noise() -> impl FnMut() -> f32 {
     }
 }
 
-/// A cone, filled in random order [m].
+/// Fills a cone with points in random order [m].
 fn heap(count: usize) -> Vec<[f32; 3]> {
     let mut next = noise();
     let mut points = std::iter::repeat_with(|| [BASE * next(), BASE * next(), BASE * SLOPE * next().abs()]);

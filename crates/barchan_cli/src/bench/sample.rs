@@ -16,7 +16,7 @@ pub fn run(printer: &mut Printer) {
     let triangles = mesh.triangles.len();
     let solid = MeshSolid::new(mesh);
     let volume = 2.0 * std::f64::consts::PI.powi(2) * 0.5 * 0.25 * 0.25;
-    // What each packing reaches; the radius follows.
+    // The packing fraction that each packing reaches; the radius follows from it.
     for (name, fraction) in [("random", 0.33), ("lattice", 0.58), ("dense", 0.60)] {
         let radius = (volume * fraction / PARTICLES * 0.75 / std::f64::consts::PI).cbrt();
         let packing = Packing::ALL.iter().find(|p| p.0 == name).expect("a packing").1;

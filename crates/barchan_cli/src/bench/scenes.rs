@@ -10,19 +10,19 @@ use serde_json::json;
 use super::Printer;
 use crate::memory;
 
-/// What a paper says of a scene, a frame.
+/// Published figures of a scene, per frame.
 struct Paper {
     guide_ms: f64,
     grain_ms: f64,
     hardware: &'static str,
 }
 
-/// A scene, what is changed in it, and the frames in which its sand flows.
+/// A scene, its overrides, and the frames in which its sand flows.
 struct Case {
     scene: &'static str,
     overrides: &'static [&'static str],
     flowing: Range<u64>,
-    /// Runs, of which the one with the fastest grains counts: whatever else a shared machine does makes the others slower.
+    /// Runs, of which the one with the fastest grains counts: other load on a shared machine only slows runs down.
     runs: usize,
     paper: Paper,
 }
@@ -30,7 +30,7 @@ struct Case {
 const SOMMER: &str = "Sommer et al. 2022: Core i9-9980HK, 8 cores";
 const IHMSEN: &str = "Ihmsen et al. 2013: i7 3.46 GHz, 12 cores";
 
-/// Sommer's time step and passes for the guides.
+/// Sommer's time step and iterations for the guides.
 const SOMMER_STEP: &[&str] = &[
     "solver.pbd.step=0.005",
     "solver.pbd.iterations=4",
@@ -84,7 +84,7 @@ pub fn run(name: &str, printer: &mut Printer) {
     }
 }
 
-/// What a run took over its flowing frames.
+/// Timings of a run over its flowing frames.
 #[derive(Default)]
 struct Run {
     guide_ms: f64,

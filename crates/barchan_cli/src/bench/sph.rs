@@ -1,4 +1,4 @@
-//! The paper's bulldozer with the paper's step and passes, and a dam break, moved by smoothed particle hydrodynamics.
+//! The paper's bulldozer with the paper's step and iterations, and a dam break, with SPH.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use serde_json::json;
 use super::Printer;
 use crate::memory;
 
-/// A block of 50 x 40 x 25 guides, a centimetre apart, that is let go in a tank.
+/// A block of 50 x 40 x 25 guides, a centimeter apart, released in a tank.
 const DAM: &str = r#"
 name = "dam"
 duration = 2
@@ -32,13 +32,13 @@ shape = { subtract = [
 ] }
 "#;
 
-/// A scene, what is changed in it, the frames that count, and what others took.
+/// A scene, its overrides, the measured frames, and published times.
 struct Case {
     name: &'static str,
     scene: &'static str,
     overrides: &'static [&'static str],
     frames: Range<u64>,
-    /// Milliseconds a frame of the paper.
+    /// Milliseconds per frame in the paper.
     paper_guide_ms: Option<f64>,
 }
 

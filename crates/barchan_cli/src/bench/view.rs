@@ -1,4 +1,4 @@
-//! The interactive claim: what a frame of the window costs, simulation and refinement, and drawing where a graphics adapter does it.
+//! Interactive speed: time per frame of the window for simulation and refinement, and for drawing with a hardware GPU.
 
 use std::time::Instant;
 
@@ -9,13 +9,13 @@ use serde_json::json;
 
 use super::Printer;
 
-/// The scenes that are dug in, and the frames in which their sand flows.
+/// Scenes with digging, and the frames in which their sand flows.
 const SCENES: [(&str, std::ops::Range<u64>); 2] = [("sandcastle", 60..180), ("excavator", 60..180)];
 /// Size of the window's picture [px].
 const SIZE: [u32; 2] = [1280, 720];
 
 pub fn run(printer: &mut Printer) {
-    // An adapter of software is no adapter: the processor's cores are busy with the sand.
+    // A software GPU does not count: the CPU is busy with the simulation.
     let mut renderer = Renderer::open(Engine::Auto)
         .ok()
         .filter(|renderer| matches!(renderer, Renderer::Gpu(_)));

@@ -1,58 +1,59 @@
-//! Time left, from the speed of the last seconds.
+//! Estimates the time left from the speed of the last seconds.
 
 use std::collections::VecDeque;
 
 /// Length of the window that the speed is taken from [s].
 const WINDOW: f64 = 5.0;
-/// Shortest time that tells a speed [s].
-const SHORTEST: f64 = 1.0;
-/// Fewest notes that tell a speed.
-const FEWEST: usize = 3;
-/// Notes from which on the longest time between two of them is left out.
-const ENOUGH: usize = 6;
-/// Time between two notes that are kept [s].
-const APART: f64 = 0.05;
+/// Shortest time from which a speed is estimated [s].
+const MIN_TIME: f64 = 1.0;
+/// Fewest samples from which a speed is estimated.
+const MIN_SAMPLES: usize = 3;
+/// Number of samples from which on the longest gap between two of them is ignored.
+const SAMPLES_WITH_STALL: usize = 6;
+/// Smallest time between two samples [s].
+const SAMPLE_INTERVAL: f64 = 0.05;
 
-/// Shares of the work with the times when they were done. The second note starts the clock, so that a slow first frame does not count.
+/// Samples of the completed share over time. The second sample starts the clock, so that a slow first frame does not
+/// count.
 #[derive(Default)]
 pub struct Estimate {
-    /// Time [s] and share done [-], oldest first.
-    notes: VecDeque<(f64, f64)>,
-    /// The latest, kept or not.
+    /// Time [s] and completed share [-], oldest first.
+    samples: VecDeque<(f64, f64)>,
+    /// The latest sample, stored or not.
     latest: (f64, f64),
     has_begun: bool,
 }
 
 impl Estimate {
-    /// Notes that `share` of the work, 0 to 1, is done at time `now` [s].
+    /// Records that `share` of the work, 0 to 1, is done at time `now` [s].
     pub fn note(&mut self, now: f64, share: f64) {
         self.latest = (now, share);
         if !std::mem::replace(&mut self.has_begun, true) {
             return;
         }
-        if self.notes.back().is_some_and(|last| now - last.0 < APART) {
+        if self.samples.back().is_some_and(|last| now - last.0 < SAMPLE_INTERVAL) {
             return;
         }
-        self.notes.push_back((now, share));
-        // After a stall that is longer than the window, enough are left to tell it from the pace.
-        while self.notes.len() > ENOUGH && now - self.notes[1].0 >= WINDOW {
-            self.notes.pop_front();
+        self.samples.push_back((now, share));
+        // After a stall longer than the window, enough samples remain to recognize it.
+        while self.samples.len() > SAMPLES_WITH_STALL && now - self.samples[1].0 >= WINDOW {
+            self.samples.pop_front();
         }
     }
 
-    /// Returns the time left [s]; none while too little was seen.
+    /// Returns the time left [s]; `None` while there are too few samples.
     pub fn left(&self) -> Option<f64> {
-        let (start, before) = *self.notes.front()?;
+        let (start, before) = *self.samples.front()?;
         let (now, share) = self.latest;
         let (mut spent, mut done) = (now - start, share - before);
-        // A single stall, such as a full disk buffer, says nothing about what follows.
-        if self.notes.len() >= ENOUGH {
-            let steps = self.notes.iter().zip(self.notes.iter().skip(1));
+        // A single stall, such as a full disk buffer, does not affect the estimate.
+        if self.samples.len() >= SAMPLES_WITH_STALL {
+            let steps = self.samples.iter().zip(self.samples.iter().skip(1));
             let steps = steps.map(|(a, b)| (b.0 - a.0, b.1 - a.1));
             let (longest, its_share) = steps.fold((0.0, 0.0), |most, step| if step.0 > most.0 { step } else { most });
             (spent, done) = (spent - longest, done - its_share);
         }
-        let is_known = self.notes.len() >= FEWEST && spent >= SHORTEST && done > 0.0;
+        let is_known = self.samples.len() >= MIN_SAMPLES && spent >= MIN_TIME && done > 0.0;
         is_known.then(|| (1.0 - share).max(0.0) * spent / done)
     }
 }
@@ -61,7 +62,7 @@ impl Estimate {
 mod tests {
     use super::*;
 
-    /// Notes after each of `frames`, which take `seconds(k)` each.
+    /// Records a sample after each of `frames`, which take `seconds(k)` each.
     fn after(frames: u32, of: u32, seconds: impl Fn(u32) -> f64) -> Option<f64> {
         let mut estimate = Estimate::default();
         let mut now = 0.0;

@@ -1,6 +1,6 @@
-//! One line of progress, fit into the width of a terminal.
+//! One line of progress, fitted to the width of a terminal.
 
-/// Least and greatest columns of the bar, without its brackets.
+/// Smallest and largest width of the bar without its brackets [columns].
 const BAR: [usize; 2] = [8, 30];
 
 /// Parts of a line, the most important first.
@@ -10,14 +10,14 @@ pub struct Line {
     pub head: String,
     /// Time left [s].
     pub left: Option<f64>,
-    /// Share of the work that is done, 0 to 1, shown as a bar.
+    /// Completed share, 0 to 1, shown as a bar.
     pub share: Option<f64>,
     /// Details, the longest version first.
     pub details: Vec<String>,
 }
 
 impl Line {
-    /// Returns the line in at most `width` columns: what does not fit is left out, details first, then the bar, then the time left.
+    /// Returns the line in at most `width` columns; drops details first, then the bar, then the time left.
     pub fn fit(&self, width: usize) -> String {
         let bars = [self.share.is_some(), false];
         let lefts = [self.left, None];
@@ -66,7 +66,7 @@ fn joined(head: &str, after: &str) -> String {
     }
 }
 
-/// Columns of a text without wide characters.
+/// Returns the number of columns of a text without wide characters.
 fn columns(text: &str) -> usize {
     text.chars().count()
 }

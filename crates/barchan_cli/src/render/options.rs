@@ -1,4 +1,4 @@
-//! How pictures look, on the command line.
+//! Options for the look of pictures.
 
 use barchan::geometry::text::short;
 use barchan::render::{ColorMap, Engine, Renderer};
@@ -8,18 +8,18 @@ use clap::builder::PossibleValuesParser;
 
 use crate::failure::Failure;
 
-/// How pictures look.
+/// Look of pictures.
 #[derive(Args)]
 pub struct LookArguments {
     /// Width and height [pixels]
     #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = parse_size)]
     size: [u32; 2],
 
-    /// Draw guides, also where there are grains
+    /// Draw guides even where there are grains
     #[arg(long, conflicts_with = "compare")]
     guides: bool,
 
-    /// Draw guides left and grains right
+    /// Draw guides on the left and grains on the right
     #[arg(long)]
     compare: bool,
 
@@ -27,15 +27,15 @@ pub struct LookArguments {
     #[arg(long)]
     wireframe: bool,
 
-    /// A camera of the scene, or `fit` to frame everything, in a movie over all its frames; the first camera if not given
+    /// A camera of the scene, or `fit` to frame everything, in a movie over all its frames [default: the first camera]
     #[arg(long, value_name = "NAME")]
     camera: Option<String>,
 
-    /// Where the camera stands [m]
+    /// Position of the camera [m]
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_point, allow_hyphen_values = true)]
     position: Option<[f64; 3]>,
 
-    /// What the camera looks at [m]
+    /// Target of the camera [m]
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_point, allow_hyphen_values = true)]
     target: Option<[f64; 3]>,
 
@@ -43,32 +43,32 @@ pub struct LookArguments {
     #[arg(long, value_name = "DEG")]
     fov: Option<f64>,
 
-    /// What colors mean: material, speed, or any column such as pressure, density, radius, wetness; grains take what
-    /// only guides have from the nearest one
+    /// Meaning of the colors: material, speed, or any column such as pressure, density, radius, wetness; grains take a
+    /// column that only guides have from the nearest guide
     #[arg(long, value_name = "COLUMN", default_value = "material")]
     color: String,
 
-    /// The numbers at both ends of the color bar; if not given, those that all but 0.1 % at either end lie between
+    /// Numbers at both ends of the color bar [default: all values but 0.1 % at either end]
     #[arg(long, value_name = "LOW..HIGH", value_parser = parse_range, allow_hyphen_values = true)]
     range: Option<[f32; 2]>,
 
-    /// The colors of the color bar
+    /// Colors of the color bar
     #[arg(long, value_name = "MAP", default_value = "viridis", value_parser = PossibleValuesParser::new(ColorMap::names()))]
     map: String,
 
-    /// Who draws: the CPU, a graphics adapter, or the adapter if there is a real one
+    /// Renderer: the CPU, a GPU, or (auto) a hardware GPU if there is one
     #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = PossibleValuesParser::new(Engine::names()))]
     engine: String,
 }
 
 impl LookArguments {
-    /// Who draws.
+    /// Opens the renderer.
     pub fn renderer(&self) -> Result<Renderer, Failure> {
         let engine = Engine::of_name(&self.engine).unwrap_or_default();
         Renderer::open(engine).map_err(|error| Failure::run(error.to_string()))
     }
 
-    /// What was asked for.
+    /// Returns the look that the options specify.
     pub fn look(&self) -> Result<Look, Failure> {
         if let Some(fov) = self.fov.filter(|fov| !(*fov > 0.0 && *fov < 180.0)) {
             let fov = short(fov);
@@ -105,16 +105,16 @@ impl LookArguments {
     }
 }
 
-/// Longest side of a picture [pixels]: what graphics cards can draw.
-const LARGEST_SIDE: u32 = 16_384;
+/// Longest side of a picture [pixels]: the limit of graphics cards.
+const MAX_SIDE: u32 = 16_384;
 
 fn parse_size(text: &str) -> Result<[u32; 2], String> {
     let parsed = text
         .split_once('x')
         .and_then(|(w, h)| Some([w.parse().ok()?, h.parse().ok()?]));
     parsed
-        .filter(|size: &[u32; 2]| size.iter().all(|side| (1..=LARGEST_SIDE).contains(side)))
-        .ok_or_else(|| format!("a size such as 1280x720, of 1 to {LARGEST_SIDE} pixels each"))
+        .filter(|size: &[u32; 2]| size.iter().all(|side| (1..=MAX_SIDE).contains(side)))
+        .ok_or_else(|| format!("a size such as 1280x720, of 1 to {MAX_SIDE} pixels each"))
 }
 
 fn parse_point(text: &str) -> Result<[f64; 3], String> {

@@ -1,4 +1,4 @@
-//! Where images go: one file, a folder, a movie.
+//! Destinations of images: a file, a folder, a movie.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use barchan::render::{Animation, Image, Movie, MovieEncoder};
 use super::movie_failure;
 use crate::failure::Failure;
 
-/// Takes images as they are drawn.
+/// Writes images as they are drawn.
 pub struct Reel {
     path: PathBuf,
     kind: Kind,
@@ -17,7 +17,7 @@ pub struct Reel {
     images: u64,
 }
 
-/// What a path stands for.
+/// Kind of output at a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Target {
     /// One picture.
@@ -31,7 +31,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// By the path's ending.
+    /// Derives the kind from the path's extension.
     pub fn of(path: &Path) -> Result<Self, Failure> {
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
         match ending.as_deref() {
@@ -55,33 +55,34 @@ enum Kind {
     Animation(Animation),
 }
 
-/// Which image of a movie shows which time.
+/// Maps frames to images of a movie by their times.
 struct Clock {
-    /// Images in a simulated second [1/s]; none if every frame is one image.
+    /// Images per simulated second [1/s]; `None` if every frame is one image.
     rate: Option<f64>,
     /// Time of the first frame [s].
     start: Option<f64>,
-    /// Images that are due up to the frame in hand.
+    /// Images that are due up to the current frame.
     due: u64,
-    /// Images that were there before it.
+    /// Images written before the current frame.
     done: u64,
 }
 
 impl Clock {
-    /// Goes on to a frame at `time` [s]: image k shows the first frame that is not before k / rate.
+    /// Advances to a frame at `time` [s]: image k shows the first frame that is not before k / rate.
     fn advance(&mut self, time: f64) {
         let start = *self.start.get_or_insert(time);
         self.done = self.due;
         self.due = match self.rate {
             None => self.due + 1,
-            // Just below a whole number is that number.
+            // Rounds up numbers just below an integer.
             Some(rate) => ((time - start) * rate + 1e-6).floor() as u64 + 1,
         };
     }
 }
 
 impl Reel {
-    /// Begins to write to `path`, a `.mp4`, a `.apng`, a `.png` or a folder. Frames come `frame_rate` times a simulated second [1/s].
+    /// Creates the output at `path`, a `.mp4`, a `.apng`, a `.png` or a folder. Frames come at `frame_rate` per simulated
+    /// second [1/s].
     pub fn create(path: &Path, size: [u32; 2], frame_rate: f64, fps: Option<f64>, speed: f64) -> Result<Self, Failure> {
         let resampled = fps.is_some() || speed != 1.0;
         let fps = fps.unwrap_or(frame_rate);
@@ -119,13 +120,13 @@ impl Reel {
         })
     }
 
-    /// Whether the frame at `time` [s], the next one, is to be drawn.
+    /// Returns true if the next frame, at `time` [s], is to be drawn.
     pub fn wants(&mut self, time: f64) -> bool {
         self.clock.advance(time);
         self.clock.due > self.clock.done
     }
 
-    /// Takes the image of frame `number`, as often as its time lasts.
+    /// Writes the image of frame `number`, repeated as often as needed.
     pub fn push(&mut self, number: u64, image: &Image) -> Result<(), Failure> {
         let resampled = self.clock.rate.is_some();
         match &mut self.kind {
@@ -151,7 +152,7 @@ impl Reel {
         Ok(())
     }
 
-    /// Ends it, and says what there is.
+    /// Finishes the output, and describes it.
     pub fn finish(self) -> Result<String, Failure> {
         let path = self.path.display();
         if self.images == 0 {
@@ -178,7 +179,7 @@ fn make_folder(path: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(path).map_err(|reason| Failure::run(format!("cannot make {}: {reason}", path.display())))
 }
 
-/// Writes a picture, whole or not at all.
+/// Writes a picture atomically.
 pub fn write_png(path: &Path, image: &Image) -> Result<(), Failure> {
     write_atomically(path, |out| image.write_png(out).map_err(std::io::Error::other))
         .map_err(|error| Failure::run(error.to_string()))
@@ -210,7 +211,7 @@ mod tests {
         // Half the images: every other frame; twice the images: every frame twice.
         assert_eq!(images_of_frames(Some(30.0), 5, 60.0), [1, 0, 1, 0, 1]);
         assert_eq!(images_of_frames(Some(120.0), 3, 60.0), [1, 2, 2]);
-        // No drift: ten seconds of 24 from 60 are 240 and the first.
+        // No drift: ten seconds at 24 images per second from 60 frames per second are 240 images and the first.
         assert_eq!(images_of_frames(Some(24.0), 601, 60.0).iter().sum::<u64>(), 241);
     }
 }

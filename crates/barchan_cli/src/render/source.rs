@@ -1,4 +1,4 @@
-//! Where frames come from: a cache, or a simulation.
+//! Sources of frames: a cache, or a simulation.
 
 use std::path::Path;
 
@@ -14,32 +14,33 @@ use crate::progress::Progress;
 use crate::run::simulation_failure;
 use crate::scene::SceneArguments;
 
-/// Hears of each frame: the stage, the frame's time [s], and how to get it. Says whether to go on.
+/// Observer of frames: receives the stage, the frame's time [s], and a function that returns the frame. Returns false
+/// to stop.
 pub type Watch<'a> = dyn FnMut(&Stage, f64, &mut dyn FnMut() -> Result<Frame, Failure>) -> Result<bool, Failure> + 'a;
 
-/// Frames in their order.
+/// A sequence of frames.
 pub trait Source {
-    /// What it is called.
+    /// Returns its name.
     fn name(&self) -> String;
-    /// Frames in a second [1/s].
+    /// Returns the frames per second [1/s].
     fn frame_rate(&self) -> f64;
-    /// Number of the last frame.
+    /// Returns the number of the last frame.
     fn last_frame(&self) -> u64;
-    /// Returns true if grains are drawn that have no such column, and take it from their guides.
+    /// Returns true if the drawn grains lack a column and take it from their guides.
     fn is_followed(&self, column: &str) -> Result<bool, Failure>;
-    /// Makes colors mean the same in all images of a movie, and its camera frame all of them, as far as frames are at hand.
+    /// Fixes the range of colors and the framing camera over all images of a movie, as far as frames are available.
     fn survey(&self, look: &mut Look) -> Result<(), Failure>;
-    /// Goes through the frames, or to one of them.
+    /// Plays all frames, or one of them.
     fn play(&mut self, only: Option<u64>, progress: &Progress, watch: &mut Watch) -> Result<(), Failure>;
 }
 
-/// A cache.
+/// Frames of a cache.
 pub struct CacheSource {
     cache: Cache,
     stage: Stage,
-    /// What is drawn.
+    /// Particles to draw.
     show: Show,
-    /// What is read for it.
+    /// Particles to read for it.
     read: Show,
     /// Number and time [s] of the frames that can be shown.
     frames: Vec<(u64, f64)>,
@@ -51,7 +52,7 @@ impl CacheSource {
         let cache = Cache::open(dir).map_err(wrong_cache)?;
         let stage = Stage::load(dir).map_err(|error| Failure::input(error.to_string()))?;
         let show = look.show;
-        // Guides and grains by turns would flicker: where some frames have grains, only these are shown.
+        // Alternating guides and grains would flicker: if some frames have grains, only these are shown.
         let grains = show != Show::Guides && cache.frames().iter().any(|entry| entry.rows(Part::Grains).is_some());
         let part = if grains { Part::Grains } else { Part::Guides };
         let shown = cache.frames().iter().filter(|entry| entry.rows(part).is_some());
@@ -146,13 +147,13 @@ impl Source for CacheSource {
             if !watch(&self.stage, time, &mut load)? {
                 break;
             }
-            progress.tell_frames(k as u64 + 1, self.frames.len() as u64);
+            progress.show_frames(k as u64 + 1, self.frames.len() as u64);
         }
         Ok(())
     }
 }
 
-/// A scene that is simulated meanwhile.
+/// Frames of a scene being simulated.
 pub struct SceneSource {
     scene: Scene,
     simulation: Simulation,
@@ -162,7 +163,7 @@ pub struct SceneSource {
 }
 
 impl SceneSource {
-    /// Builds a scene, for its first frame and `frames` more; without grains if nobody is to see them.
+    /// Builds a scene, for its first frame and `frames` more; without grains if they are not drawn.
     pub fn open(
         name: &str,
         set: &[String],
@@ -179,7 +180,7 @@ impl SceneSource {
             scene.refine = None;
         }
         let simulation =
-            Simulation::watched(&scene, &|phase| progress.tell_phase(phase)).map_err(simulation_failure)?;
+            Simulation::watched(&scene, &|phase| progress.show_phase(phase)).map_err(simulation_failure)?;
         Ok(Self {
             stage: Stage::new(&scene, simulation.world()),
             show,
@@ -210,7 +211,7 @@ impl Source for SceneSource {
     fn survey(&self, look: &mut Look) -> Result<(), Failure> {
         self.stage.include_start(look);
         if let Coloring::Column { name, range, .. } = &look.coloring {
-            // Whether there is such a column is known, but not what will come.
+            // The columns are known in advance, but not their values.
             let frame = self.simulation.frame();
             if !Stage::is_to_come(&frame, name) {
                 Stage::span(&frame, self.show, name).map_err(failure)?;
@@ -227,7 +228,7 @@ impl Source for SceneSource {
     fn play(&mut self, only: Option<u64>, progress: &Progress, watch: &mut Watch) -> Result<(), Failure> {
         loop {
             let number = self.simulation.frame_number();
-            progress.tell_frames(number, self.frames);
+            progress.show_frames(number, self.frames);
             if only.is_none_or(|only| only == number) {
                 let simulation = &self.simulation;
                 let time = simulation.world().time;

@@ -1,4 +1,4 @@
-//! Removal of slivers: short edges shrink to their middle wherever the surface stays the same manifold.
+//! Removal of slivers: short edges collapse to their midpoint wherever the surface stays the same manifold.
 
 use glam::DVec3;
 
@@ -6,10 +6,10 @@ use crate::TriMesh;
 
 /// Passes over the mesh; each one collapses edges that do not touch each other.
 const PASSES: usize = 12;
-/// A triangle may not turn by more than this cosine.
-const LEAST_TURN: f64 = 0.5;
+/// Smallest cosine between the normals of a triangle before and after.
+const MIN_NORMAL_COSINE: f64 = 0.5;
 
-/// Collapses edges shorter than `length` [m] of a closed manifold mesh. Ends where no more can be.
+/// Collapses edges shorter than `length` [m] of a closed manifold mesh until none is left that can be.
 pub(super) fn short_edges(mesh: &mut TriMesh, length: f64) {
     for _ in 0..PASSES {
         if pass(mesh, length) == 0 {
@@ -50,13 +50,13 @@ impl Fans {
     }
 }
 
-/// Returns how many edges were collapsed.
+/// Runs one pass and returns the number of collapsed edges.
 fn pass(mesh: &mut TriMesh, length: f64) -> usize {
     let fans = Fans::new(mesh);
     let mut edges: Vec<(f64, u32, u32)> = Vec::new();
     for &[a, b, c] in &mesh.triangles {
         for (from, to) in [(a, b), (b, c), (c, a)] {
-            // The other triangle of the edge has it the other way round.
+            // The edge occurs in the other direction in its other triangle.
             let long = mesh.vertices[from as usize].distance(mesh.vertices[to as usize]);
             if from < to && long < length {
                 edges.push((long, from, to));
@@ -95,8 +95,8 @@ fn pass(mesh: &mut TriMesh, length: f64) -> usize {
     collapsed
 }
 
-/// Whether the mesh stays a manifold of the same kind, by the link condition ([Dey99]): the ends have no common neighbours
-/// but the two across the edge; and whether no triangle turns over.
+/// Returns true if the mesh stays the same manifold by the link condition ([Dey99]), that is, the ends have no common
+/// neighbors besides the two across the edge, and if no triangle flips over.
 fn may_collapse(mesh: &TriMesh, fans: &Fans, a: u32, b: u32, middle: DVec3) -> bool {
     let neighbors = |v: u32| {
         let mut found: Vec<u32> = fans
@@ -125,13 +125,13 @@ fn may_collapse(mesh: &TriMesh, fans: &Fans, a: u32, b: u32, middle: DVec3) -> b
             .all(|t| {
                 let before = t.map(|w| mesh.vertices[w as usize]);
                 let after = t.map(|w| if w == v { middle } else { mesh.vertices[w as usize] });
-                turn(before, after) > LEAST_TURN
+                turn(before, after) > MIN_NORMAL_COSINE
             })
     };
     stays(a, b) && stays(b, a)
 }
 
-/// Cosine [-] between the normals of two triangles; one if the first has no area.
+/// Returns the cosine [-] between the normals of two triangles; one if the first has no area.
 fn turn(before: [DVec3; 3], after: [DVec3; 3]) -> f64 {
     let normal = |[a, b, c]: [DVec3; 3]| (b - a).cross(c - a).try_normalize();
     match (normal(before), normal(after)) {

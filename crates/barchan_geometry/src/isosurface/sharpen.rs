@@ -1,4 +1,4 @@
-//! Edges and corners that cells cut off, put back.
+//! Restores edges and corners that cells cut off.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,51 +7,55 @@ use rayon::prelude::*;
 
 use crate::{Shape, TriMesh};
 
-/// Normals that turn by more than this within a triangle mean an edge: cosine of 30 degrees.
-const SHARP: f64 = 0.866;
-/// Farthest that an edge's point may lie from the middle of its triangle, in the triangle's longest side [-].
-const REACH: f64 = 1.5;
-/// Farthest that it may lie off the surface, likewise [-]: where a surface is round, its tangent planes meet off it.
-const MISS: f64 = 0.02;
-/// A corner this near to the edge is moved onto it, in the triangle's longest side [-]: a point of its own would make slivers.
-const NEAR: f64 = 0.35;
-/// Weight of the triangle's middle against the planes [-]: it decides where on an edge the point lies.
-const PULL: f64 = 1e-4;
+/// Cosine between normals of a triangle below which it crosses an edge: 30 degrees.
+const EDGE_COSINE: f64 = 0.866;
+/// Largest distance of an edge's point from the center of its triangle, in the triangle's longest side [-].
+const MAX_REACH: f64 = 1.5;
+/// Largest distance of that point from the surface, in the same unit [-]: tangent planes of a curved surface meet off
+/// it.
+const MAX_MISS: f64 = 0.02;
+/// Distance from the edge below which a vertex is moved onto it, in the triangle's longest side [-]: a separate point
+/// would make slivers.
+const SNAP_DISTANCE: f64 = 0.35;
+/// Weight of the triangle's center against the planes [-]: determines the position along an edge.
+const CENTER_WEIGHT: f64 = 1e-4;
 
-/// Rounds in which corners are added [-], at most.
+/// Largest number of rounds in which corners are added [-].
 const CORNER_ROUNDS: usize = 4;
-/// Distance from the surface, in the triangle's longest side, of a triangle that lies on it and of a corner [-].
-const FLAT: f64 = 1e-3;
-/// Normals nearer than this belong to one face: cosine of 12 degrees.
-const SAME_FACE: f64 = 0.978;
-/// Least determinant of Σ n nᵀ over the faces of a corner [-]; 1 for three at right angles.
-const LEAST_DETERMINANT: f64 = 0.03;
+/// Distance from the surface, in the triangle's longest side, below which a triangle or a corner lies on it [-].
+const ON_SURFACE: f64 = 1e-3;
+/// Cosine between normals above which they belong to one face: 12 degrees.
+const FACE_COSINE: f64 = 0.978;
+/// Smallest determinant of Σ n nᵀ over the faces of a corner [-]; 1 for three perpendicular faces.
+const MIN_DETERMINANT: f64 = 0.03;
 
-/// Distance from the surface, in its longest side, of a triangle beside a vertex that is moved onto an edge, at most [-].
-const CUT: f64 = 0.1;
+/// Largest distance from the surface, in its longest side, of a triangle beside a vertex that is moved onto an edge
+/// [-].
+const MAX_CUT: f64 = 0.1;
 /// Steps onto the planes of an edge or corner [-]; each divides the distance by at least two hundred.
 const PLANE_STEPS: usize = 6;
-/// Rounding of a distance, of the distance moved [-].
+/// Rounding of a distance relative to the displacement [-].
 const ROUNDING: f64 = 1e-12;
 
-/// Rounds in which sides are mended [-], at most.
-const ROUNDS: usize = 8;
-/// Least cosine between a triangle and the surface for a side to be turned [-].
-const TILT: f64 = 0.2;
+/// Largest number of rounds in which sides are repaired [-].
+const REPAIR_ROUNDS: usize = 8;
+/// Smallest cosine between a triangle and the surface for a side to be flipped [-].
+const MIN_FLIP_COSINE: f64 = 0.2;
 
-/// Puts the sharp edges and corners of `shape` back into `mesh`, a closed manifold whose vertices lie on its surface.
+/// Restores the sharp edges and corners of `shape` in `mesh`, a closed manifold whose vertices lie on its surface.
 ///
-/// A triangle across an edge gets a point where the planes at its corners meet, and the sides that cross the edge are turned to
-/// lie along it [Kobbelt01]. Corners of three or more faces get a vertex of their own. Every edge still has two triangles.
+/// A triangle across an edge gets a point where the planes at its corners meet, and sides that cross the edge are
+/// flipped to lie along it [Kobbelt01]. Corners of three or more faces get a vertex. Every edge still has two
+/// triangles.
 pub fn sharpen(mesh: &mut TriMesh, shape: &dyn Shape) {
-    // None for a vertex that lies on an edge.
+    // `None` for a vertex that lies on an edge.
     let mut normals: Vec<Option<DVec3>> = mesh.vertices.par_iter().map(|&p| Some(shape.normal(p))).collect();
     snap(mesh, &mut normals, shape);
     let found: Vec<Option<DVec3>> = (0..mesh.triangles.len())
         .into_par_iter()
         .map(|t| feature(mesh, &normals, shape, t))
         .collect();
-    // Each side of a triangle that is cut in three: the part that has it, and the new point.
+    // For each side of a triangle that is split in three: its part, and the new point.
     let mut sides: HashMap<(u32, u32), (usize, u32)> = HashMap::new();
     for (t, point) in found.iter().enumerate() {
         let Some(point) = point else { continue };
@@ -75,18 +79,18 @@ pub fn sharpen(mesh: &mut TriMesh, shape: &dyn Shape) {
             continue;
         };
         let (first, second) = ([p, a, q], [q, b, p]);
-        if at_a.dot(at_b) < SHARP && faces(mesh, first, at_a) && faces(mesh, second, at_b) {
+        if at_a.dot(at_b) < EDGE_COSINE && faces(mesh, first, at_a) && faces(mesh, second, at_b) {
             (mesh.triangles[one], mesh.triangles[other]) = (first, second);
         }
     }
-    mend(mesh, shape);
+    repair(mesh, shape);
     split(mesh, shape);
-    mend(mesh, shape);
+    repair(mesh, shape);
     for _ in 0..CORNER_ROUNDS {
         if !add_corners(mesh, shape) {
             break;
         }
-        mend(mesh, shape);
+        repair(mesh, shape);
     }
     align(mesh, shape);
     drop_unused(mesh);
@@ -106,19 +110,19 @@ fn align(mesh: &mut TriMesh, shape: &dyn Shape) {
         let fan = || around[v].iter().map(|&t| mesh.corners(t as usize));
         let across = |[a, b, c]: [DVec3; 3]| (b - a).cross(c - a).normalize_or_zero();
         let first = across(fan().next()?);
-        if fan().all(|corners| across(corners).dot(first) > SAME_FACE) {
+        if fan().all(|corners| across(corners).dot(first) > FACE_COSINE) {
             return None;
         }
         let mut planes: Vec<(DVec3, DVec3)> = Vec::new();
         for corners in fan() {
             let near = p.lerp(corners.into_iter().sum::<DVec3>() / 3.0, 0.25);
             let (distance, normal) = shape.distance_and_normal(near);
-            let is_new = || planes.iter().all(|(_, other)| normal.dot(*other) < SAME_FACE);
-            if distance.abs() <= CUT * longest(corners) && is_new() {
+            let is_new = || planes.iter().all(|(_, other)| normal.dot(*other) < FACE_COSINE);
+            if distance.abs() <= MAX_CUT * longest(corners) && is_new() {
                 planes.push((near - distance * normal, normal));
             }
         }
-        let reach = NEAR * fan().map(longest).fold(f64::INFINITY, f64::min);
+        let reach = SNAP_DISTANCE * fan().map(longest).fold(f64::INFINITY, f64::min);
         let next = onto_planes(&planes, p);
         let is_better =
             next.distance(p) <= reach && shape.distance(next).abs() <= shape.distance(p).abs() + ROUNDING * reach;
@@ -130,9 +134,9 @@ fn align(mesh: &mut TriMesh, shape: &dyn Shape) {
     }
 }
 
-/// The point next to `start` on all planes, each given by a point and its normal.
+/// Returns the point nearest to `start` on all planes, each given by a point and its normal.
 fn onto_planes(planes: &[(DVec3, DVec3)], start: DVec3) -> DVec3 {
-    let mut matrix = DMat3::from_diagonal(DVec3::splat(PULL));
+    let mut matrix = DMat3::from_diagonal(DVec3::splat(CENTER_WEIGHT));
     for &(_, normal) in planes {
         matrix += DMat3::from_cols(normal * normal.x, normal * normal.y, normal * normal.z);
     }
@@ -147,13 +151,13 @@ fn onto_planes(planes: &[(DVec3, DVec3)], start: DVec3) -> DVec3 {
     (0..PLANE_STEPS).fold(start, |p, _| step(p))
 }
 
-/// Gives corners of three or more faces that are still cut off a vertex of their own. Returns whether there were any.
+/// Adds vertices at corners of three or more faces that are still cut off. Returns true if there were any.
 fn add_corners(mesh: &mut TriMesh, shape: &dyn Shape) -> bool {
     let middle = |mesh: &TriMesh, t: usize| mesh.corners(t).into_iter().sum::<DVec3>() / 3.0;
     let miss = |t: usize| shape.distance(middle(mesh, t)).abs() / longest(mesh.corners(t));
     let off: Vec<usize> = (0..mesh.triangles.len())
         .into_par_iter()
-        .filter(|&t| miss(t) > MISS)
+        .filter(|&t| miss(t) > MAX_MISS)
         .collect();
     let sides: Vec<[u32; 2]> = off
         .iter()
@@ -162,25 +166,29 @@ fn add_corners(mesh: &mut TriMesh, shape: &dyn Shape) -> bool {
             [[a, b], [b, c]]
         })
         .collect();
-    let patch = Patch::new(mesh, &sides);
+    let neighborhood = Neighborhood::new(mesh, &sides);
     let propose = |&t: &usize| {
         let mut around: Vec<usize> = mesh.triangles[t]
             .iter()
-            .flat_map(|&v| patch.around(v))
+            .flat_map(|&v| neighborhood.around(v))
             .copied()
             .collect();
         around.sort_unstable();
         around.dedup();
         let mut planes: Vec<(DVec3, DVec3)> = Vec::new();
-        for point in around.into_iter().filter(|&t| miss(t) < FLAT).map(|t| middle(mesh, t)) {
+        for point in around
+            .into_iter()
+            .filter(|&t| miss(t) < ON_SURFACE)
+            .map(|t| middle(mesh, t))
+        {
             let normal = shape.normal(point);
-            if planes.iter().all(|(_, other)| normal.dot(*other) < SAME_FACE) {
+            if planes.iter().all(|(_, other)| normal.dot(*other) < FACE_COSINE) {
                 planes.push((point, normal));
             }
         }
         let (from, reach) = (middle(mesh, t), longest(mesh.corners(t)));
         let corner = meeting_of_three(&planes, from)?;
-        let is_near = corner.distance(from) <= REACH * reach && shape.distance(corner).abs() <= FLAT * reach;
+        let is_near = corner.distance(from) <= MAX_REACH * reach && shape.distance(corner).abs() <= ON_SURFACE * reach;
         is_near.then(|| (corner.distance(from), t, corner))
     };
     let mut found: Vec<(f64, usize, DVec3)> = off.par_iter().filter_map(propose).collect();
@@ -188,7 +196,7 @@ fn add_corners(mesh: &mut TriMesh, shape: &dyn Shape) -> bool {
     let mut added: Vec<DVec3> = Vec::new();
     for (_, t, corner) in found {
         let [a, b, c] = mesh.triangles[t];
-        let small = FLAT * longest(mesh.corners(t));
+        let small = ON_SURFACE * longest(mesh.corners(t));
         let is_there = added
             .iter()
             .chain(&mesh.corners(t))
@@ -205,69 +213,70 @@ fn add_corners(mesh: &mut TriMesh, shape: &dyn Shape) -> bool {
     !added.is_empty()
 }
 
-/// The point where planes, each given by a point and its normal, meet: least squares from `start`. None unless they meet in one point only.
+/// Returns the intersection of planes, each given by a point and its normal: least squares from `start`. `None` unless
+/// they meet in a single point.
 fn meeting_of_three(planes: &[(DVec3, DVec3)], start: DVec3) -> Option<DVec3> {
     let (mut matrix, mut right) = (DMat3::ZERO, DVec3::ZERO);
     for &(point, normal) in planes {
         matrix += DMat3::from_cols(normal * normal.x, normal * normal.y, normal * normal.z);
         right += normal * normal.dot(point - start);
     }
-    (matrix.determinant() > LEAST_DETERMINANT).then(|| start + matrix.inverse() * right)
+    (matrix.determinant() > MIN_DETERMINANT).then(|| start + matrix.inverse() * right)
 }
 
-/// Mends sides that still cut through an edge, round by round: a side is turned if that brings it nearer to the surface, or taken away
-/// where the points on both its sides lie next to each other.
-fn mend(mesh: &mut TriMesh, shape: &dyn Shape) {
-    for _ in 0..ROUNDS {
+/// Repairs sides that still cut through an edge, round by round: flips a side if that brings it nearer to the surface,
+/// or collapses it where the points on both its sides nearly coincide.
+fn repair(mesh: &mut TriMesh, shape: &dyn Shape) {
+    for _ in 0..REPAIR_ROUNDS {
         let cut = cut_sides(mesh, shape);
-        let mut patch = Patch::new(mesh, &cut);
+        let mut neighborhood = Neighborhood::new(mesh, &cut);
         for side in cut {
-            patch.mend(mesh, shape, side);
+            neighborhood.repair(mesh, shape, side);
         }
-        if !patch.finish(mesh) {
+        if !neighborhood.finish(mesh) {
             return;
         }
     }
 }
 
-/// Gives sides that could not be mended a point of the edge that they cut.
+/// Adds a point of the edge to sides that could not be repaired.
 fn split(mesh: &mut TriMesh, shape: &dyn Shape) {
     let cut = cut_sides(mesh, shape);
-    let mut patch = Patch::new(mesh, &cut);
+    let mut neighborhood = Neighborhood::new(mesh, &cut);
     for side in cut {
-        patch.split(mesh, shape, side);
+        neighborhood.split(mesh, shape, side);
     }
 }
 
-/// The sides whose middle lies off the surface.
+/// Returns the sides whose midpoint lies off the surface.
 fn cut_sides(mesh: &TriMesh, shape: &dyn Shape) -> Vec<[u32; 2]> {
     let is_cut = |side: &[u32; 2]| {
         let (off, length) = off(mesh, shape, *side);
-        side[0] < side[1] && off > MISS * length
+        side[0] < side[1] && off > MAX_MISS * length
     };
     let cuts = |&[a, b, c]: &[u32; 3]| [[a, b], [b, c], [c, a]].into_iter().filter(is_cut).collect::<Vec<_>>();
     mesh.triangles.par_iter().flat_map_iter(cuts).collect()
 }
 
-/// How far the middle of a side is from the surface, and its length [m].
+/// Returns the distance of a side's midpoint from the surface, and its length [m].
 fn off(mesh: &TriMesh, shape: &dyn Shape, side: [u32; 2]) -> (f64, f64) {
     let [a, b] = side.map(|v| mesh.vertices[v as usize]);
     (shape.distance(0.5 * (a + b)).abs(), a.distance(b))
 }
 
-/// What is where near the sides of a mesh that are to be mended.
-struct Patch {
+/// Connectivity near the sides of a mesh that are to be repaired.
+struct Neighborhood {
     /// The triangle of each side, and its third corner.
     sides: HashMap<(u32, u32), (usize, u32)>,
     /// The triangles of each vertex.
     of: HashMap<u32, Vec<usize>>,
-    /// Triangles next to which something changed already.
+    /// Triangles next to a change.
     is_done: Vec<bool>,
     is_gone: Vec<bool>,
 }
 
-impl Patch {
-    /// Around `cut` sides: their triangles, and all triangles of those.
+impl Neighborhood {
+    /// Creates the neighborhood of `cut` sides: their triangles, and all triangles that touch those.
     fn new(mesh: &TriMesh, cut: &[[u32; 2]]) -> Self {
         let mut is_near = vec![false; mesh.vertices.len()];
         let mut is_at = is_near.clone();
@@ -301,8 +310,8 @@ impl Patch {
         &self.of[&v]
     }
 
-    /// Turns a side or takes it away, if that helps.
-    fn mend(&mut self, mesh: &mut TriMesh, shape: &dyn Shape, [a, b]: [u32; 2]) {
+    /// Flips or collapses a side, if that helps.
+    fn repair(&mut self, mesh: &mut TriMesh, shape: &dyn Shape, [a, b]: [u32; 2]) {
         let (Some(&(one, c)), Some(&(other, d))) = (self.sides.get(&(a, b)), self.sides.get(&(b, a))) else {
             return;
         };
@@ -315,7 +324,7 @@ impl Patch {
         let (first, second) = ([c, a, d], [d, b, c]);
         if then < 0.5 * now && is_along(mesh, shape, first) && is_along(mesh, shape, second) {
             (mesh.triangles[one], mesh.triangles[other]) = (first, second);
-        } else if between < NEAR * length && self.share_no_more_than_two(mesh, c, d) {
+        } else if between < SNAP_DISTANCE * length && self.share_exactly_two(mesh, c, d) {
             (self.is_gone[one], self.is_gone[other]) = (true, true);
             for &t in self.around(d) {
                 mesh.triangles[t] = mesh.triangles[t].map(|v| if v == d { c } else { v });
@@ -328,7 +337,7 @@ impl Patch {
         }
     }
 
-    /// Cuts a side, and the triangles next to it, in two at the edge that it cuts, if that can be found.
+    /// Splits a side and its two triangles at the edge that it cuts, if that can be found.
     fn split(&mut self, mesh: &mut TriMesh, shape: &dyn Shape, [a, b]: [u32; 2]) {
         let (Some(&(one, c)), Some(&(other, d))) = (self.sides.get(&(a, b)), self.sides.get(&(b, a))) else {
             return;
@@ -345,31 +354,31 @@ impl Patch {
         (self.is_done[one], self.is_done[other]) = (true, true);
     }
 
-    /// Whether two vertices have no more than two neighbours in common, so that they can become one.
-    fn share_no_more_than_two(&self, mesh: &TriMesh, c: u32, d: u32) -> bool {
-        let neighbours = |v: u32| {
+    /// Returns true if two vertices have exactly two common neighbors, so that they can be merged.
+    fn share_exactly_two(&self, mesh: &TriMesh, c: u32, d: u32) -> bool {
+        let neighbors = |v: u32| {
             let all = self.around(v).iter().flat_map(|&t| mesh.triangles[t]);
             all.filter(|&n| n != v).collect::<HashSet<u32>>()
         };
-        neighbours(c).intersection(&neighbours(d)).count() == 2
+        neighbors(c).intersection(&neighbors(d)).count() == 2
     }
 
-    /// Leaves out what is gone. Gives whether anything changed.
+    /// Removes deleted triangles. Returns true if anything changed.
     fn finish(self, mesh: &mut TriMesh) -> bool {
         let mut gone = self.is_gone.iter();
-        mesh.triangles.retain(|_| !*gone.next().expect("one flag a triangle"));
+        mesh.triangles.retain(|_| !*gone.next().expect("one flag per triangle"));
         self.is_done.contains(&true)
     }
 }
 
-/// Whether a triangle lies along the surface.
+/// Returns true if a triangle lies along the surface.
 fn is_along(mesh: &TriMesh, shape: &dyn Shape, triangle: [u32; 3]) -> bool {
     let [a, b, c] = triangle.map(|v| mesh.vertices[v as usize]);
     let (across, middle) = ((b - a).cross(c - a), (a + b + c) / 3.0);
-    across.length_squared() > 0.0 && across.dot(shape.normal(middle)) > TILT * across.length()
+    across.length_squared() > 0.0 && across.dot(shape.normal(middle)) > MIN_FLIP_COSINE * across.length()
 }
 
-/// Leaves out vertices that no triangle has.
+/// Removes vertices without triangles.
 fn drop_unused(mesh: &mut TriMesh) {
     let mut numbers = vec![u32::MAX; mesh.vertices.len()];
     for &v in mesh.triangles.iter().flatten() {
@@ -378,7 +387,7 @@ fn drop_unused(mesh: &mut TriMesh) {
     let mut next = 0;
     let mut vertices = std::mem::take(&mut mesh.vertices).into_iter();
     for number in &mut numbers {
-        let vertex = vertices.next().expect("one number a vertex");
+        let vertex = vertices.next().expect("one number per vertex");
         if *number == 0 {
             *number = next;
             next += 1;
@@ -398,7 +407,7 @@ fn snap(mesh: &mut TriMesh, normals: &mut [Option<DVec3>], shape: &dyn Shape) {
         let (distance, k) = (0..3)
             .map(|k| (corners[k].distance(point), k))
             .min_by(|a, b| a.0.total_cmp(&b.0))?;
-        (distance < NEAR * longest(corners)).then_some((mesh.triangles[t][k], distance, point))
+        (distance < SNAP_DISTANCE * longest(corners)).then_some((mesh.triangles[t][k], distance, point))
     };
     let mut moves: Vec<(u32, f64, DVec3)> = (0..mesh.triangles.len()).into_par_iter().filter_map(propose).collect();
     moves.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
@@ -409,7 +418,7 @@ fn snap(mesh: &mut TriMesh, normals: &mut [Option<DVec3>], shape: &dyn Shape) {
     }
 }
 
-/// Whether a triangle looks along `normal`.
+/// Returns true if a triangle faces along `normal`.
 fn faces(mesh: &TriMesh, triangle: [u32; 3], normal: DVec3) -> bool {
     let [a, b, c] = triangle.map(|v| mesh.vertices[v as usize]);
     (b - a).cross(c - a).dot(normal) > 0.0
@@ -419,34 +428,34 @@ fn longest([a, b, c]: [DVec3; 3]) -> f64 {
     a.distance(b).max(b.distance(c)).max(c.distance(a))
 }
 
-/// The point of an edge or corner that triangle `t` cuts off, if it does.
+/// Returns the point of an edge or corner that triangle `t` cuts off, if there is one.
 fn feature(mesh: &TriMesh, normals: &[Option<DVec3>], shape: &dyn Shape, t: usize) -> Option<DVec3> {
     let triangle = mesh.triangles[t];
     let known = triangle.map(|v| normals[v as usize]);
     let turns = |k: usize| known[k].zip(known[(k + 1) % 3]).map_or(1.0, |(a, b)| a.dot(b));
-    if turns(0).min(turns(1)).min(turns(2)) > SHARP {
+    if turns(0).min(turns(1)).min(turns(2)) > EDGE_COSINE {
         return None;
     }
     let corners = mesh.corners(t);
     meeting([0, 1, 2].map(|k| (corners[k], known[k])), shape)
 }
 
-/// Where the planes at `corners` meet next to their middle, if that is on the surface.
+/// Returns the intersection of the planes at `corners` nearest to their center, if it is on the surface.
 fn meeting<const N: usize>(corners: [(DVec3, Option<DVec3>); N], shape: &dyn Shape) -> Option<DVec3> {
     let middle = corners.iter().map(|(corner, _)| *corner).sum::<DVec3>() / N as f64;
     let longest = (0..N)
         .map(|k| corners[k].0.distance(corners[(k + 1) % N].0))
         .fold(0.0, f64::max);
-    // Least squares of the distances from the planes: (Σ n nᵀ + ε) x = Σ n (n·p), from the middle.
-    let mut matrix = DMat3::from_diagonal(DVec3::splat(PULL));
+    // Least squares of the distances from the planes: (Σ n nᵀ + ε) x = Σ n (n·p), from the center.
+    let mut matrix = DMat3::from_diagonal(DVec3::splat(CENTER_WEIGHT));
     let mut right = DVec3::ZERO;
     for (corner, normal) in corners {
         let Some(normal) = normal else { continue };
         matrix += DMat3::from_cols(normal * normal.x, normal * normal.y, normal * normal.z);
         right += normal * normal.dot(corner - middle);
     }
-    let way = matrix.inverse() * right;
-    let point = middle + way;
-    let near = way.length() <= REACH * longest && shape.distance(point).abs() <= MISS * longest;
+    let step = matrix.inverse() * right;
+    let point = middle + step;
+    let near = step.length() <= MAX_REACH * longest && shape.distance(point).abs() <= MAX_MISS * longest;
     near.then_some(point)
 }

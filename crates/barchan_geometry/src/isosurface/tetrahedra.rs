@@ -1,5 +1,5 @@
-//! Marching tetrahedra ([Doi91]) on blocks of cubes, each cut into six around its diagonal (Freudenthal). The cuts of
-//! neighbouring cubes match, so the surface has no gaps; and a tetrahedron has no ambiguous case.
+//! Marching tetrahedra ([Doi91]) on blocks of cubes, each divided into six around its diagonal (Freudenthal). The
+//! divisions of neighboring cubes match, so the surface has no gaps; and a tetrahedron has no ambiguous case.
 
 use glam::{DVec3, IVec3};
 
@@ -23,19 +23,19 @@ impl Grid<'_> {
         self.origin + self.voxel * node.as_dvec3()
     }
 
-    /// Distance [m] less the level.
+    /// Returns the distance [m] minus the level.
     pub fn value_at(&self, p: DVec3) -> f64 {
         self.shape.distance(p) - self.level
     }
 
-    /// Whether the surface may cross the cube of that many `cells` that begins at `node`.
+    /// Returns true if the surface may cross the cube of `cells` cells that begins at `node`.
     pub fn may_cross(&self, node: IVec3, cells: i32) -> bool {
         let half = 0.5 * f64::from(cells) * self.voxel;
         self.value_at(self.position(node) + half).abs() <= half * 3f64.sqrt()
     }
 }
 
-/// A lattice edge: its lower node, and which axes it follows as bits.
+/// A lattice edge: its lower node, and its axes as bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct EdgeKey {
     node: IVec3,
@@ -43,7 +43,7 @@ pub(super) struct EdgeKey {
 }
 
 impl EdgeKey {
-    /// Whether it lies on a face between blocks.
+    /// Returns true if it lies on a face between blocks.
     pub fn is_shared(&self) -> bool {
         (0..3).any(|axis| self.axes >> axis & 1 == 0 && self.node[axis].rem_euclid(BLOCK) == 0)
     }
@@ -52,17 +52,17 @@ impl EdgeKey {
 /// The piece of surface in a block.
 #[derive(Debug, Default)]
 pub(super) struct Patch {
-    /// Where the surface crosses lattice edges [m].
+    /// Intersections of the surface with lattice edges [m].
     pub vertices: Vec<(EdgeKey, DVec3)>,
     pub triangles: Vec<[u32; 3]>,
-    /// First nodes of the neighbours it continues in.
+    /// First nodes of the neighboring blocks in which it continues.
     pub leads_to: Vec<IVec3>,
 }
 
 /// A lattice edge of a cube by its ends, corners numbered by their offsets as bits; the first is the lower.
 type Edge = (u8, u8);
 
-/// For each of six tetrahedra its corners and, for each set of corners inside, the triangles between.
+/// Corners of each of the six tetrahedra and, for each set of corners inside, the triangles between.
 struct Cases {
     corners: [[u8; 4]; 6],
     triangles: [[Vec<[Edge; 3]>; 16]; 6],
@@ -70,7 +70,8 @@ struct Cases {
 
 impl Cases {
     fn new() -> Self {
-        // Each tetrahedron walks from corner 0 to corner 7 along the axes in one order; the sign is that of its volume.
+        // Each tetrahedron is a path from corner 0 to corner 7 along the axes in one order; the sign is that of its
+        // volume.
         let walks = [
             (0, 1, 2, true),
             (1, 2, 0, true),
@@ -85,7 +86,7 @@ impl Cases {
     }
 }
 
-/// The triangles between the corners of a tetrahedron that are in the set `mask`, inside, and those that are not.
+/// Returns the triangles that separate the corners of a tetrahedron in the set `mask`, inside, from the others.
 fn triangles(corners: [u8; 4], positive: bool, mask: usize) -> Vec<[Edge; 3]> {
     let inside = |k: &usize| mask >> k & 1 == 1;
     let order: Vec<usize> = (0..4).filter(inside).chain((0..4).filter(|k| !inside(k))).collect();
@@ -113,9 +114,9 @@ fn triangles(corners: [u8; 4], positive: bool, mask: usize) -> Vec<[Edge; 3]> {
     found
 }
 
-/// The surface in the block of cells that begins at node `first`.
+/// Marches the block of cells that begins at node `first`.
 pub(super) fn march(grid: &Grid, first: IVec3) -> Patch {
-    let values: [f64; COUNT] = std::array::from_fn(|k| grid.value_at(grid.position(first + place(k))));
+    let values: [f64; COUNT] = std::array::from_fn(|k| grid.value_at(grid.position(first + coordinates(k))));
     let mut patch = Patch::default();
     let inside = values.map(|value| value < 0.0);
     if inside.iter().all(|&i| i == inside[0]) {
@@ -123,7 +124,7 @@ pub(super) fn march(grid: &Grid, first: IVec3) -> Patch {
     }
     let cases = Cases::new();
     let mut number = vec![[u32::MAX; 8]; COUNT];
-    for cell in (0..COUNT).filter(|&k| place(k).max_element() < BLOCK) {
+    for cell in (0..COUNT).filter(|&k| coordinates(k).max_element() < BLOCK) {
         let node = |corner: u8| cell + index(offset(corner));
         let at_corners: [bool; 8] = std::array::from_fn(|corner| inside[node(corner as u8)]);
         if at_corners.iter().all(|&i| i == at_corners[0]) {
@@ -139,7 +140,7 @@ pub(super) fn march(grid: &Grid, first: IVec3) -> Patch {
                     let slot = &mut number[from][axes as usize];
                     if *slot == u32::MAX {
                         *slot = patch.vertices.len() as u32;
-                        let lower = first + place(from);
+                        let lower = first + coordinates(from);
                         let part = values[from] / (values[from] - values[node(high)]);
                         let position = grid.position(lower) + grid.voxel * part * offset(axes).as_dvec3();
                         patch.vertices.push((EdgeKey { node: lower, axes }, position));
@@ -154,12 +155,12 @@ pub(super) fn march(grid: &Grid, first: IVec3) -> Patch {
     patch
 }
 
-/// The steps to those neighbours that share a face on which the sign changes.
+/// Returns the steps to the neighbors that share a face on which the sign changes.
 fn leads(inside: &[bool; COUNT]) -> impl Iterator<Item = IVec3> {
     (0..3)
         .flat_map(|axis| [(axis, 0), (axis, BLOCK)])
         .filter_map(|(axis, side)| {
-            let mut face = (0..COUNT).filter(|&k| place(k)[axis] == side).map(|k| inside[k]);
+            let mut face = (0..COUNT).filter(|&k| coordinates(k)[axis] == side).map(|k| inside[k]);
             let first = face.next();
             let step = IVec3::AXES[axis] * if side == 0 { -1 } else { 1 };
             face.any(|other| Some(other) != first).then_some(step)
@@ -170,11 +171,11 @@ fn offset(corner: u8) -> IVec3 {
     (IVec3::splat(i32::from(corner)) >> IVec3::new(0, 1, 2)) & 1
 }
 
-fn place(k: usize) -> IVec3 {
+fn coordinates(k: usize) -> IVec3 {
     let k = k as i32;
     IVec3::new(k % NODES, k / NODES % NODES, k / (NODES * NODES))
 }
 
-fn index(place: IVec3) -> usize {
-    ((place.z * NODES + place.y) * NODES + place.x) as usize
+fn index(node: IVec3) -> usize {
+    ((node.z * NODES + node.y) * NODES + node.x) as usize
 }

@@ -1,8 +1,8 @@
-//! A tree of boxes over triangles: the closest point in `f64`, and the clusters for the winding number.
+//! A bounding volume hierarchy of triangles: the closest point in `f64`, and the clusters for the winding number.
 //!
-//! Four children a node, their bounds side by side, so that one pass over plain arrays judges all four. Coordinates are
-//! relative to the bounds' centre and scaled by a power of two into [-1, 1]: no precision is lost far from the origin,
-//! and no square or cube overflows.
+//! Nodes have four children with their bounds side by side, so that one pass over plain arrays tests all four.
+//! Coordinates are relative to the bounds' center and scaled by a power of two into [-1, 1]: no precision is lost far
+//! from the origin, and no square or cube overflows.
 
 use std::ops::Range;
 
@@ -11,16 +11,16 @@ use glam::DVec3;
 use super::leaf::Leaf;
 use crate::Aabb;
 
-/// Children of a node.
+/// Children per node.
 pub(super) const WIDTH: usize = 4;
-/// Most triangles in a leaf.
+/// Largest number of triangles in a leaf.
 const LEAF: usize = 4;
-/// Candidate planes of a split are the borders of this many slices.
+/// Number of slices whose borders are the candidate planes of a split.
 const BINS: usize = 16;
-/// Levels below which splits halve the count whatever the cost: bounds the recursion for any input.
+/// Levels below which splits halve the count regardless of the cost: bounds the recursion for any input.
 const COST_LEVELS: usize = 32;
 
-/// A triangle as its corner and the two edges that leave it.
+/// A triangle as a corner and the two edges that leave it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Triangle {
     pub a: DVec3,
@@ -41,7 +41,7 @@ impl Triangle {
         [self.a, self.a + self.ab, self.a + self.ac]
     }
 
-    /// The point of the triangle closest to `q`, by the Voronoi region of `q` ([Ericson05], 5.1.5).
+    /// Returns the point of the triangle closest to `q`, by the Voronoi region of `q` ([Ericson05], 5.1.5).
     fn closest(&self, q: DVec3) -> DVec3 {
         let Self { a, ab, ac } = *self;
         let ap = q - a;
@@ -76,7 +76,7 @@ impl Triangle {
         if sum > 0.0 {
             return a + ab * (vb / sum) + ac * (vc / sum);
         }
-        // No area and rounding has hidden the edge case: a segment or a point.
+        // A triangle without area, for which rounding has hidden the edge case: a segment or a point.
         let [a, b, c] = self.corners();
         [(a, b), (b, c), (c, a)]
             .map(|(from, to)| closest_on_segment(q, from, to))
@@ -96,7 +96,7 @@ fn closest_on_segment(q: DVec3, from: DVec3, to: DVec3) -> DVec3 {
     }
 }
 
-/// What a lane of a node leads to.
+/// Target of a lane of a node.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Child {
     Node(u32),
@@ -108,7 +108,7 @@ pub(super) enum Child {
     },
 }
 
-/// Bounds by axis, then by lane, and what lies below. A lane without a child has an empty box, infinitely far from
+/// Bounds by axis, then by lane, and the children. A lane without a child has an empty box, infinitely far from
 /// everything, and a leaf of no triangles.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
@@ -128,14 +128,14 @@ impl Node {
         }; WIDTH],
     };
 
-    /// Squared distance of `q` to each lane's box.
+    /// Returns the squared distance of `q` to each lane's box.
     #[inline]
     fn distances_squared(&self, q: DVec3) -> [f64; WIDTH] {
         let mut sum = [0.0; WIDTH];
         for (axis, x) in q.to_array().into_iter().enumerate() {
             for (lane, total) in sum.iter_mut().enumerate() {
                 let (below, above) = (self.min[axis][lane] - x, x - self.max[axis][lane]);
-                // `f64::max` asks about NaN, which takes more instructions than the comparison.
+                // `f64::max` handles NaN, which takes more instructions than the comparison.
                 let outside = if below > above { below } else { above };
                 let outside = if outside > 0.0 { outside } else { 0.0 };
                 *total += outside * outside;
@@ -150,7 +150,7 @@ impl Node {
     }
 }
 
-/// The nearest triangle so far: squared distance and place in the leaf order.
+/// The nearest triangle so far: squared distance and index in the leaf order.
 #[derive(Clone, Copy, Debug)]
 struct Nearest {
     distance_squared: f64,
@@ -162,9 +162,9 @@ struct Nearest {
 pub struct Closest {
     /// The point [m].
     pub point: DVec3,
-    /// The number of its triangle.
+    /// Index of its triangle.
     pub triangle: usize,
-    /// Its distance [m] from the query, unsigned.
+    /// Unsigned distance [m] from the query.
     pub distance: f64,
 }
 
@@ -179,19 +179,19 @@ pub(super) struct Bvh {
     leaves: Vec<Leaf>,
     /// In leaf order.
     pub triangles: Vec<Triangle>,
-    /// The caller's number of each triangle, in leaf order.
+    /// The caller's index of each triangle, in leaf order.
     numbers: Vec<u32>,
 }
 
 struct Item {
     bounds: Aabb,
-    /// Twice the middle of the bounds.
+    /// Twice the center of the bounds.
     key: DVec3,
     slot: u32,
 }
 
 impl Bvh {
-    /// Over triangles given by their corners [m] and a number to report.
+    /// Builds a tree of triangles given by their corners [m] and an index to report.
     pub fn new(triangles: impl Iterator<Item = ([DVec3; 3], u32)>) -> Self {
         let (corners, numbers): (Vec<_>, Vec<_>) = triangles
             .filter(|(corners, _)| corners.iter().all(|p| p.is_finite()))
@@ -235,12 +235,12 @@ impl Bvh {
         }
     }
 
-    /// Into the tree's own coordinates [-].
+    /// Transforms to the tree's own coordinates [-].
     pub fn local(&self, p: DVec3) -> DVec3 {
         (p - self.center) / self.scale
     }
 
-    /// The closest point to `p` [m], if any lies nearer than `limit` [m].
+    /// Returns the closest point to `p` [m], if any is nearer than `limit` [m].
     pub fn closest(&self, p: DVec3, limit: f64) -> Option<Closest> {
         let q = self.local(p);
         let nearest = self.nearest(q, limit)?;
@@ -252,19 +252,19 @@ impl Bvh {
         })
     }
 
-    /// The distance [m] of `p` [m] to the triangles, or `limit` [m] if none is nearer.
+    /// Returns the distance [m] of `p` [m] to the triangles, or `limit` [m] if none is nearer.
     pub fn distance(&self, p: DVec3, limit: f64) -> f64 {
         self.nearest(self.local(p), limit)
             .map_or(limit, |nearest| self.scale * nearest.distance_squared.sqrt())
     }
 
-    /// Whether `bounds` [m] meets the box of a triangle whose number `matters`.
+    /// Returns true if `bounds` [m] overlaps the box of a triangle for whose index `matters` returns true.
     pub fn any_box_meets(&self, bounds: &Aabb, mut matters: impl FnMut(usize) -> bool) -> bool {
         let bounds = Aabb::new(self.local(bounds.min), self.local(bounds.max));
         self.meets(0, &bounds, &mut matters)
     }
 
-    /// Calls `visit` with the number of each triangle whose box meets `bounds` [-], in the tree's own coordinates.
+    /// Calls `visit` with the index of each triangle whose box overlaps `bounds` [-], in the tree's own coordinates.
     pub fn for_each_meeting(&self, bounds: &Aabb, mut visit: impl FnMut(usize)) {
         self.meets(0, bounds, &mut |number| {
             visit(number);
@@ -285,12 +285,12 @@ impl Bvh {
             })
     }
 
-    /// Number of the triangle in place `slot` of the leaf order.
+    /// Returns the caller's index of the triangle at `slot` of the leaf order.
     pub fn number(&self, slot: usize) -> u32 {
         self.numbers[slot]
     }
 
-    /// Middle [m] and unit [m] of the tree's own coordinates.
+    /// Returns origin [m] and unit [m] of the tree's own coordinates.
     pub fn frame(&self) -> (DVec3, f64) {
         (self.center, self.scale)
     }
@@ -310,7 +310,7 @@ impl Bvh {
     fn descend(&self, node: u32, q: DVec3, nearest: &mut Nearest) {
         let node = &self.nodes[node as usize];
         let distances = node.distances_squared(q);
-        // Nearest box first: it most often holds the answer and spares the others.
+        // The nearest box first: it most often contains the result and excludes the others.
         let mut order = [0, 1, 2, 3];
         for (i, j) in [(0, 1), (2, 3), (0, 2), (1, 3), (1, 2)] {
             if distances[order[j]] < distances[order[i]] {
@@ -390,7 +390,7 @@ fn divide(items: &mut [Item], level: usize) -> Vec<Range<usize>> {
     parts
 }
 
-/// Reorders `items` into two parts that are not empty and returns where the second begins: the cheapest of the planes
+/// Reorders `items` into two parts that are not empty and returns the start of the second: the cheapest of the planes
 /// across the longest axis by surface area times count ([Wald07]).
 fn split(items: &mut [Item], level: usize) -> usize {
     let keys = Aabb::of_points(items.iter().map(|item| item.key));
@@ -429,7 +429,7 @@ fn split(items: &mut [Item], level: usize) -> usize {
     };
     let below: Vec<_> = bins.iter().scan((Aabb::EMPTY, 0), join).collect();
     let above: Vec<_> = bins.iter().rev().scan((Aabb::EMPTY, 0), join).collect();
-    // The first and the last bin hold the extreme items, so neither side of any border is empty.
+    // The first and the last bin contain the extreme items, so neither side of any border is empty.
     let border = (1..BINS)
         .min_by(|&s, &t| {
             let total = |k: usize| cost(&below[k - 1]) + cost(&above[BINS - 1 - k]);

@@ -1,4 +1,4 @@
-//! From the triangles of a file to a surface: welding, dropping what is no triangle, and facing it outwards.
+//! Cleans the triangles of a file: welds vertices, drops degenerate triangles, and orients them outward.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,32 +9,33 @@ use super::mass::volume_about;
 use super::{MeshError, MeshReport, MeshSolid, TriMesh};
 use crate::MassProperties;
 
-/// Height over longest edge [-] below which a triangle is taken for a line: a few thousand times the rounding of `f64`.
-const FLAT: f64 = 1e-12;
+/// Ratio of height to longest edge [-] below which a triangle is degenerate: a few thousand times the rounding of
+/// `f64`.
+const DEGENERATE_RATIO: f64 = 1e-12;
 
-/// A cleaned mesh and what was found in it.
+/// A cleaned mesh and a report on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadedMesh {
-    /// The surface: welded, without degenerate and duplicate triangles, facing outwards where it is closed.
+    /// The surface: welded, without degenerate and duplicate triangles, facing outward where it is closed.
     pub mesh: TriMesh,
-    /// What was found and mended.
+    /// Defects found and repaired.
     pub report: MeshReport,
 }
 
-/// A cleaned mesh, the solid it encloses, and what was found in it.
+/// A cleaned mesh, the solid it encloses, and a report on it.
 #[derive(Clone, Debug)]
 pub struct LoadedSolid {
     /// The solid.
     pub solid: MeshSolid,
-    /// What was found and mended. The volume of a closed mesh is that of the space it fills.
+    /// Defects found and repaired. The volume of a closed mesh is that of the space it fills.
     pub report: MeshReport,
-    /// Mass properties of the space that a closed mesh fills; none for an open mesh, and for one whose triangles cut each other
-    /// too often.
+    /// Mass properties of the space that a closed mesh fills; `None` for an open mesh, and for one whose triangles
+    /// intersect too often.
     pub properties: Option<MassProperties>,
 }
 
 impl LoadedMesh {
-    /// The solid it encloses.
+    /// Converts to the enclosed solid.
     pub fn into_solid(self) -> LoadedSolid {
         let solid = MeshSolid::new(self.mesh);
         let mut report = self.report;
@@ -54,14 +55,14 @@ impl LoadedMesh {
         }
     }
 
-    /// Refuses a surface that encloses nothing, as [`MeshReport::require_volume`].
+    /// Rejects a surface that encloses no volume, as [`MeshReport::require_volume`].
     pub fn require_volume(&self) -> Result<(), MeshError> {
         self.report.require_volume()
     }
 }
 
-/// Welds vertices at the very same place, drops degenerate and duplicate triangles, turns those that face against their
-/// neighbours, and turns everything if a closed mesh is inside out. A cavity, facing inwards, stays one.
+/// Welds vertices with identical coordinates, drops degenerate and duplicate triangles, flips those that face against
+/// their neighbors, and flips everything if a closed mesh is inside out. A cavity, facing inward, stays one.
 pub fn clean(raw: &TriMesh) -> Result<LoadedMesh, MeshError> {
     raw.check()?;
     let welded = weld(raw);
@@ -75,7 +76,7 @@ pub fn clean(raw: &TriMesh) -> Result<LoadedMesh, MeshError> {
     let mut edges = Edges::of(&mesh.triangles);
     let turned = edges.orient(&mut mesh.triangles);
     let counts = edges.count();
-    let (area, middle) = area_and_middle(&mesh);
+    let (area, middle) = area_and_centroid(&mesh);
     let mut volume = volume_about(&mesh, middle);
     let flipped = counts.closed && volume < 0.0;
     if flipped {
@@ -104,7 +105,7 @@ pub fn clean(raw: &TriMesh) -> Result<LoadedMesh, MeshError> {
     Ok(LoadedMesh { mesh, report })
 }
 
-/// Vertices with equal coordinates become one (−0 equals 0), in the order of the file; those without a triangle go.
+/// Merges vertices with equal coordinates (−0 equals 0), in the order of the file; drops those without a triangle.
 fn weld(raw: &TriMesh) -> TriMesh {
     let mut used = vec![false; raw.vertices.len()];
     for &v in raw.triangles.iter().flatten() {
@@ -134,7 +135,7 @@ fn weld(raw: &TriMesh) -> TriMesh {
     }
 }
 
-/// `mesh` without degenerate and duplicate triangles, and the numbers of both.
+/// Returns `mesh` without degenerate and duplicate triangles, and the indices of both.
 fn drop_faulty(mesh: &TriMesh) -> (TriMesh, Vec<usize>, Vec<usize>) {
     let (mut degenerate, mut duplicate) = (Vec::new(), Vec::new());
     let mut seen = HashSet::with_capacity(mesh.triangles.len());
@@ -152,25 +153,26 @@ fn drop_faulty(mesh: &TriMesh) -> (TriMesh, Vec<usize>, Vec<usize>) {
     }
     kept.vertices.clone_from(&mesh.vertices);
     if !degenerate.is_empty() {
-        // Vertices that only the dropped triangles used go too.
+        // Drops vertices that only the dropped triangles used.
         kept = weld(&kept);
     }
     (kept, degenerate, duplicate)
 }
 
-/// Whether a triangle has no area to speak of: two corners at one place, or all three on a line.
+/// Returns true if a triangle has no significant area: two corners coincide, or all three are collinear.
 fn is_degenerate([a, b, c]: [DVec3; 3]) -> bool {
     let longest = (b - a)
         .length_squared()
         .max((c - b).length_squared())
         .max((a - c).length_squared());
     // False for lengths so small that their squares are zero; those are degenerate too.
-    let has_area = (b - a).cross(c - a).length() > FLAT * longest;
+    let has_area = (b - a).cross(c - a).length() > DEGENERATE_RATIO * longest;
     !has_area
 }
 
-/// Area [m²] and middle of the surface [m]. About that middle, a flat sheet has a volume of zero, wherever it lies.
-fn area_and_middle(mesh: &TriMesh) -> (f64, DVec3) {
+/// Returns area [m²] and centroid of the surface [m]. About the centroid, a flat sheet has a volume of zero, wherever
+/// it lies.
+fn area_and_centroid(mesh: &TriMesh) -> (f64, DVec3) {
     let origin = mesh.bounds().center();
     let (mut area, mut moment) = (0.0, DVec3::ZERO);
     for t in 0..mesh.triangles.len() {

@@ -1,29 +1,29 @@
-//! Who shares an edge with whom, and which way round.
+//! Adjacency and orientation of triangles across edges.
 
 use rayon::slice::ParallelSliceMut;
 
 /// One side of a triangle.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Side {
-    /// The edge: its lesser vertex number above its greater one.
+    /// The edge: its smaller vertex index above its larger one.
     edge: u64,
     triangle: u32,
-    /// Whether the triangle runs from the lesser number to the greater.
+    /// The triangle runs from the smaller index to the larger.
     forward: bool,
 }
 
 /// The sides of all triangles, sorted by edge.
 pub(super) struct Edges(Vec<Side>);
 
-/// What the edges of a surface look like.
+/// Statistics of a surface's edges.
 pub(super) struct EdgeCounts {
     /// Edges of one triangle.
     pub(super) open: usize,
     /// Edges of more than two triangles.
     pub(super) non_manifold: usize,
-    /// Edges of two triangles that run along it the same way.
+    /// Edges of two triangles that run along it in the same direction.
     pub(super) inconsistent: usize,
-    /// Every edge is run along as often one way as the other: the surface encloses a volume.
+    /// Every edge is used equally often in both directions: the surface encloses a volume.
     pub(super) closed: bool,
 }
 
@@ -48,7 +48,7 @@ impl Edges {
         self.0.chunk_by(|a, b| a.edge == b.edge)
     }
 
-    /// The two triangles at each edge that has no others.
+    /// Returns the two triangles at each edge that has no others.
     pub(super) fn pairs(&self) -> impl Iterator<Item = [u32; 2]> {
         self.groups().filter_map(|sides| match sides {
             [a, b] => Some([a.triangle, b.triangle]),
@@ -75,9 +75,9 @@ impl Edges {
         counts
     }
 
-    /// Turns triangles so that neighbours across manifold edges face the same side, and answers how many were turned.
-    /// In each connected part the majority wins, and at a tie its first triangle. Parts that cannot be oriented (a
-    /// Möbius strip) are left as they are.
+    /// Flips triangles so that neighbors across manifold edges face the same side, and returns the number of flips. In
+    /// each connected part the majority wins, at a tie its first triangle. Parts that cannot be oriented (a Möbius
+    /// strip) stay unchanged.
     pub(super) fn orient(&mut self, triangles: &mut [[u32; 3]]) -> usize {
         let neighbors = self.neighbors(triangles.len());
         let mut against: Vec<Option<bool>> = vec![None; triangles.len()];
@@ -122,7 +122,7 @@ impl Edges {
         turn.iter().filter(|&&t| t).count()
     }
 
-    /// For each triangle, those across its manifold edges, and whether they face the other side.
+    /// Returns for each triangle those across its manifold edges; true for those that face the other side.
     fn neighbors(&self, triangles: usize) -> Vec<[Option<(u32, bool)>; 3]> {
         let mut neighbors = vec![[None; 3]; triangles];
         let mut join = |a: &Side, b: &Side| {
@@ -139,7 +139,7 @@ impl Edges {
     }
 }
 
-/// How many parts the surface falls into, where triangles with a common edge belong together.
+/// Counts the connected components, where triangles with a common edge are connected.
 pub(super) fn count_components(edges: &Edges, triangles: usize) -> usize {
     let mut parent: Vec<u32> = (0..triangles as u32).collect();
     let mut components = triangles;
@@ -155,7 +155,7 @@ pub(super) fn count_components(edges: &Edges, triangles: usize) -> usize {
     components
 }
 
-/// The representative of `t`, with the way to it halved.
+/// Returns the representative of `t`, halving the path to it.
 fn find(parent: &mut [u32], mut t: u32) -> u32 {
     while parent[t as usize] != t {
         parent[t as usize] = parent[parent[t as usize] as usize];

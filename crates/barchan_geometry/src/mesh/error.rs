@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::files::MeshFormat;
 
-/// Where in a file something is wrong.
+/// Position of an error in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// Line of a text file, from 1.
@@ -28,25 +28,25 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a mesh could not be had.
+/// Reason why a mesh cannot be loaded.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum MeshError {
-    /// The file could not be read.
+    /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
-    /// A folder was given.
+    /// The path is a folder.
     #[error("{} is a folder, not a mesh file", path.display())]
     Folder {
         /// The folder.
         path: PathBuf,
     },
-    /// The file's name does not tell its format.
+    /// The extension is of no known format.
     #[error("{} {}; allowed are {}", path.display(), unknown(extension.as_deref()), allowed())]
     UnknownExtension {
         /// The file.
@@ -54,47 +54,47 @@ pub enum MeshError {
         /// Its extension, if it has one.
         extension: Option<String>,
     },
-    /// Something is wrong inside the file at `path`.
+    /// The contents of the file at `path` are invalid.
     #[error("{}: {error}", path.display())]
     InFile {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         error: Box<MeshError>,
     },
-    /// There is not one byte.
+    /// The file is empty.
     #[error("the file is empty")]
     Empty,
     /// The file ends early.
     #[error("truncated at {place}: {missing}")]
     Truncated {
-        /// Where it ends, or where the part begins that does not fit.
+        /// Position of the end, or of the part that does not fit.
         place: Place,
-        /// What is missing.
+        /// The missing part.
         missing: String,
     },
-    /// The content is of another kind.
+    /// The content has another format.
     #[error("this is not {format} data: {reason}")]
     NotThisFormat {
-        /// What was expected.
+        /// Expected format.
         format: MeshFormat,
-        /// What speaks against it.
+        /// The contradiction.
         reason: String,
     },
-    /// A part of the file breaks the rules of its format.
+    /// A part of the file violates its format.
     #[error("{place}: {reason}")]
     Syntax {
-        /// Where.
+        /// Position.
         place: Place,
-        /// What is wrong.
+        /// The error.
         reason: String,
     },
-    /// The parts of the file do not fit together.
+    /// The parts of the file are inconsistent.
     #[error("this {format} file is broken: {reason}")]
     Invalid {
         /// The file's format.
         format: MeshFormat,
-        /// What is wrong.
+        /// The error.
         reason: String,
     },
     /// The file uses a feature that is not supported.
@@ -108,54 +108,54 @@ pub enum MeshError {
     /// A vertex is NaN or infinite.
     #[error("vertex {vertex} is not finite: {position}")]
     NotFinite {
-        /// Its number in the file's order, from 0.
+        /// Its index in the file, from 0.
         vertex: usize,
         /// Its position [m].
         position: DVec3,
     },
-    /// A vertex is too far away to be meant.
+    /// A vertex is implausibly far away.
     #[error(
         "vertex {vertex} at {position} is farther out than {} m: check the units",
         super::MAX_COORDINATE
     )]
     TooFar {
-        /// Its number in the file's order, from 0.
+        /// Its index in the file, from 0.
         vertex: usize,
         /// Its position [m].
         position: DVec3,
     },
-    /// A triangle names a vertex that does not exist.
+    /// A triangle refers to a vertex that does not exist.
     #[error(
         "triangle {triangle}{} names vertex {index}, but there are {vertices} vertices (numbered from {first})",
         line.map(|l| format!(" (line {l})")).unwrap_or_default()
     )]
     IndexOutOfRange {
-        /// The triangle's number in the file's order, from 0.
+        /// Index of the triangle in the file, from 0.
         triangle: usize,
-        /// The line it stands on, in a text file.
+        /// Line of the triangle, in a text file.
         line: Option<usize>,
-        /// The vertex number as the file has it.
+        /// Vertex index as written in the file.
         index: i64,
-        /// How many vertices there are.
+        /// Number of vertices.
         vertices: usize,
-        /// The file's number of the first vertex.
+        /// Index of the first vertex in this format.
         first: usize,
     },
-    /// More triangles or vertices than can be counted, or than the size of the file can honestly stand for.
+    /// There are more triangles or vertices than can be counted, or than the size of the file can plausibly contain.
     #[error("the mesh has more than {limit} {what}")]
     TooMany {
-        /// What there is too much of.
+        /// `triangles` or `vertices`.
         what: &'static str,
-        /// How many are allowed.
+        /// Allowed number.
         limit: usize,
     },
-    /// There is nothing to build a surface from.
+    /// There are no triangles.
     #[error("there are no triangles{}", all_degenerate(*dropped))]
     NoTriangles {
-        /// How many were there before the degenerate ones were dropped.
+        /// Number of triangles before degenerate ones were dropped.
         dropped: usize,
     },
-    /// The surface encloses nothing.
+    /// The surface encloses no volume.
     #[error("the mesh encloses no volume ({volume:.3e} m³ at {area:.3e} m² of surface): it is a sheet, not a solid")]
     NoVolume {
         /// Signed volume [m³].
@@ -166,7 +166,7 @@ pub enum MeshError {
 }
 
 impl MeshError {
-    /// The same error, with the file it belongs to, unless it names one already.
+    /// Adds the file to the error, unless it names one already.
     #[must_use]
     pub fn in_file(self, path: &Path) -> Self {
         match self {
@@ -180,7 +180,7 @@ impl MeshError {
         }
     }
 
-    /// The error itself, without the file's name around it.
+    /// Returns the error without the file's name.
     pub fn inner(&self) -> &Self {
         match self {
             Self::InFile { error, .. } => error.inner(),

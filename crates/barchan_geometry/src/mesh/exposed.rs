@@ -1,4 +1,4 @@
-//! Which parts of a mesh are its surface: where closed parts overlap, the walls inside their union are not.
+//! Finds the outer surface of a mesh: where closed parts overlap, the walls inside their union are hidden.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -6,16 +6,16 @@ use rayon::prelude::*;
 use super::MeshSolid;
 use crate::{Shape, TriMesh};
 
-/// Triangles that may be cut are looked at in pieces of at most this part of the bounds' diagonal, lest a tower that
-/// pierces the middle of a wall be missed.
-const COARSE: f64 = 1.0 / 32.0;
-/// Cut triangles are divided down to this part of the bounds' diagonal.
-const FINE: f64 = 1.0 / 128.0;
+/// Largest size of the pieces in which triangles that may be cut are tested, relative to the bounds' diagonal [-]: a
+/// tower that pierces the middle of a wall must not be missed.
+const TEST_SIZE: f64 = 1.0 / 32.0;
+/// Size down to which cut triangles are divided, relative to the bounds' diagonal [-].
+const MIN_SIZE: f64 = 1.0 / 128.0;
 
-/// Most pieces to look at in all, so that a soup of triangles that all cut each other ends, too.
-const MOST_PIECES: usize = 1 << 17;
+/// Largest total number of pieces, so that a soup of mutually intersecting triangles terminates, too.
+const MAX_PIECES: usize = 1 << 17;
 
-/// A piece of the surface: its corners [m] and the number of the triangle it is part of.
+/// A piece of the surface: its corners [m] and the index of its triangle.
 type Piece = ([DVec3; 3], u32);
 
 enum Verdict {
@@ -24,11 +24,11 @@ enum Verdict {
     Cut(Vec<[DVec3; 3]>),
 }
 
-/// The triangles of `solid` without what lies inside it, or nothing if all of them are surface.
+/// Returns the triangles of `solid` without the parts inside it, or `None` if all of them are surface.
 ///
-/// A mesh of one connected part is taken as it is. In others, a triangle may be cut if its box meets the box of a
-/// triangle of another part. Those that are not cut are all inside or all outside as far as they are connected, so one
-/// of them answers for all; but none is dropped without a look of its own.
+/// A mesh of one connected part is unchanged. Otherwise a triangle may be cut if its box overlaps the box of a triangle
+/// of another part. Connected triangles that are not cut are all inside or all outside, so one of them decides for all;
+/// but none is dropped without its own test.
 pub(super) fn exposed_surface(solid: &MeshSolid) -> Option<Vec<Piece>> {
     let mesh = solid.mesh();
     let triangles = 0..mesh.triangles.len();
@@ -54,7 +54,7 @@ pub(super) fn exposed_surface(solid: &MeshSolid) -> Option<Vec<Piece>> {
     let buried = |t: usize| Sides::of(mesh.corners(t), diagonal).is_some_and(|sides| sides.buried(solid, sides.middle));
     let suspect: Vec<bool> = first.par_iter().map(|&t| t < cut.len() && buried(t)).collect();
     let cut_count = cut.iter().filter(|&&cut| cut).count();
-    let levels = (MOST_PIECES / cut_count.max(1)).max(1).ilog(4);
+    let levels = (MAX_PIECES / cut_count.max(1)).max(1).ilog(4);
     let verdicts: Vec<Verdict> = triangles
         .clone()
         .into_par_iter()
@@ -79,18 +79,18 @@ pub(super) fn exposed_surface(solid: &MeshSolid) -> Option<Vec<Piece>> {
     Some(pieces)
 }
 
-/// What is left of a triangle after up to so many `levels` of division. In doubt it is kept.
+/// Returns the rest of a triangle after up to `levels` of division. In doubt it is kept.
 fn judge(solid: &MeshSolid, corners: [DVec3; 3], diagonal: f64, levels: u32) -> Verdict {
     let [a, b, c] = corners;
     let longest = a.distance(b).max(b.distance(c)).max(c.distance(a));
-    if longest <= COARSE * diagonal {
+    if longest <= TEST_SIZE * diagonal {
         match uniformly_buried(solid, corners, diagonal) {
             Some(true) => return Verdict::Buried,
             Some(false) => return Verdict::Exposed,
             None => {}
         }
     }
-    if levels == 0 || longest <= FINE * diagonal {
+    if levels == 0 || longest <= MIN_SIZE * diagonal {
         return Verdict::Cut(vec![corners]);
     }
     let (ab, bc, ca) = (0.5 * (a + b), 0.5 * (b + c), 0.5 * (c + a));
@@ -113,17 +113,17 @@ fn judge(solid: &MeshSolid, corners: [DVec3; 3], diagonal: f64, levels: u32) -> 
     Verdict::Cut(parts)
 }
 
-/// Where to look just off the two sides of a triangle.
+/// Test points just off the two sides of a triangle.
 struct Sides {
     middle: DVec3,
     offset: DVec3,
 }
 
 impl Sides {
-    /// None for a triangle without area, which has no sides.
+    /// Returns `None` for a triangle without area, which has no sides.
     fn of([a, b, c]: [DVec3; 3], diagonal: f64) -> Option<Self> {
         let (ab, ac) = (b - a, c - a);
-        // Small against the triangle, large against rounding.
+        // Small relative to the triangle, large relative to rounding.
         let step = (1e-6 * ab.length().max(ac.length())).max(1e-12 * diagonal);
         let normal = ab.cross(ac).try_normalize()?;
         Some(Self {
@@ -137,8 +137,8 @@ impl Sides {
     }
 }
 
-/// Whether both sides of a triangle lie inside the solid, by its middle and by points near its corners; none if they
-/// disagree.
+/// Returns true if both sides of a triangle lie inside the solid, by its center and by points near its corners; `None`
+/// if they disagree.
 fn uniformly_buried(solid: &MeshSolid, corners: [DVec3; 3], diagonal: f64) -> Option<bool> {
     let Some(sides) = Sides::of(corners, diagonal) else {
         return Some(false);
@@ -150,8 +150,8 @@ fn uniformly_buried(solid: &MeshSolid, corners: [DVec3; 3], diagonal: f64) -> Op
         .then_some(first)
 }
 
-/// For each triangle the number of the part it belongs to, and how many there are: triangles that are `included` and
-/// share a vertex are of one part. The number of a triangle that is not included means nothing.
+/// Returns for each triangle the index of its part, and the number of parts: triangles that are `included` and share a
+/// vertex belong to one part. The index of a triangle that is not included is meaningless.
 fn connected(mesh: &TriMesh, included: impl Fn(usize) -> bool) -> (Vec<u32>, usize) {
     let mut leader: Vec<u32> = (0..mesh.vertices.len() as u32).collect();
     for (t, &[a, b, c]) in mesh.triangles.iter().enumerate() {
@@ -176,7 +176,7 @@ fn connected(mesh: &TriMesh, included: impl Fn(usize) -> bool) -> (Vec<u32>, usi
     (parts.collect(), count as usize)
 }
 
-/// The leader of `v`'s set, halving the path to it.
+/// Returns the leader of `v`'s set, halving the path to it.
 fn find(leader: &mut [u32], mut v: u32) -> u32 {
     while leader[v as usize] != v {
         let above = leader[leader[v as usize] as usize];

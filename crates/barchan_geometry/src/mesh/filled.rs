@@ -1,11 +1,11 @@
 //! The space that a closed mesh fills, where its shells may overlap.
 //!
-//! Inside is where the winding number is 1 or more. A piece of a triangle bounds that space if the number is 1 or more on
-//! one side of it only; the integrals over the space are sums over such pieces, each a cone to the origin, as for a mesh
-//! without overlaps. Triangles that others cut are divided along the cuts into trapezoids, and the winding number is
-//! constant on each side of a trapezoid: one evaluation decides. Free triangles that are connected share one evaluation.
+//! The inside is where the winding number is 1 or more. A piece of a triangle bounds it if the number is 1 or more on
+//! one side only. Integrals over the space are sums over such pieces, each a cone to the origin, as for a mesh without
+//! overlaps. Triangles that others cut are divided along the cuts into trapezoids, and the winding number is constant
+//! on each side of a trapezoid: one evaluation decides. Connected triangles without cuts share one evaluation.
 //!
-//! Coordinates are those of the tree: relative to the middle of the bounds, in [-1, 1].
+//! Coordinates are those of the tree: relative to the center of the bounds, in [-1, 1].
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,38 +20,39 @@ use super::{TriMesh, mass_properties};
 use crate::mass::Moments;
 use crate::{Aabb, MassProperties};
 
-/// Distance [-] below which triangles touch, and below which parallel ones lie in one plane.
+/// Distance [-] below which triangles touch, and below which parallel ones are coplanar.
 const TOUCHING: f64 = 1e-9;
-/// Width and area [-] below which a slab or a trapezoid is left out.
+/// Width and area [-] below which a slab or a trapezoid is ignored.
 const SLIVER: f64 = 1e-15;
-/// Width [-] below which a cut is taken for a wall between slabs.
-const WALL: f64 = 1e-12;
-/// Borders of a triangle, beside the numbers of its cuts.
+/// Width [-] below which a cut is a wall between slabs.
+const WALL_WIDTH: f64 = 1e-12;
+/// Borders of a triangle, besides the indices of its cuts.
 const BOTTOM: usize = usize::MAX - 1;
 const TOP: usize = usize::MAX;
-/// Volume over the filled volume [-] below which shells count as touching, not overlapping.
+/// Volume relative to the filled volume [-] below which shells touch but do not overlap.
 const TOUCHING_VOLUME: f64 = 1e-6;
-/// Most work, in pairs of triangles or of cuts that are compared: some seconds.
-const MOST_WORK: usize = 1 << 26;
-/// Further work per triangle: a sound mesh has some twenty neighbors of each.
+/// Work limit, in compared pairs of triangles or of cuts: a few seconds.
+const MAX_WORK: usize = 1 << 26;
+/// Additional work limit per triangle: triangles of a valid mesh have about twenty neighbors.
 const TRIANGLE_WORK: usize = 64;
 /// Work of a trapezoid.
 const PIECE_WORK: usize = 8;
-/// Work of a winding number beside the triangles that it sums one by one.
+/// Work of a winding number besides the triangles that it sums individually.
 const WINDING_WORK: usize = 16;
 
-/// What a closed mesh fills.
+/// Space filled by a closed mesh.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Filled {
-    /// Mass properties of the space where the winding number is 1 or more: exact but for rounding.
+    /// Mass properties of the space where the winding number is 1 or more: exact except for rounding.
     pub properties: MassProperties,
-    /// Volume [m³] that a sum over shells counts too often, because shells overlap or one is in another.
+    /// Volume [m³] that a sum over shells counts repeatedly, because shells overlap or are nested.
     pub overlap: f64,
-    /// Volume [m³] inside shells that face inwards without being cavities: it is not filled.
+    /// Volume [m³] inside shells that face inward without being cavities: it is not filled.
     pub inverted: f64,
 }
 
-/// Returns what `mesh`, which must be closed, fills; none if triangles cut each other too often. `tree` and `clusters` are of the mesh.
+/// Returns the space that `mesh`, which must be closed, fills; `None` if triangles intersect too often. `tree` and
+/// `clusters` belong to the mesh.
 pub(super) fn filled(mesh: &TriMesh, tree: &Bvh, clusters: &Clusters) -> Option<Filled> {
     let arrangement = Arrangement::new(mesh, tree, clusters);
     let triangles = 0..mesh.triangles.len();
@@ -118,13 +119,13 @@ struct Sides {
 }
 
 impl Sides {
-    /// Of the surface of a simple solid.
+    /// Sides of the surface of a simple solid.
     const OUTER: Self = Self { before: 0, behind: 1 };
-    /// Of a piece that another triangle stands for.
+    /// Sides of a piece that another triangle represents.
     const NONE: Self = Self { before: 0, behind: 0 };
 }
 
-/// Integrals over what is filled, overlapping and inverted.
+/// Integrals over the filled, overlapping and inverted space.
 #[derive(Clone, Copy, Debug)]
 struct Tally {
     filled: Moments,
@@ -139,8 +140,8 @@ impl Tally {
         inverted: 0.0,
     };
 
-    /// Adds a piece of surface: with w the winding number, the filled space is where w ≥ 1, the overlap is ∫ max(w - 1, 0),
-    /// the inverted volume ∫ max(-w, 0).
+    /// Adds a piece of surface: with w the winding number, the filled space is where w ≥ 1, the overlap is ∫ max(w - 1,
+    /// 0), the inverted volume ∫ max(-w, 0).
     fn add(&mut self, corners: [DVec3; 3], Sides { before, behind }: Sides) {
         let step = |value: fn(i32) -> i32| f64::from(value(behind) - value(before));
         let cone = Moments::cone(corners);
@@ -165,16 +166,16 @@ impl Tally {
     }
 }
 
-/// More work than [`MOST_WORK`].
+/// The work exceeds [`MAX_WORK`].
 struct TooMuch;
 
-/// A triangle's plane, and axes in it.
+/// A triangle's plane, with axes in it.
 #[derive(Clone, Copy, Debug)]
-struct Face {
+struct PlaneFrame {
     /// The corner at which its longest side begins.
     origin: DVec3,
     normal: DVec3,
-    /// Along the longest side, and across it, into the triangle.
+    /// Directions along the longest side, and across it into the triangle.
     along: DVec3,
     across: DVec3,
     /// Length of the longest side, and the third corner in the plane.
@@ -183,7 +184,7 @@ struct Face {
     area: f64,
 }
 
-impl Face {
+impl PlaneFrame {
     fn of([a, b, c]: [DVec3; 3]) -> Self {
         let [a, b, c] = [[a, b, c], [b, c, a], [c, a, b]]
             .into_iter()
@@ -204,7 +205,7 @@ impl Face {
         }
     }
 
-    /// Signed distance [-] of `p` before the plane.
+    /// Returns the signed distance [-] of `p` before the plane.
     fn height(&self, p: DVec3) -> f64 {
         (p - self.origin).dot(self.normal)
     }
@@ -217,7 +218,7 @@ impl Face {
         self.origin + p.x * self.along + p.y * self.across
     }
 
-    /// Upper border of the triangle at `u`; the lower one is zero.
+    /// Returns the upper border of the triangle at `u`; the lower one is zero.
     fn top(&self, u: f64) -> f64 {
         let DVec2 { x, y } = self.apex;
         let share = if u <= x {
@@ -232,7 +233,7 @@ impl Face {
         }
     }
 
-    /// The part of the segment from `p` to `q`, points of its plane, within [`TOUCHING`] of the triangle.
+    /// Clips the segment from `p` to `q`, points of its plane, to within [`TOUCHING`] of the triangle.
     fn clip(&self, [p, q]: [DVec3; 2]) -> Option<[DVec3; 2]> {
         let (from, to) = (self.flat(p), self.flat(q));
         let corners = [DVec2::ZERO, DVec2::new(self.length, 0.0), self.apex];
@@ -255,12 +256,12 @@ impl Face {
     }
 }
 
-/// How a triangle meets another.
+/// Intersection of a triangle with another.
 enum Contact {
     None,
-    /// Along these lines in its plane, of which there may be more than needed.
+    /// Along these lines in its plane, possibly more than needed.
     Lines(Vec<[DVec3; 2]>),
-    /// It lies in the same plane and shares area.
+    /// Coplanar, with shared area.
     Covered,
 }
 
@@ -269,7 +270,7 @@ struct Arrangement<'a> {
     tree: &'a Bvh,
     clusters: &'a Clusters,
     corners: Vec<[DVec3; 3]>,
-    faces: Vec<Face>,
+    faces: Vec<PlaneFrame>,
     work: AtomicUsize,
 }
 
@@ -281,7 +282,7 @@ impl<'a> Arrangement<'a> {
             mesh,
             tree,
             clusters,
-            faces: corners.iter().map(|&corners| Face::of(corners)).collect(),
+            faces: corners.iter().map(|&corners| PlaneFrame::of(corners)).collect(),
             corners,
             work: AtomicUsize::new(0),
         }
@@ -291,17 +292,17 @@ impl<'a> Arrangement<'a> {
         self.corners[t].into_iter().sum::<DVec3>() / 3.0
     }
 
-    /// Counts work. The sum does not depend on the order of the triangles, so neither does the outcome.
+    /// Counts work. The sum does not depend on the order of the triangles, so neither does the result.
     fn count(&self, work: usize) -> Result<(), TooMuch> {
         let before = self.work.fetch_add(work, Ordering::Relaxed);
-        if before + work > MOST_WORK + TRIANGLE_WORK * self.corners.len() {
+        if before + work > MAX_WORK + TRIANGLE_WORK * self.corners.len() {
             Err(TooMuch)
         } else {
             Ok(())
         }
     }
 
-    /// Integrals over the pieces of triangle `t`; none if no other triangle touches it.
+    /// Returns integrals over the pieces of triangle `t`; `None` if no other triangle touches it.
     fn cut_triangle(&self, t: usize) -> Result<Option<Tally>, TooMuch> {
         let around = Aabb::of_points(self.corners[t]).grown(TOUCHING);
         let (mut lines, mut covering, mut looked_at) = (Vec::new(), Vec::new(), 0);
@@ -329,10 +330,11 @@ impl<'a> Arrangement<'a> {
         self.divide(t, &lines, &covering).map(Some)
     }
 
-    /// How triangle `other` meets triangle `t`. Two triangles agree on whether they lie in one plane, and on the line they share.
+    /// Returns the intersection of triangle `other` with triangle `t`. Both triangles agree on being coplanar, and on
+    /// their common line.
     fn contact(&self, t: usize, other: usize) -> Contact {
         let [own, others] = [(t, other), (other, t)].map(|(of, over)| self.heights(of, over));
-        // A corner that both share touches and does not cross.
+        // A shared corner touches but does not cross.
         let apart = |heights: [Option<f64>; 3]| {
             let mut heights = heights.into_iter().flatten().peekable();
             match heights.peek() {
@@ -378,14 +380,14 @@ impl<'a> Arrangement<'a> {
         }
     }
 
-    /// Heights [-] of the corners of one triangle over the plane of another; none for a corner that both share.
+    /// Returns the heights [-] of the corners of one triangle over the plane of another; `None` for a shared corner.
     fn heights(&self, of: usize, over: usize) -> [Option<f64>; 3] {
         let [vertices, others] = [of, over].map(|t| self.mesh.triangles[t]);
         let (corners, face) = (&self.corners[of], &self.faces[over]);
         [0, 1, 2].map(|k| (!others.contains(&vertices[k])).then(|| face.height(corners[k])))
     }
 
-    /// Whether two triangles of one plane share area: no side of either separates them.
+    /// Returns true if two coplanar triangles share area: no side of either separates them.
     fn overlap_in_plane(&self, t: usize, other: usize) -> bool {
         let face = &self.faces[t];
         let flat = [t, other].map(|of| self.corners[of].map(|p| face.flat(p)));
@@ -402,7 +404,8 @@ impl<'a> Arrangement<'a> {
         !separated(flat[0], flat[1]) && !separated(flat[1], flat[0])
     }
 
-    /// Divides triangle `t` along `lines` into trapezoids and adds up their shares. `covering` are the triangles of its plane that share area.
+    /// Divides triangle `t` along `lines` into trapezoids and sums their integrals. `covering` are the coplanar
+    /// triangles that share area.
     fn divide(&self, t: usize, lines: &[[DVec3; 2]], covering: &[usize]) -> Result<Tally, TooMuch> {
         let face = &self.faces[t];
         let mut cuts: Vec<Cut> = lines.iter().map(|line| Cut::new(line.map(|p| face.flat(p)))).collect();
@@ -422,13 +425,13 @@ impl<'a> Arrangement<'a> {
         steps.retain(|u| (0.0..=face.length).contains(u));
         steps.sort_by(f64::total_cmp);
 
-        let walls = cuts.iter().filter(|cut| cut.to.x - cut.from.x <= WALL);
+        let walls = cuts.iter().filter(|cut| cut.to.x - cut.from.x <= WALL_WIDTH);
         let mut walls: Vec<f64> = walls.flat_map(|cut| [cut.from.x, cut.to.x]).collect();
         walls.sort_by(f64::total_cmp);
 
         let mut tally = Tally::ZERO;
         let (mut next, mut active, mut passed): (usize, Vec<usize>, usize) = (0, Vec::new(), 0);
-        // Sides by the borders below and above: a piece between the same borders goes on from slab to slab.
+        // Sides by the borders below and above: a piece between the same borders continues from slab to slab.
         let mut known: HashMap<(usize, usize), Sides> = HashMap::new();
         for slab in steps.windows(2).filter(|slab| slab[1] - slab[0] > SLIVER) {
             let [low, high] = [slab[0], slab[1]];
@@ -477,8 +480,8 @@ impl<'a> Arrangement<'a> {
         Ok(tally)
     }
 
-    /// Winding numbers on both sides of triangle `t` at its point `p`, and the work. Of the triangles that cover `p`, the first one stands
-    /// for all.
+    /// Returns the winding numbers on both sides of triangle `t` at its point `p`, and the work. Of the triangles that
+    /// cover `p`, the first represents all.
     fn sides(&self, t: usize, p: DVec3, covering: &[usize]) -> (Sides, usize) {
         let face = &self.faces[t];
         let flat = face.flat(p);
@@ -507,7 +510,7 @@ impl<'a> Arrangement<'a> {
     }
 }
 
-/// The two points where the outline of a triangle with corners at these `heights` crosses height zero.
+/// Returns the two points where the outline of a triangle with corners at these `heights` crosses height zero.
 fn crossing(corners: [DVec3; 3], heights: [f64; 3]) -> Option<[DVec3; 2]> {
     let mut found = Vec::with_capacity(4);
     for (k, l) in [(0, 1), (1, 2), (2, 0)] {
@@ -543,7 +546,7 @@ impl Cut {
         self.from.y + share.clamp(0.0, 1.0) * (self.to.y - self.from.y)
     }
 
-    /// Where it crosses another cut.
+    /// Returns the crossing with another cut.
     fn crossing(&self, other: &Self) -> Option<f64> {
         let (own, others) = (self.to - self.from, other.to - other.from);
         let turn = own.perp_dot(others);
@@ -554,8 +557,8 @@ impl Cut {
     }
 }
 
-/// For each triangle the number of the region it belongs to, a triangle of the region: triangles that are `included` and share an
-/// edge with each other alone are of one region.
+/// Returns for each triangle the region it belongs to, as a triangle of the region: `included` triangles that share an
+/// edge with only each other belong to one region.
 fn connected(mesh: &TriMesh, included: impl Fn(usize) -> bool) -> Vec<u32> {
     let mut leader: Vec<u32> = (0..mesh.triangles.len() as u32).collect();
     let find = |leader: &mut Vec<u32>, mut t: u32| {

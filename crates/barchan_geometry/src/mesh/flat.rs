@@ -1,4 +1,4 @@
-//! Solids with flat faces: convex ones and their Booleans.
+//! Polyhedra: convex ones and their Booleans.
 
 mod cells;
 mod outline;
@@ -13,24 +13,25 @@ use crate::Aabb;
 use cells::Cells;
 use outline::Outline;
 
-/// Points this near a face, of the solid's size, are taken to lie on it [-].
+/// Distance from a face, relative to the solid's size, below which points lie on it [-].
 const ON_FACE: f64 = 1e-10;
-/// The same, of the coordinates' magnitude [-]: the rounding of planes far from the origin.
+/// The same relative to the magnitude of the coordinates [-]: the rounding of planes far from the origin.
 const ROUNDING: f64 = 1e-14;
 /// Sizes [m] whose squares and quotients can be computed.
 const SIZES: std::ops::Range<f64> = 1e-60..1e60;
 
-/// Faces of all parts, at most.
+/// Largest total number of faces of all parts.
 const MAX_FACES: usize = 20_000;
-/// Triangles of a mesh that is looked at, at most: each is compared with all vertices.
+/// Largest number of triangles of a mesh to be tested: each is compared with all vertices.
 const MAX_TRIANGLES: usize = 4096;
-/// Triangles of one face may be off its plane by this part of the solid's size [-]: files hold coordinates in single precision.
-const SAME_FACE: f64 = 1e-6;
-/// Sides of a round solid's flat one, at least and at most.
-const LEAST_SIDES: f64 = 16.0;
+/// Largest distance of a face's triangles from its plane relative to the solid's size [-]: files have coordinates in
+/// single precision.
+const FACE_TOLERANCE: f64 = 1e-6;
+/// Smallest and largest number of sides of the polyhedron of a round solid.
+const MIN_SIDES: f64 = 16.0;
 const MAX_SIDES: f64 = 256.0;
 
-/// A plane n·x = d; the solid lies where n·x is less.
+/// A plane n·x = d; the solid lies where n·x is smaller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Face {
     /// Outward unit normal n [-].
@@ -40,13 +41,13 @@ pub struct Face {
 }
 
 impl Face {
-    /// Signed distance of `p` from the plane [m], positive before it.
+    /// Returns the signed distance of `p` from the plane [m], positive before it.
     fn height(&self, p: DVec3) -> f64 {
         self.normal.dot(p) - self.offset
     }
 }
 
-/// A Boolean of convex solids with flat faces.
+/// A Boolean of convex polyhedra.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FlatSolid {
     /// The points behind all faces.
@@ -65,8 +66,9 @@ pub enum FlatSolid {
 }
 
 impl FlatSolid {
-    /// A frustum about z with flat sides, at most `tolerance` [m] inside the round one of these `radii` [m] at the bottom and at the
-    /// top, `half_height` [m] below and above the origin. Its edges lie on the round one. None if that takes too many sides.
+    /// Creates a frustum about z with flat sides, at most `tolerance` [m] inside the round one with these `radii` [m]
+    /// at the bottom and at the top, `half_height` [m] below and above the origin. Its edges lie on the round one.
+    /// `None` if that takes too many sides.
     pub(crate) fn frustum(radii: [f64; 2], half_height: f64, tolerance: f64) -> Option<Self> {
         let most = radii[0].max(radii[1]);
         // A chord of the angle 2a lies r (1 - cos a) ≈ r a²/2 inside the circle.
@@ -74,8 +76,8 @@ impl FlatSolid {
         if sides.is_nan() || sides > MAX_SIDES {
             return None;
         }
-        // Quarters are alike, so that the frustum is as wide as the round one.
-        let sides = 4 * ((sides.max(LEAST_SIDES) / 4.0).ceil() as u32);
+        // All quarters are equal, so that the frustum is as wide as the round one.
+        let sides = 4 * ((sides.max(MIN_SIDES) / 4.0).ceil() as u32);
         let half_angle = PI / f64::from(sides);
         let [bottom, top] = radii.map(|radius| radius * half_angle.cos());
         let slope = DVec2::new(2.0 * half_height, bottom - top).normalize();
@@ -97,13 +99,13 @@ impl FlatSolid {
         })
     }
 
-    /// The convex solid inside a closed mesh; none if the mesh is not convex or has too many triangles.
+    /// Returns the convex solid inside a closed mesh; `None` if the mesh is not convex or has too many triangles.
     pub(super) fn convex(mesh: &TriMesh, bounds: Aabb) -> Option<Self> {
         let is_closed = || Edges::of(&mesh.triangles).count().closed;
         if mesh.triangles.is_empty() || mesh.triangles.len() > MAX_TRIANGLES || !bounds.is_finite() || !is_closed() {
             return None;
         }
-        let tolerance = SAME_FACE * bounds.size().max_element();
+        let tolerance = FACE_TOLERANCE * bounds.size().max_element();
         let mut faces: Vec<Face> = Vec::new();
         for t in 0..mesh.triangles.len() {
             let [a, b, c] = mesh.corners(t);
@@ -124,7 +126,7 @@ impl FlatSolid {
         Some(Self::Convex { faces, bounds })
     }
 
-    /// The solid with every face and every box replaced.
+    /// Replaces every face and every box.
     #[must_use]
     pub fn map(self, face: &impl Fn(Face) -> Face, bounds: &impl Fn(Aabb) -> Aabb) -> Self {
         let all = |parts: Vec<Self>| parts.into_iter().map(|part| part.map(face, bounds)).collect();
@@ -139,7 +141,7 @@ impl FlatSolid {
         }
     }
 
-    /// The number of faces of all parts.
+    /// Returns the number of faces of all parts.
     fn count(&self) -> usize {
         match self {
             Self::Convex { faces, .. } => faces.len(),
@@ -147,11 +149,13 @@ impl FlatSolid {
         }
     }
 
-    /// The surface of the solid, which must lie within `bounds` [m]: closed, facing outwards, with a vertex at every corner. Empty if the
-    /// solid is. None if the solid has too many faces, or if faces that nearly coincide cannot be told apart.
+    /// Returns the surface of the solid, which must lie within `bounds` [m]: closed, facing outward, with a vertex at
+    /// every corner. Empty if the solid is. `None` if the solid has too many faces, or if nearly coincident faces
+    /// cannot be distinguished.
     ///
-    /// Space is divided into convex cells by the planes of one convex part after the other, each only where it decides. Cells share
-    /// vertices and facets, so the facets between inside and outside are a closed surface whatever the rounding.
+    /// Space is divided into convex cells by the planes of one convex part after another, each only where it decides.
+    /// Cells share vertices and facets, so the facets between inside and outside form a closed surface regardless of
+    /// rounding.
     pub fn surface(&self, bounds: &Aabb) -> Option<TriMesh> {
         if bounds.is_empty() || bounds.size().min_element() == 0.0 {
             return Some(TriMesh::default());
@@ -213,14 +217,14 @@ mod tests {
     #[test]
     fn a_cube_without_a_corner_without_an_edge_and_cut_through_corners() {
         let corner = DVec3::ONE;
-        // What is cut off: a pyramid of legs 1 and height 1/√3, then a wedge of legs 1 and length 2.
+        // Parts cut off: a pyramid with legs 1 and height 1/√3, then a wedge with legs 1 and length 2.
         let cases = [
             (face(corner, 2.0 / 3f64.sqrt()), 8.0 - 1.0 / 6.0),
             (face(DVec3::new(1.0, 1.0, 0.0), 1.0 / 2f64.sqrt()), 8.0 - 1.0),
             // Through three corners of the cube, and through four.
             (face(corner, 1.0 / 3f64.sqrt()), 8.0 - 8.0 / 6.0),
             (face(DVec3::new(1.0, 1.0, 0.0), 0.0), 4.0),
-            // Through the middle: a hexagon.
+            // Through the center: a hexagon.
             (face(corner, 0.0), 4.0),
             // Along a side, and past the solid.
             (face(DVec3::X, 1.0), 8.0),

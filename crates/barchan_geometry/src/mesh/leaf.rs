@@ -1,19 +1,19 @@
-//! The triangles of a leaf side by side in single precision: a cheap lower bound of their distances, which spares most
-//! of them the exact test.
+//! The triangles of a leaf side by side in single precision: a cheap lower bound of their distances, which saves the
+//! exact test for most of them.
 
 use glam::DVec3;
 
 use super::bvh::{Triangle, WIDTH};
 
-/// What single precision may lose of a squared distance, relative to the squared reach of the coordinates in it: some
+/// Error bound of a squared distance in single precision, relative to the squared magnitude of its coordinates: about
 /// 16 roundings.
 const SLACK: f32 = 2e-6;
-/// Triangles flatter than this [-] lose too much; for them the bound is zero.
-const FLAT: f64 = 1e-3;
+/// Flatness of a triangle [-] below which the error is too large; its bound is zero.
+const MIN_FLATNESS: f64 = 1e-3;
 
 type Lanes = [f32; WIDTH];
 
-/// Up to four triangles relative to a point of their own: corner a, edges ab and ac, unit normal, and the products of the
+/// Up to four triangles relative to a common point: corner a, edges ab and ac, unit normal, and the products of the
 /// edges.
 #[derive(Clone, Debug)]
 pub(super) struct Leaf {
@@ -56,7 +56,7 @@ impl Leaf {
         let put = |rows: &mut [Lanes; 3], v: DVec3| (0..3).for_each(|axis| rows[axis][lane] = v[axis] as f32);
         put(&mut self.a, a - self.origin);
         let cross = ab.cross(ac);
-        if cross.length() <= FLAT * ab.length_squared().max(ac.length_squared()) {
+        if cross.length() <= MIN_FLATNESS * ab.length_squared().max(ac.length_squared()) {
             return;
         }
         put(&mut self.ab, ab);
@@ -69,7 +69,7 @@ impl Leaf {
         put(&mut self.inverse, DVec3::from(inverse));
     }
 
-    /// For each lane a value that its squared distance to `q` does not undercut.
+    /// Returns for each lane a lower bound of its squared distance to `q`.
     #[inline]
     pub fn lower_bounds(&self, q: DVec3) -> Lanes {
         let q = (q - self.origin).as_vec3();
@@ -85,7 +85,7 @@ impl Leaf {
             let (bb, bc, cc) = (self.ab_ab[lane], self.ab_ac[lane], self.ac_ac[lane]);
             let squared = x * x + y * y + z * z;
 
-            // On an edge, at the part t of its way: |aq|² - 2 t (aq·edge) + t² edge².
+            // On an edge, at the fraction t of its length: |aq|² - 2 t (aq·edge) + t² edge².
             let on_edge = |start: f32, along: f32, length: f32, inverse: f32| {
                 let t = least(most(along * inverse, 0.0), 1.0);
                 start + t * (t * length - 2.0 * along)
@@ -106,7 +106,7 @@ impl Leaf {
     }
 }
 
-// `f32::min` and `max` ask about NaN, which takes more instructions than the comparison.
+// `f32::min` and `max` handle NaN, which takes more instructions than the comparison.
 fn least(a: f32, b: f32) -> f32 {
     if a < b { a } else { b }
 }

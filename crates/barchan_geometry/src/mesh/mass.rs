@@ -1,4 +1,4 @@
-//! Volume, centre and inertia of what a closed mesh encloses.
+//! Volume, center and inertia of the space that a closed mesh encloses.
 
 use glam::DVec3;
 
@@ -6,12 +6,12 @@ use super::TriMesh;
 use crate::MassProperties;
 use crate::mass::Moments;
 
-/// Mass properties of the solid that `mesh` encloses, exact for a closed mesh that faces outwards and whose shells do not
-/// overlap; [`MeshSolid::filled`](super::MeshSolid::filled) counts overlaps once.
+/// Returns the mass properties of the solid that `mesh` encloses, exact for a closed mesh that faces outward and whose
+/// shells do not overlap; [`MeshSolid::filled`](super::MeshSolid::filled) counts overlaps once.
 ///
-/// Sum over the signed tetrahedra between the triangles and a point; the same as [Mirtich96] without its integrals over
-/// faces. The point is the middle of the bounds, so that a small mesh far away keeps its digits. Where nothing is
-/// enclosed, the centre is that middle.
+/// Sums the signed tetrahedra between the triangles and a point; the same as [Mirtich96] without its integrals over
+/// faces. The point is the center of the bounds, so that a small mesh far away keeps its precision. If no volume is
+/// enclosed, the center of mass is that point.
 pub fn mass_properties(mesh: &TriMesh) -> MassProperties {
     let bounds = mesh.bounds();
     let origin = if bounds.is_empty() {
@@ -25,7 +25,8 @@ pub fn mass_properties(mesh: &TriMesh) -> MassProperties {
         .properties(origin)
 }
 
-/// Signed volume [m³] of the cones from `apex` [m] to every triangle: what a closed mesh encloses, whatever the apex.
+/// Returns the signed volume [m³] of the cones from `apex` [m] to every triangle: the enclosed volume of a closed mesh,
+/// whatever the apex.
 pub(super) fn volume_about(mesh: &TriMesh, apex: DVec3) -> f64 {
     (0..mesh.triangles.len())
         .map(|t| {

@@ -1,4 +1,4 @@
-//! Triangle meshes: their files, their faults, and the solid they enclose.
+//! Triangle meshes: their files, their defects, and the solid they enclose.
 
 mod bvh;
 mod clean;
@@ -29,10 +29,10 @@ use glam::DVec3;
 
 use crate::Aabb;
 
-/// Coordinates beyond this [m] are taken for a mistake; farther than the sun, and their squares are still exact enough.
+/// Largest plausible coordinate [m]: farther than the sun, and squares are still exact enough.
 pub const MAX_COORDINATE: f64 = 1e12;
 
-/// Sides of triangles are counted in `u32`.
+/// Largest number of triangles: their sides are counted in `u32`.
 const MAX_TRIANGLES: usize = u32::MAX as usize / 3;
 
 /// Triangles over shared vertices, counter-clockwise seen from outside.
@@ -40,23 +40,23 @@ const MAX_TRIANGLES: usize = u32::MAX as usize / 3;
 pub struct TriMesh {
     /// Vertex positions [m].
     pub vertices: Vec<DVec3>,
-    /// Three vertex numbers a triangle.
+    /// Three vertex indices per triangle.
     pub triangles: Vec<[u32; 3]>,
 }
 
 impl TriMesh {
-    /// The corners [m] of triangle `t`.
+    /// Returns the corners [m] of triangle `t`.
     pub fn corners(&self, t: usize) -> [DVec3; 3] {
         self.triangles[t].map(|v| self.vertices[v as usize])
     }
 
-    /// The smallest box [m] around the triangles' corners.
+    /// Returns the smallest box [m] around the triangles' corners.
     pub fn bounds(&self) -> Aabb {
         Aabb::of_points(self.triangles.iter().flatten().map(|&v| self.vertices[v as usize]))
     }
 
-    /// Refuses a mesh without triangles, with vertices that are not finite or absurdly far away, or with vertex numbers
-    /// out of range.
+    /// Rejects a mesh without triangles, with vertices that are not finite or implausibly far away, or with invalid
+    /// vertex indices.
     pub fn check(&self) -> Result<(), MeshError> {
         let too_many = |what, count, limit| (count > limit).then_some(MeshError::TooMany { what, limit });
         if let Some(error) = too_many("triangles", self.triangles.len(), MAX_TRIANGLES)

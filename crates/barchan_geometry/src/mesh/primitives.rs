@@ -1,4 +1,4 @@
-//! Closed meshes of simple solids, centred on the origin, facing outwards.
+//! Closed meshes of simple solids, centered on the origin, facing outward.
 
 use std::collections::HashMap;
 use std::f64::consts::{PI, TAU};
@@ -7,7 +7,7 @@ use glam::DVec3;
 
 use super::TriMesh;
 
-/// The sides of a [`cuboid`], by its corners.
+/// The faces of a [`cuboid`], by its corners.
 pub(super) const CUBOID_QUADS: [[u32; 4]; 6] = [
     [0, 2, 3, 1],
     [4, 5, 7, 6],
@@ -17,7 +17,7 @@ pub(super) const CUBOID_QUADS: [[u32; 4]; 6] = [
     [1, 3, 7, 5],
 ];
 
-/// A box of the given side lengths [m]; twelve triangles.
+/// Creates a box of the given side lengths [m]; twelve triangles.
 pub fn cuboid(size: DVec3) -> TriMesh {
     let corner = |k: usize| {
         let sign = |bit: usize| if k & bit == 0 { -0.5 } else { 0.5 };
@@ -32,7 +32,7 @@ pub fn cuboid(size: DVec3) -> TriMesh {
     }
 }
 
-/// A regular tetrahedron whose corners lie `radius` [m] from the origin.
+/// Creates a regular tetrahedron whose corners lie `radius` [m] from the origin.
 pub fn tetrahedron(radius: f64) -> TriMesh {
     let corners = [
         DVec3::ONE,
@@ -46,8 +46,8 @@ pub fn tetrahedron(radius: f64) -> TriMesh {
     }
 }
 
-/// A sphere of `radius` [m]: an icosahedron with every edge halved `subdivisions` times; 20 · 4ⁿ triangles of nearly
-/// equal size, corners on the sphere.
+/// Creates a sphere of `radius` [m]: an icosahedron with every edge halved `subdivisions` times; 20 · 4ⁿ triangles of
+/// nearly equal size, corners on the sphere.
 pub fn icosphere(radius: f64, subdivisions: u32) -> TriMesh {
     assert!(
         subdivisions <= 12,
@@ -114,7 +114,8 @@ pub fn icosphere(radius: f64, subdivisions: u32) -> TriMesh {
     TriMesh { vertices, triangles }
 }
 
-/// A sphere of `radius` [m] by longitude (`segments`, at least 3) and latitude (`rings`, at least 2), poles on z.
+/// Creates a sphere of `radius` [m] by longitude (`segments`, at least 3) and latitude (`rings`, at least 2), poles on
+/// z.
 pub fn uv_sphere(radius: f64, segments: u32, rings: u32) -> TriMesh {
     assert!(
         segments >= 3 && rings >= 2,
@@ -141,8 +142,8 @@ pub fn uv_sphere(radius: f64, segments: u32, rings: u32) -> TriMesh {
     TriMesh { vertices, triangles }
 }
 
-/// A torus around z: tube of radius `minor` [m], its middle `major` [m] from the axis; `segments` around the axis and
-/// `rings` around the tube, at least 3 each.
+/// Creates a torus around z: tube of radius `minor` [m], its center `major` [m] from the axis; `segments` around the
+/// axis and `rings` around the tube, at least 3 each.
 pub fn torus(major: f64, minor: f64, segments: u32, rings: u32) -> TriMesh {
     assert!(
         segments >= 3 && rings >= 3,
@@ -167,7 +168,7 @@ pub fn torus(major: f64, minor: f64, segments: u32, rings: u32) -> TriMesh {
     TriMesh { vertices, triangles }
 }
 
-/// The horizontal unit vector of longitude number `segment` of `segments`.
+/// Returns the horizontal unit vector of longitude `segment` of `segments`.
 fn spoke(segment: u32, segments: u32) -> DVec3 {
     let (sin, cos) = (TAU * f64::from(segment) / f64::from(segments)).sin_cos();
     DVec3::new(cos, sin, 0.0)

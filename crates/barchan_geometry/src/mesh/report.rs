@@ -4,70 +4,72 @@ use super::MeshError;
 use crate::Aabb;
 use crate::text::counted;
 
-/// Volume over area and diagonal [-] below which nothing is enclosed: a flat sheet whose corners were rounded to `f32`.
-const SHEET: f64 = 1e-7;
+/// Volume over area and diagonal [-] below which no volume is enclosed: a flat sheet whose corners were rounded to
+/// `f32`.
+const SHEET_RATIO: f64 = 1e-7;
 
-/// What was found in a mesh, and what was mended. Numbers of triangles count from 0 in the file's order.
+/// Properties and repaired defects of a mesh. Indices of triangles are those of the file, from 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeshReport {
     /// Vertices, after welding.
     pub vertices: usize,
     /// Triangles that were kept.
     pub triangles: usize,
-    /// The box around it [m].
+    /// Bounding box [m].
     pub bounds: Aabb,
-    /// Signed volume [m³]; of an open mesh, as if every rim were closed by a cone to the middle of the surface. Of a
-    /// [`LoadedSolid`](super::LoadedSolid), the space that is filled if shells overlap or face inwards.
+    /// Signed volume [m³]; for an open mesh, as if every boundary were closed by a cone to the centroid of the surface.
+    /// For a [`LoadedSolid`](super::LoadedSolid), the filled space if shells overlap or face inward.
     pub volume: f64,
     /// Area [m²].
     pub area: f64,
-    /// Parts that are not joined by any edge.
+    /// Number of parts that are not connected by edges.
     pub components: usize,
     /// Edges with a triangle on one side only.
     pub open_edges: usize,
     /// Edges of more than two triangles.
     pub non_manifold_edges: usize,
-    /// Edges whose two triangles run along it the same way, so that one of them faces inwards. What is left of them
-    /// after turning.
+    /// Edges whose two triangles run along it in the same direction, so that one of them faces inward: those left after
+    /// flipping.
     pub inconsistent_edges: usize,
     /// Triangles dropped for having no area.
     pub degenerate: Vec<usize>,
-    /// Triangles dropped for having the corners of an earlier one, in whatever order.
+    /// Triangles dropped for having the corners of an earlier one, in any order.
     pub duplicate: Vec<usize>,
-    /// How many triangles were turned to face as their neighbours do.
+    /// Number of triangles flipped to face as their neighbors do.
     pub turned: usize,
-    /// Whether everything was inside out and was turned.
+    /// The whole mesh was inside out and was flipped.
     pub flipped: bool,
-    /// Whether as many triangles run along each edge one way as the other: the surface encloses a volume.
+    /// Every edge is used equally often in both directions: the surface encloses a volume.
     pub closed: bool,
-    /// Volume [m³] that a sum over shells counts too often, because shells overlap or one lies in another. Known of a
+    /// Volume [m³] that a sum over shells counts repeatedly, because shells overlap or are nested. Known for a
     /// [`LoadedSolid`](super::LoadedSolid) only.
     pub overlap: f64,
-    /// Whether triangles cut each other too often for an exact volume. Known of a [`LoadedSolid`](super::LoadedSolid) only.
+    /// Triangles intersect too often for an exact volume. Known for a [`LoadedSolid`](super::LoadedSolid) only.
     pub tangled: bool,
-    /// Volume [m³] in shells that face inwards without being cavities. Known of a [`LoadedSolid`](super::LoadedSolid) only.
+    /// Volume [m³] in shells that face inward without being cavities. Known for a [`LoadedSolid`](super::LoadedSolid)
+    /// only.
     pub inverted: f64,
 }
 
 impl MeshReport {
-    /// Refuses a surface that encloses nothing, such as a flat sheet. One with holes passes, if it still encloses
-    /// something.
+    /// Rejects a surface that encloses no volume, such as a flat sheet. One with holes passes, if it still encloses a
+    /// volume.
     pub fn require_volume(&self) -> Result<(), MeshError> {
         let &Self {
             volume, area, bounds, ..
         } = self;
-        if volume.abs() <= SHEET * area * bounds.size().length() {
+        if volume.abs() <= SHEET_RATIO * area * bounds.size().length() {
             return Err(MeshError::NoVolume { volume, area });
         }
         Ok(())
     }
 
-    /// Whether every edge joins exactly two triangles that face the same side.
+    /// Returns true if every edge joins exactly two triangles that face the same side.
     pub fn is_watertight(&self) -> bool {
         self.open_edges == 0 && self.non_manifold_edges == 0 && self.inconsistent_edges == 0
     }
 
-    /// What the user should know, one sentence each, with what to do about it; empty for a sound mesh.
+    /// Returns warnings for the user, one sentence each, with a remedy; empty for a valid mesh.
     pub fn warnings(&self) -> Vec<String> {
         let edges = |n| counted(n, "edge");
         let triangles = |n| counted(n, "triangle");
@@ -86,7 +88,7 @@ impl MeshReport {
         }
         if self.turned > 0 {
             warnings.push(format!(
-                "turned {} that faced against their neighbours",
+                "turned {} that faced against their neighbors",
                 triangles(self.turned)
             ));
         }
@@ -107,7 +109,7 @@ impl MeshReport {
         }
         if self.inverted > 0.0 {
             warnings.push(format!(
-                "a closed part faces inwards and is no cavity: its {:.4e} m³ are not filled; turn its faces where you model",
+                "a closed part faces inward and is no cavity: its {:.4e} m³ are not filled; turn its faces where you model",
                 self.inverted
             ));
         }
@@ -147,7 +149,7 @@ impl fmt::Display for MeshReport {
         writeln!(f, "triangles   {}", self.triangles)?;
         writeln!(f, "parts       {}", self.components)?;
         writeln!(f, "size        {:.6} x {:.6} x {:.6} m", size.x, size.y, size.z)?;
-        writeln!(f, "centre      {:.6}, {:.6}, {:.6} m", center.x, center.y, center.z)?;
+        writeln!(f, "center      {:.6}, {:.6}, {:.6} m", center.x, center.y, center.z)?;
         writeln!(f, "volume      {:.6e} m³", self.volume)?;
         writeln!(f, "area        {:.6e} m²", self.area)?;
         write!(f, "watertight  {}", if self.is_watertight() { "yes" } else { "no" })?;
@@ -158,7 +160,7 @@ impl fmt::Display for MeshReport {
     }
 }
 
-/// The first few numbers, for a message.
+/// Lists the first few indices, for a message.
 fn numbers(all: &[usize]) -> String {
     const SHOWN: usize = 5;
     let first: Vec<String> = all.iter().take(SHOWN).map(ToString::to_string).collect();

@@ -10,14 +10,15 @@ use crate::{Aabb, Shape, TriMesh};
 
 /// The solid that a triangle mesh encloses.
 ///
-/// The distance is exact, to the closest point of the triangles. Inside is where the winding number exceeds one half,
-/// and never outside the bounds: right everywhere for a watertight mesh, and a plausible guess for one with holes,
-/// where the distance then jumps between its two signs across the hole.
+/// The distance to the closest point of the triangles is exact. Inside is where the winding number exceeds one half,
+/// and never outside the bounds: correct everywhere for a watertight mesh, and a plausible guess for one with holes,
+/// where the distance jumps between its two signs across the hole.
 ///
-/// Where closed parts overlap, their union is the solid, and the walls inside it are no surface. They are taken out
-/// triangle by triangle; triangles that an intersection cuts are first divided, down to 1/128 of the bounds' diagonal,
-/// so strips of inner wall of that width remain along the intersection, and there the distance inside is too small in
-/// magnitude (still within the contract of [`Shape`]). Walls that one connected part folds into itself remain, too.
+/// Closed parts that overlap form their union, and the walls inside it are not part of the surface. They are
+/// removed triangle by triangle; triangles that an intersection cuts are first divided, down to 1/128 of the bounds'
+/// diagonal. Strips of inner wall of that width remain along the intersection, and there the distance inside is too
+/// small in magnitude (still within the contract of [`Shape`]). Walls that one connected part folds into itself remain,
+/// too.
 #[derive(Clone, Debug)]
 pub struct MeshSolid {
     mesh: TriMesh,
@@ -29,11 +30,11 @@ pub struct MeshSolid {
 }
 
 impl MeshSolid {
-    /// The solid inside `mesh`. Triangles with corners that are not finite are left out; an empty mesh is an empty
-    /// solid.
+    /// Creates the solid inside `mesh`. Triangles with corners that are not finite are ignored; an empty mesh is an
+    /// empty solid.
     ///
     /// # Panics
-    /// If a triangle refers to a vertex that is not there.
+    /// If a triangle refers to a vertex that does not exist.
     pub fn new(mesh: TriMesh) -> Self {
         let all = Bvh::new((0..).zip(&mesh.triangles).map(|(n, _)| (mesh.corners(n as usize), n)));
         let clusters = Clusters::new(&all);
@@ -48,23 +49,23 @@ impl MeshSolid {
         solid
     }
 
-    /// The mesh as given.
+    /// Returns the mesh as given.
     pub fn mesh(&self) -> &TriMesh {
         &self.mesh
     }
 
-    /// The point of the surface closest to `p` [m]; none if the mesh is empty or `p` is not finite.
+    /// Returns the point of the surface closest to `p` [m]; `None` if the mesh is empty or `p` is not finite.
     pub fn closest_point(&self, p: DVec3) -> Option<Closest> {
         self.surface().closest(p, f64::INFINITY)
     }
 
-    /// How often the mesh encloses `p` [m], within 0.1 [-].
+    /// Returns the winding number of the mesh around `p` [m], within 0.1 [-].
     pub fn winding_number(&self, p: DVec3) -> f64 {
         self.clusters.winding_number(&self.all, p)
     }
 
-    /// Mass properties of the space inside, and how the shells lie, if the mesh is closed: if as many triangles run along each
-    /// edge one way as the other. None as well if triangles cut each other so often that it would take too long.
+    /// Returns mass properties of the space inside, and overlaps of the shells, if the mesh is closed: every edge is
+    /// used equally often in both directions. `None` also if triangles intersect so often that it would take too long.
     pub fn filled(&self) -> Option<Filled> {
         Edges::of(&self.mesh.triangles)
             .count()
@@ -72,7 +73,7 @@ impl MeshSolid {
             .then(|| filled(&self.mesh, &self.all, &self.clusters))?
     }
 
-    /// Whether the box of triangle `t` meets the box of another for which `matters`.
+    /// Returns true if the box of triangle `t` overlaps the box of another for which `matters` returns true.
     pub(super) fn meets_box_of(&self, t: usize, matters: impl Fn(usize) -> bool) -> bool {
         self.all.any_box_meets(&Aabb::of_points(self.mesh.corners(t)), matters)
     }

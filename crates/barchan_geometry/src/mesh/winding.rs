@@ -1,8 +1,8 @@
-//! The generalised winding number: how often a surface encloses a point ([Jacobson13]).
+//! The generalized winding number: how often a surface encloses a point ([Jacobson13]).
 //!
 //! The solid angle of all triangles over 4π: 1 inside and 0 outside a watertight mesh, in between near the holes of an
-//! open one, the number of layers where solids overlap. Clusters of triangles far away are summed as one by the first
-//! two terms of their expansion ([Barill18]), triangles nearby exactly ([vanOosterom83]).
+//! open one, the number of layers where solids overlap. Distant clusters of triangles are summed by the first two terms
+//! of their expansion ([Barill18]), nearby triangles exactly ([vanOosterom83]).
 
 use std::cell::Cell;
 use std::f64::consts::PI;
@@ -12,10 +12,10 @@ use glam::{DMat3, DVec3};
 
 use super::bvh::{Bvh, Child, Triangle, WIDTH};
 
-/// A cluster is far when the query is farther from its centre than this many of its radii.
-const FAR: f64 = 2.0;
+/// Distance of the query from a cluster's center, in radii of the cluster, above which the expansion is used [-].
+const FAR_FIELD_RADII: f64 = 2.0;
 
-/// tan Ω/2 of a triangle's solid angle Ω, as a fraction, for corners relative to the query ([vanOosterom83]).
+/// Returns tan Ω/2 of a triangle's solid angle Ω, as a fraction, for corners relative to the query ([vanOosterom83]).
 fn half_solid_angle([a, b, c]: [DVec3; 3]) -> (f64, f64) {
     let (la, lb, lc) = (a.length(), b.length(), c.length());
     let numerator = a.dot(b.cross(c));
@@ -23,10 +23,10 @@ fn half_solid_angle([a, b, c]: [DVec3; 3]) -> (f64, f64) {
     (numerator, denominator)
 }
 
-/// Solid angle [sr] of a few triangles seen from `q`.
+/// Returns the solid angle [sr] of a few triangles seen from `q`.
 fn solid_angle(triangles: &[Triangle], q: DVec3) -> f64 {
     let halves = || triangles.iter().map(|t| half_solid_angle(t.corners().map(|p| p - q)));
-    // Angles add up when complex numbers multiply. Up to four of less than π/4 cannot wrap around: one arctangent.
+    // Angles add when complex numbers multiply. Up to four of less than π/4 cannot wrap around: one arctangent.
     debug_assert!(triangles.len() <= 4);
     let mut product = (1.0, 0.0);
     for (y, x) in halves() {
@@ -40,17 +40,17 @@ fn solid_angle(triangles: &[Triangle], q: DVec3) -> f64 {
     2.0 * product.1.atan2(product.0)
 }
 
-/// Moments of a cluster about its centre: enough for the first two terms of the solid angle's expansion.
+/// Moments of a cluster about its center: enough for the first two terms of the solid angle's expansion.
 #[derive(Clone, Copy, Debug)]
 struct Cluster {
-    /// Mean of the surface.
+    /// Centroid of the surface.
     center: DVec3,
     area: f64,
     /// N = Σ A n.
     normal: DVec3,
-    /// C = Σ A (x - centre) nᵀ.
+    /// C = Σ A (x - center) nᵀ.
     first: DMat3,
-    /// No triangle reaches farther from the centre.
+    /// Largest distance of the triangles from the center.
     radius: f64,
 }
 
@@ -93,7 +93,7 @@ impl Cluster {
     }
 }
 
-/// The clusters below a node, by lane, relative to a point of their own: single precision is then enough at any size.
+/// The clusters below a node, by lane, relative to a common point: single precision is then enough at any size.
 #[derive(Clone, Debug)]
 struct Lanes {
     origin: DVec3,
@@ -101,7 +101,7 @@ struct Lanes {
     normal: [[f32; WIDTH]; 3],
     /// Cxx, Cyy, Czz, Cxy + Cyx, Cyz + Czy, Czx + Cxz: all that the expansion uses.
     first: [[f32; WIDTH]; 6],
-    /// Squared distance from which a lane is far; infinite where there is nothing to sum.
+    /// Squared distance from which a lane is far; infinite for an empty lane.
     far: [f32; WIDTH],
 }
 
@@ -124,13 +124,13 @@ impl Lanes {
                 lanes.first[axis][lane] = c.col(axis)[axis] as f32;
                 lanes.first[3 + axis][lane] = (c.col(next)[axis] + c.col(axis)[next]) as f32;
             }
-            lanes.far[lane] = (FAR * cluster.radius).powi(2) as f32;
+            lanes.far[lane] = (FAR_FIELD_RADII * cluster.radius).powi(2) as f32;
         }
         lanes
     }
 
-    /// Solid angle [sr] of each lane seen from `q`, and whether it is far enough for that to hold: with r from `q` to the
-    /// cluster's centre, Ω ≈ (N·r + tr C - 3 rᵀC r / r²) / r³ ([Barill18]).
+    /// Returns the solid angle [sr] of each lane seen from `q`, and true if it is far enough for the expansion: with r
+    /// from `q` to the cluster's center, Ω ≈ (N·r + tr C - 3 rᵀC r / r²) / r³ ([Barill18]).
     #[inline]
     fn solid_angles(&self, q: DVec3) -> ([f32; WIDTH], [bool; WIDTH]) {
         let q = (q - self.origin).as_vec3();
@@ -184,14 +184,15 @@ impl Clusters {
         Self(lanes)
     }
 
-    /// Winding number [-] around `p` [m] of the triangles of `bvh`, which must be the tree this was made for.
+    /// Returns the winding number [-] around `p` [m] of the triangles of `bvh`, which must be the tree this was built
+    /// for.
     pub fn winding_number(&self, bvh: &Bvh, p: DVec3) -> f64 {
         let leaf = |slots: Range<usize>, q: DVec3| solid_angle(&bvh.triangles[slots], q);
         self.sum(bvh, 0, bvh.local(p), &leaf) / (4.0 * PI)
     }
 
-    /// Winding number [-] around `q`, in the tree's own coordinates, without the triangles of the numbers `left_out`, all of which hold
-    /// `q`; and the number of triangles that were summed one by one.
+    /// Returns the winding number [-] around `q`, in the tree's own coordinates, without the triangles with the indices
+    /// `left_out`, all of which contain `q`; and the number of triangles that were summed individually.
     pub fn winding_number_without(&self, bvh: &Bvh, q: DVec3, left_out: &[u32]) -> (f64, usize) {
         let summed = Cell::new(0);
         let leaf = |slots: Range<usize>, q: DVec3| {

@@ -1,4 +1,4 @@
-//! Clumps packed densely: those of a fill are pushed apart until none lies in another.
+//! Dense packing of clumps: those of a fill are pushed apart until they no longer overlap.
 
 use barchan_neighbors::{ContactRule, Grid, Lists};
 use glam::{DQuat, DVec3, Vec3};
@@ -8,17 +8,19 @@ use super::{Packing, Particles, SampleError, VolumeSettings, sample_volume};
 use crate::Shape;
 use crate::clump::Clump;
 
-/// Radii of the balls that share the space at first, of those around the clumps [-]: the first with which they can be pushed apart.
-const ROOMS: [f64; 3] = [0.84, 0.9, 0.96];
-/// Sweeps until that is given up.
+/// Radii of the initial packing relative to the clumps' bounding spheres [-]: the first with which the clumps can be
+/// pushed apart is used.
+const SPACINGS: [f64; 3] = [0.84, 0.9, 0.96];
+/// Largest number of sweeps per attempt.
 const SWEEPS: usize = 150;
-/// Deepest overlap that is left, of a sphere's radius [-].
-const OVERLAP: f64 = 0.03;
+/// Largest remaining overlap relative to a sphere's radius [-].
+const MAX_OVERLAP: f64 = 0.03;
 /// Factor on every push [-].
 const RELAXATION: f64 = 1.3;
 
-/// Fills `shape` with clumps as densely as they lie at random, turned as `rotation` says by their number. The radii of the result are those of
-/// the spheres of equal volume. Where clumps interlock too much to be pushed apart, they lie apart as the balls around them.
+/// Fills `shape` with clumps in a dense random packing, rotated by `rotation` of their index. The radii of the result
+/// are those of the spheres of equal volume. Clumps that interlock too much to be pushed apart keep the distances of
+/// their bounding spheres.
 pub fn fill_clumps(
     shape: &dyn Shape,
     clump: &Clump,
@@ -35,7 +37,7 @@ pub fn fill_clumps(
         sampled.radii.iter_mut().for_each(|radius| *radius /= room);
         Ok(sampled)
     };
-    for room in ROOMS {
+    for room in SPACINGS {
         let mut tried = sampled(room * clump.extent())?;
         if push_apart(shape, clump, &mut tried, rotation) {
             return Ok(tried);
@@ -44,7 +46,7 @@ pub fn fill_clumps(
     sampled(clump.extent())
 }
 
-/// Whether all could be moved apart.
+/// Pushes all clumps apart; returns true on success.
 fn push_apart(
     shape: &dyn Shape,
     clump: &Clump,
@@ -70,54 +72,54 @@ fn push_apart(
         return false;
     };
     let (mut grid, mut lists) = (Grid::new(), Lists::new());
-    let mut places: Vec<DVec3> = Vec::new();
+    let mut positions: Vec<DVec3> = Vec::new();
     for _ in 0..SWEEPS {
-        places.clear();
+        positions.clear();
         for (center, arms) in clumps.positions.iter().zip(&arms) {
-            places.extend(arms.iter().map(|arm| *center - origin + *arm));
+            positions.extend(arms.iter().map(|arm| *center - origin + *arm));
         }
-        let rounded: Vec<Vec3> = places.iter().map(|p| p.as_vec3()).collect();
+        let rounded: Vec<Vec3> = positions.iter().map(|p| p.as_vec3()).collect();
         if grid.build(&rounded, reach).is_err() || lists.find_contacts(&grid, &radii, rule).is_err() {
             return false;
         }
-        let push = |i: usize| push(shape, i, members.len(), &places, origin, &radius, &lists);
+        let push = |i: usize| push(shape, i, members.len(), &positions, origin, &radius, &lists);
         let pushes: Vec<(DVec3, f64)> = (0..clumps.len()).into_par_iter().map(push).collect();
         let deepest = pushes.iter().map(|p| p.1).fold(0.0, f64::max);
-        if deepest < OVERLAP {
+        if deepest < MAX_OVERLAP {
             return true;
         }
-        for (center, (way, _)) in clumps.positions.iter_mut().zip(&pushes) {
-            *center += *way;
+        for (center, (offset, _)) in clumps.positions.iter_mut().zip(&pushes) {
+            *center += *offset;
         }
     }
     false
 }
 
-/// Where clump `i` goes [m], and how deep it lies in others or outside, of a sphere's radius [-].
+/// Returns the new position of clump `i` [m], and its depth in others or outside relative to a sphere's radius [-].
 fn push(
     shape: &dyn Shape,
     i: usize,
     count: usize,
-    places: &[DVec3],
+    positions: &[DVec3],
     origin: DVec3,
     radius: &(impl Fn(usize) -> f64 + Sync),
     lists: &Lists,
 ) -> (DVec3, f64) {
     let (mut sum, mut pushes, mut deepest) = (DVec3::ZERO, 0.0, 0.0f64);
     for k in i * count..(i + 1) * count {
-        let (place, own) = (places[k], radius(k));
+        let (position, own) = (positions[k], radius(k));
         for &j in lists.of(k).iter().filter(|&&j| j as usize / count != i) {
-            let way = place - places[j as usize];
-            let overlap = own + radius(j as usize) - way.length();
+            let offset = position - positions[j as usize];
+            let overlap = own + radius(j as usize) - offset.length();
             if overlap > 0.0 {
-                sum += 0.5 * overlap * way.try_normalize().unwrap_or(DVec3::Z);
+                sum += 0.5 * overlap * offset.try_normalize().unwrap_or(DVec3::Z);
                 pushes += 1.0;
                 deepest = deepest.max(overlap / own);
             }
         }
-        let outside = shape.distance(origin + place) + own;
+        let outside = shape.distance(origin + position) + own;
         if outside > 0.0 {
-            sum -= outside * shape.normal(origin + place);
+            sum -= outside * shape.normal(origin + position);
             pushes += 1.0;
             deepest = deepest.max(outside / own);
         }
@@ -146,15 +148,18 @@ mod tests {
         assert!(4 * filled.len() > 5 * loose, "{}, loose {loose}", filled.len());
         let sphere = |k: usize| {
             let (i, member) = (k / 4, clump.members()[k % 4]);
-            let place = filled.positions[i] + turn(i) * (0.02 * member.offset);
-            (place, 0.02 * member.radius)
+            let position = filled.positions[i] + turn(i) * (0.02 * member.offset);
+            (position, 0.02 * member.radius)
         };
         for k in 0..4 * filled.len() {
-            let (place, radius) = sphere(k);
-            assert!(shape.distance(place) < -(1.0 - OVERLAP) * radius, "{place}");
+            let (position, radius) = sphere(k);
+            assert!(shape.distance(position) < -(1.0 - MAX_OVERLAP) * radius, "{position}");
             for j in 4 * (k / 4 + 1)..4 * filled.len() {
                 let (other, its) = sphere(j);
-                assert!(place.distance(other) > radius + its - 2.0 * OVERLAP * radius, "{k} {j}");
+                assert!(
+                    position.distance(other) > radius + its - 2.0 * MAX_OVERLAP * radius,
+                    "{k} {j}"
+                );
             }
         }
     }

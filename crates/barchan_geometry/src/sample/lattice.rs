@@ -1,21 +1,21 @@
-//! Jittered close packing: a face-centred cubic lattice, spread a little and shaken within the gaps.
+//! Jittered close packing: a face-centered cubic lattice, stretched a little and jittered within the gaps.
 
 use glam::{DVec3, IVec3};
 use rayon::prelude::*;
 
-use super::octree::{self, Place};
+use super::octree::{self, Containment};
 use super::{Particles, Periods, Radii};
 use crate::random::Stream;
 use crate::{Aabb, Shape};
 
-/// By how much of a diameter neighbours are spread, and of a radius each is moved at most. 0.08 lowers the packing fraction
-/// from 0.74 to 0.588, the density of settled sand.
+/// Stretch of the lattice relative to a diameter, and largest displacement relative to a radius. 0.08 lowers the
+/// packing fraction from 0.74 to 0.588, the density of settled sand.
 const JITTER: f64 = 0.08;
 
 /// Lattice cubes along a block's side.
 const BLOCK: i32 = 4;
 
-/// Fills `shape`, which goes on through the faces of `periods`.
+/// Fills `shape`, which continues through the faces of `periods`.
 pub(super) fn fill(
     shape: &dyn Shape,
     radii: &Radii,
@@ -24,10 +24,10 @@ pub(super) fn fill(
     periods: Periods,
 ) -> Particles {
     let largest = radii.max();
-    // The cube of the lattice holds four sites and has √2 spacings along its side.
+    // The cube of the lattice has four sites and √2 spacings along its side.
     let cube = 2f64.sqrt() * 2.0 * largest * (1.0 + JITTER);
-    // Layers lie half a cube apart along each axis. The first touches the least side, and what does not make a whole layer
-    // is shared between both ends.
+    // Layers lie half a cube apart along each axis. The first touches the lower side, and the remainder of a layer is
+    // divided between both ends.
     let bounds = shape.bounds();
     let wall = largest * (1.0 + JITTER);
     let spare = (bounds.size() - 2.0 * wall).max(DVec3::ZERO);
@@ -36,14 +36,14 @@ pub(super) fn fill(
     for axis in (0..3).filter(|&axis| periods[axis].is_some()) {
         first[axis] = bounds.min[axis] + 0.25 * cube;
     }
-    // Sites sit at a quarter and three quarters of a cell, so that shaking never leads out of it.
+    // Sites are at a quarter and three quarters of a cell, so that jitter never leaves it.
     let cells = Aabb::new(first - 0.25 * cube, bounds.max);
     let deep = largest * (1.0 + JITTER);
     let blocks = octree::blocks(shape, cells, f64::from(BLOCK) * cube, radii.min(), deep);
     progress(0.1);
     let parts: Vec<Particles> = blocks
         .par_iter()
-        .map(|&(corner, place)| {
+        .map(|&(corner, containment)| {
             let mut part = Particles::default();
             for k in 0..BLOCK.pow(3) {
                 let cell = BLOCK * corner + IVec3::new(k % BLOCK, k / BLOCK % BLOCK, k / (BLOCK * BLOCK));
@@ -58,7 +58,7 @@ pub(super) fn fill(
                     let radius = radii.quantile(stream.unit());
                     let shake = JITTER * largest * in_unit_ball(&mut stream);
                     let p = first + cube * (cell.as_dvec3() + offset) + shake;
-                    if place == Place::Inside || shape.distance(p) < -radius {
+                    if containment == Containment::Inside || shape.distance(p) < -radius {
                         part.push(p, radius);
                     }
                 }

@@ -6,8 +6,8 @@ use rayon::prelude::*;
 
 use crate::Aabb;
 
-/// The smallest distance of two centres, of the sum of their radii [-]: 1 if they touch, less if they overlap. None for fewer
-/// than two particles.
+/// Returns the smallest distance of two centers relative to the sum of their radii [-]: 1 if they touch, less if they
+/// overlap. `None` for fewer than two particles.
 ///
 /// # Panics
 /// If a position or radius [m] is not finite.
@@ -19,7 +19,7 @@ pub fn min_distance(positions: &[DVec3], radii: &[f64]) -> Option<f64> {
     let local: Vec<_> = positions.iter().map(|&p| (p - origin).as_vec3()).collect();
     let single: Vec<f32> = radii.iter().map(|&r| r as f32).collect();
     let (mut grid, mut lists) = (Grid::new(), Lists::new());
-    // Particles mostly nearly touch; lone ones make the search widen.
+    // Most particles nearly touch; isolated ones widen the search.
     let mut rule = ContactRule {
         scale: 1.1,
         margin: 0.0,
@@ -29,7 +29,7 @@ pub fn min_distance(positions: &[DVec3], radii: &[f64]) -> Option<f64> {
         grid.build(&local, rule.largest_reach(&single).expect(finite))
             .expect(finite);
         lists.find_contacts(&grid, &single, rule).expect(finite);
-        // The caller's numbers, not their single-precision images, give the distance.
+        // The distance is computed from the caller's numbers, not from their single-precision images.
         let closest = lists
             .chunks()
             .par_iter()

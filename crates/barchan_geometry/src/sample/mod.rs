@@ -1,4 +1,4 @@
-//! Particles from shapes: volume and surface sampling.
+//! Samples shapes with particles: volumes and surfaces.
 
 mod clumps;
 mod dense;
@@ -22,20 +22,20 @@ use self::seam::Seamless;
 use crate::Shape;
 use crate::text::{short, short_vector};
 
-/// How a volume is filled.
+/// Arrangement of particles in a volume.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Packing {
     /// An amorphous packing at the density of settled sand, about 0.6.
     #[default]
     Dense,
-    /// Sommer's randomised grid, about 0.33.
+    /// Sommer's randomized grid, about 0.33.
     Random,
     /// Jittered close packing, about 0.59.
     Lattice,
 }
 
 impl Packing {
-    /// Every kind, by the name used in scene files and on the command line.
+    /// Every packing, by its name in scene files and on the command line.
     pub const ALL: [(&'static str, Self); 3] = [
         ("dense", Self::Dense),
         ("random", Self::Random),
@@ -43,24 +43,24 @@ impl Packing {
     ];
 }
 
-/// What to fill a volume with.
+/// Settings of a volume sample.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VolumeSettings {
-    /// How the particles lie.
+    /// Arrangement of the particles.
     pub packing: Packing,
-    /// How large they are.
+    /// Radii of the particles.
     pub radii: Radii,
-    /// Which of the many equal results.
+    /// Random seed.
     pub seed: u64,
-    /// The most memory [bytes] that sampling may take.
+    /// Memory limit of sampling [bytes].
     pub memory_limit: u64,
 }
 
 impl VolumeSettings {
-    /// Bytes that sampling may take if nobody says otherwise.
+    /// Default memory limit of sampling [bytes].
     pub const MEMORY_LIMIT: u64 = 4 << 30;
 
-    /// The default packing of one `radius` [m].
+    /// Creates the default packing of one `radius` [m].
     pub fn new(radius: f64) -> Result<Self, SampleError> {
         Ok(Self {
             packing: Packing::default(),
@@ -74,24 +74,24 @@ impl VolumeSettings {
 /// Particles inside a shape.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Particles {
-    /// Centres [m].
+    /// Centers [m].
     pub positions: Vec<DVec3>,
     /// Radii [m].
     pub radii: Vec<f64>,
 }
 
 impl Particles {
-    /// How many there are.
+    /// Returns the number of particles.
     pub fn len(&self) -> usize {
         self.positions.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no particles.
     pub fn is_empty(&self) -> bool {
         self.positions.is_empty()
     }
 
-    /// Sum of the particles' volumes [m³], overlaps counted twice.
+    /// Returns the sum of the particles' volumes [m³], overlaps counted twice.
     pub fn volume(&self) -> f64 {
         4.0 / 3.0 * std::f64::consts::PI * self.radii.iter().map(|r| r.powi(3)).sum::<f64>()
     }
@@ -107,17 +107,17 @@ impl Particles {
     }
 }
 
-/// Why a shape cannot be sampled.
+/// Reason why a shape cannot be sampled.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum SampleError {
-    /// A radius that is none.
+    /// A radius is invalid.
     #[error("the particle radius must be a number above 0 m and up to 1e15 m, got {}", short(*.radius))]
     Radius {
-        /// What was given [m].
+        /// Given radius [m].
         radius: f64,
     },
-    /// A range from larger to smaller.
+    /// The smallest radius exceeds the largest.
     #[error("the smallest radius ({} m) exceeds the largest ({} m)", short(*.min), short(*.max))]
     RadiusRange {
         /// Smallest radius [m].
@@ -125,31 +125,31 @@ pub enum SampleError {
         /// Largest radius [m].
         max: f64,
     },
-    /// A weight that is none.
+    /// A weight is invalid.
     #[error("the weight of radius {} m must be a finite number, 0 or more, got {}", short(*.radius), short(*.weight))]
     Weight {
-        /// The radius it belongs to [m].
+        /// Its radius [m].
         radius: f64,
-        /// What was given.
+        /// Given weight.
         weight: f64,
     },
-    /// No radius can ever be drawn.
+    /// No radius has a positive weight.
     #[error("the list of radii has no entry with a weight above 0")]
     NoWeight,
-    /// The solid has no end.
+    /// The solid is unbounded.
     #[error("the shape has no end (a half-space?): intersect it with a box to bound it")]
     Unbounded,
-    /// Every particle would stick out.
+    /// No particle fits inside.
     #[error("no particle of radius {} m fits inside the shape (bounds {} m)", short(*.radius), short_vector(*.size))]
     NoRoom {
-        /// The smallest radius asked for [m].
+        /// Smallest radius [m].
         radius: f64,
         /// Side lengths of the shape's bounds [m].
         size: DVec3,
     },
-    /// Particles too small beside the shape to be counted.
+    /// The particles are too small relative to the shape to be counted.
     #[error(
-        "a radius of {radius} m is too small for a shape of {size} m, which may be {LONGEST:e} radii long: take a larger radius"
+        "a radius of {radius} m is too small for a shape of {size} m, which may be {MAX_LENGTH:e} radii long: take a larger radius"
     )]
     TooSmall {
         /// Smallest radius [m].
@@ -157,7 +157,7 @@ pub enum SampleError {
         /// Longest side of the shape's bounds [m].
         size: f64,
     },
-    /// More particles than memory holds.
+    /// The particles would exceed the memory limit.
     #[error(
         "a radius of {} m makes about {count:.3e} particles, which need {:.1} GiB of memory; {:.1} GiB may be used: take a larger radius",
         short(*.radius), gibibytes(*.bytes), gibibytes(*.limit as f64)
@@ -167,9 +167,9 @@ pub enum SampleError {
         radius: f64,
         /// Estimated number of particles.
         count: f64,
-        /// Bytes needed at the peak.
+        /// Peak memory needed [bytes].
         bytes: f64,
-        /// Bytes allowed.
+        /// Memory limit [bytes].
         limit: u64,
     },
 }
@@ -178,20 +178,20 @@ fn gibibytes(bytes: f64) -> f64 {
     bytes / f64::from(1u32 << 30)
 }
 
-/// Longest side of a shape, of the smallest radius [-]: cells are counted in 32 bits.
-const LONGEST: f64 = 1e8;
+/// Largest ratio of a shape's longest side to the smallest radius [-]: cells are counted in 32 bits.
+const MAX_LENGTH: f64 = 1e8;
 
 /// Estimated size of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// Number of particles, as if the surface left no gaps.
     pub count: f64,
-    /// Memory at the peak of sampling [bytes].
+    /// Peak memory of sampling [bytes].
     pub bytes: f64,
 }
 
-/// Estimates how many particles [`sample_volume`] makes, within a few per cent for shapes that are not thin, without packing any. What it would
-/// refuse by number is refused here.
+/// Estimates the number of particles of [`sample_volume`], within a few percent for shapes that are not thin, without
+/// packing any. Rejects the same counts.
 pub fn estimate_volume(shape: &dyn Shape, settings: &VolumeSettings) -> Result<Estimate, SampleError> {
     let bounds = shape.bounds();
     if !bounds.is_finite() && !bounds.is_empty() {
@@ -206,7 +206,7 @@ pub fn estimate_volume(shape: &dyn Shape, settings: &VolumeSettings) -> Result<E
         return Err(too_many(count, bytes, settings));
     }
     let size = bounds.size().max_element();
-    if size > LONGEST * settings.radii.min() {
+    if size > MAX_LENGTH * settings.radii.min() {
         return Err(SampleError::TooSmall {
             radius: settings.radii.min(),
             size,
@@ -215,10 +215,10 @@ pub fn estimate_volume(shape: &dyn Shape, settings: &VolumeSettings) -> Result<E
     Ok(Estimate { count, bytes })
 }
 
-/// Fills `shape` with particles that lie wholly inside and do not overlap.
+/// Fills `shape` with particles that lie entirely inside and do not overlap.
 ///
-/// `progress` is told the share done, 0 to 1. The result depends on the shape and the settings alone, not on the number of
-/// threads.
+/// `progress` receives the completed share, 0 to 1. The result depends on the shape and the settings alone, not on the
+/// number of threads.
 pub fn sample_volume(
     shape: &dyn Shape,
     settings: &VolumeSettings,
@@ -240,8 +240,9 @@ pub fn sample_volume(
     Ok(particles)
 }
 
-/// Does the same in a domain with periodic ranges. A shape that reaches both faces of a range is cut to it and packed through its faces: particles
-/// there are kept apart from the images of others, and density does not fall off.
+/// Like [`sample_volume`] in a domain with periodic ranges. A shape that reaches both faces of a range is cut to it and
+/// packed through its faces: particles there keep their distance from the images of others, and the density does not
+/// drop.
 pub fn sample_periodic(
     shape: &dyn Shape,
     settings: &VolumeSettings,
@@ -257,7 +258,7 @@ pub fn sample_periodic(
     let rest = |part: f64| progress(0.5 + 0.5 * part);
     let particles = match settings.packing {
         Packing::Random => {
-            // Particles that see none beyond a face would lie denser there.
+            // Without particles beyond a face, the packing would be denser there.
             let filled = random::fill(&seamless.beyond(), radii, *seed, &half);
             dense::close(&seamless, filled, radii, &rest)
         }
@@ -274,19 +275,20 @@ pub fn sample_periodic(
     Ok(particles)
 }
 
-/// Depth of the layer at a surface that particles leave empty, in mean diameters [-]: none of them crosses the surface. Measured for boxes, cylinders and
-/// balls 8 to 50 diameters wide, 0.26 to 0.30.
+/// Depth of the layer at a surface that particles leave empty, in mean diameters [-]: none of them crosses the surface.
+/// Measured for boxes, cylinders and balls 8 to 50 diameters wide, 0.26 to 0.30.
 const WALL_GAP: f64 = 0.28;
-/// Least part of a shape that particles reach [-]: a single layer between two walls.
-const LEAST_REACHED: f64 = 0.75;
+/// Smallest share of a shape that particles reach [-]: a single layer between two walls.
+const MIN_REACHED: f64 = 0.75;
 
-/// The part [-] of a shape that particles fill as they do far from its surface.
+/// Returns the share [-] of a shape that particles fill as densely as far from its surface.
 pub fn reached(shape: &dyn Shape, radii: &Radii) -> f64 {
     let inner = octree::volume(shape, 2.0 * WALL_GAP * mean_radius(radii));
-    (inner / octree::volume(shape, 0.0)).max(LEAST_REACHED)
+    (inner / octree::volume(shape, 0.0)).max(MIN_REACHED)
 }
 
-/// How many particles fill `room` [m³], and the bytes they need at the peak (measured with `barchan bench sample`, rounded up).
+/// Estimates the number of particles that fill `room` [m³], and their peak memory [bytes] (measured with `barchan bench
+/// sample`, rounded up).
 fn estimate(room: f64, settings: &VolumeSettings) -> (f64, f64) {
     let (fraction, bytes_each) = match settings.packing {
         Packing::Dense => (dense::FRACTION, 300.0),
@@ -304,7 +306,7 @@ fn no_room(shape: &dyn Shape, settings: &VolumeSettings) -> SampleError {
     }
 }
 
-/// Radius of the particle of mean volume [m].
+/// Returns the radius of the particle of mean volume [m].
 pub fn mean_radius(radii: &Radii) -> f64 {
     (radii.mean_volume() * 0.75 / std::f64::consts::PI).cbrt()
 }

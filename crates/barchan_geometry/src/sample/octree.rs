@@ -1,4 +1,4 @@
-//! Judging blocks of space by the distance at their centres.
+//! Classifies blocks of space by the distance at their centers.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -8,39 +8,39 @@ use rayon::prelude::*;
 
 use crate::{Aabb, Shape};
 
-/// What the distance at its centre says of a block.
+/// Classification of a block by the distance at its center.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Containment {
     /// No point of it is deep enough.
     Outside,
-    /// Some may be.
+    /// Some points may be deep enough.
     Border,
     /// Every point is deep enough.
     Inside,
 }
 
-/// Whether the points of a cube (centre [m], half side [m]) lie at least `shallow` to `deep` [m] below the surface. Right
-/// because the distance changes by no more than the distance moved.
-pub(super) fn place(shape: &dyn Shape, center: DVec3, half: f64, shallow: f64, deep: f64) -> Place {
+/// Classifies a cube (center [m], half side [m]): outside if no point is `shallow` [m] below the surface, inside if all
+/// are at least `deep` [m] below. Correct because the distance changes by no more than the displacement.
+pub(super) fn classify(shape: &dyn Shape, center: DVec3, half: f64, shallow: f64, deep: f64) -> Containment {
     let reach = half * 3f64.sqrt();
     let distance = shape.distance_within(center, reach + deep);
-    // So near the surface the sign, which may be dear, decides nothing.
+    // So near the surface the sign, which may be expensive, decides nothing.
     if distance <= reach - shallow {
-        return Place::Border;
+        return Containment::Border;
     }
     match shape.is_inside(center) {
-        false => Place::Outside,
-        true if distance >= reach + deep => Place::Inside,
-        true => Place::Border,
+        false => Containment::Outside,
+        true if distance >= reach + deep => Containment::Inside,
+        true => Containment::Border,
     }
 }
 
-/// All blocks of side `side` [m], counted from the least corner of `bounds`, that may hold points at least `shallow` [m]
-/// deep, in a fixed order; `Inside` if all their points are at least `deep` [m] deep.
-pub(super) fn blocks(shape: &dyn Shape, bounds: Aabb, side: f64, shallow: f64, deep: f64) -> Vec<(IVec3, Place)> {
+/// Returns all blocks of side `side` [m], counted from the smallest corner of `bounds`, that may contain points at
+/// least `shallow` [m] deep, in a fixed order; `Inside` if all their points are at least `deep` [m] deep.
+pub(super) fn blocks(shape: &dyn Shape, bounds: Aabb, side: f64, shallow: f64, deep: f64) -> Vec<(IVec3, Containment)> {
     let count = (bounds.size() / side).ceil().max(DVec3::ONE);
     let levels = count.max_element().log2().ceil() as u32;
-    let mut nodes = vec![(IVec3::ZERO, Place::Border)];
+    let mut nodes = vec![(IVec3::ZERO, Containment::Border)];
     for level in (0..=levels).rev() {
         let cells = 1i32 << level;
         nodes = nodes
@@ -56,20 +56,20 @@ pub(super) fn blocks(shape: &dyn Shape, bounds: Aabb, side: f64, shallow: f64, d
             .map(|(corner, known)| {
                 let half = 0.5 * side * f64::from(cells);
                 let center = bounds.min + side * corner.as_dvec3() + half;
-                let place = match known {
-                    Place::Border => place(shape, center, half, shallow, deep),
+                let containment = match known {
+                    Containment::Border => classify(shape, center, half, shallow, deep),
                     known => known,
                 };
-                (corner, place)
+                (corner, containment)
             })
-            .filter(|(_, place)| *place != Place::Outside)
+            .filter(|(_, containment)| *containment != Containment::Outside)
             .collect();
     }
     nodes
 }
 
-/// An estimate of the volume [m³] deeper than `depth` [m], within a few per cent for shapes that are not thin: blocks wholly
-/// inside in full, the eighths of border blocks by the distance at their centres.
+/// Estimates the volume [m³] deeper than `depth` [m], within a few percent for shapes that are not thin: blocks
+/// entirely inside in full, the octants of border blocks by the distance at their centers.
 pub(super) fn volume(shape: &dyn Shape, depth: f64) -> f64 {
     let bounds = shape.bounds();
     let side = bounds.size().max_element() / 48.0;
@@ -78,8 +78,8 @@ pub(super) fn volume(shape: &dyn Shape, depth: f64) -> f64 {
     }
     let parts: Vec<f64> = blocks(shape, bounds, side, depth, depth)
         .par_iter()
-        .map(|&(corner, place)| match place {
-            Place::Inside => 1.0,
+        .map(|&(corner, containment)| match containment {
+            Containment::Inside => 1.0,
             _ => (0..8)
                 .map(|k| {
                     let part = DVec3::new(f64::from(k & 1), f64::from(k >> 1 & 1), f64::from(k >> 2));
@@ -92,12 +92,13 @@ pub(super) fn volume(shape: &dyn Shape, depth: f64) -> f64 {
     parts.iter().sum::<f64>() * side.powi(3)
 }
 
-/// Blocks that [`room_for`] looks at, at most.
-const MOST_BLOCKS: usize = 200_000;
+/// Largest number of blocks that [`room_for`] visits.
+const MAX_BLOCKS: usize = 200_000;
 /// Rounding of depths [-].
 const ROUNDING: f64 = 1e-9;
 
-/// Finds a point at least `depth` [m] deep, if there is one: the blocks that may hold the deepest point are divided first.
+/// Finds a point at least `depth` [m] deep, if there is one: the blocks that may contain the deepest point are divided
+/// first.
 pub(super) fn room_for(shape: &dyn Shape, depth: f64) -> Option<DVec3> {
     let bounds = shape.bounds();
     if bounds.is_empty() || !bounds.is_finite() {
@@ -107,35 +108,35 @@ pub(super) fn room_for(shape: &dyn Shape, depth: f64) -> Option<DVec3> {
     let block = |center: DVec3, half: DVec3| Block {
         center,
         half,
-        // No point of it is deeper: the distance changes by no more than the distance moved.
+        // No point of it is deeper: the distance changes by no more than the displacement.
         deepest: half.length() - shape.distance(center),
     };
     let mut open = BinaryHeap::from([block(bounds.center(), 0.5 * bounds.size())]);
-    for _ in 0..MOST_BLOCKS {
+    for _ in 0..MAX_BLOCKS {
         let best = open.pop().filter(|block| block.deepest >= enough)?;
         if best.deepest - best.half.length() >= enough {
             return Some(best.center);
         }
         let half = 0.5 * best.half;
-        // The longest sides only, so that blocks of thin shapes become cubes.
+        // Only the longest sides, so that blocks of thin shapes become cubes.
         let split = best.half.cmpgt(DVec3::splat(0.6 * best.half.max_element()));
         let half = DVec3::select(split, half, best.half);
         let corner = |k: u32| DVec3::new(f64::from(k & 1), f64::from(k >> 1 & 1), f64::from(k >> 2)) * 2.0 - 1.0;
         let children = (0..8).filter(|k| (0..3).all(|axis| split.test(axis) || k >> axis & 1 == 0));
         open.extend(children.map(|k| {
-            let way = DVec3::select(split, half * corner(k), DVec3::ZERO);
-            block(best.center + way, half)
+            let shift = DVec3::select(split, half * corner(k), DVec3::ZERO);
+            block(best.center + shift, half)
         }));
     }
     None
 }
 
-/// A part of space that may hold a deep point.
+/// A part of space that may contain a deep point.
 struct Block {
     center: DVec3,
     /// Half of its sides [m].
     half: DVec3,
-    /// Depth that no point of it exceeds [m].
+    /// Upper bound of the depth in it [m].
     deepest: f64,
 }
 

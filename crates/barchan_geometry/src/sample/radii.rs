@@ -1,11 +1,11 @@
-//! How large the particles are: one radius, a range, or a weighted list.
+//! Distributions of particle radii: one radius, a range, or a weighted list.
 
 use super::SampleError;
 
 /// A distribution of particle radii, by number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Radii {
-    /// Ascending; each holds the share of particles up to and including it.
+    /// Ascending; each with the cumulative share of particles.
     steps: Vec<Step>,
 }
 
@@ -18,12 +18,12 @@ struct Step {
 }
 
 impl Radii {
-    /// Every particle has this `radius` [m].
+    /// Creates a distribution of one `radius` [m].
     pub fn one(radius: f64) -> Result<Self, SampleError> {
         Self::range(radius, radius)
     }
 
-    /// Radii [m] uniform between `min` and `max`.
+    /// Creates a uniform distribution of radii [m] between `min` and `max`.
     pub fn range(min: f64, max: f64) -> Result<Self, SampleError> {
         check(min)?;
         check(max)?;
@@ -39,7 +39,7 @@ impl Radii {
         })
     }
 
-    /// The same, all `factor` times as large.
+    /// Returns the distribution with all radii scaled by `factor`.
     pub fn scaled(&self, factor: f64) -> Self {
         let scaled = |step: &Step| Step {
             from: factor * step.from,
@@ -51,7 +51,7 @@ impl Radii {
         }
     }
 
-    /// Each radius [m] with its weight [-]: the share of particles, up to a common factor.
+    /// Creates a distribution from radii [m] with weights [-]: shares of particles, up to a common factor.
     pub fn list(entries: &[(f64, f64)]) -> Result<Self, SampleError> {
         let mut sorted = entries.to_vec();
         for &(radius, weight) in &sorted {
@@ -81,17 +81,17 @@ impl Radii {
         Ok(Self { steps })
     }
 
-    /// Smallest radius [m].
+    /// Returns the smallest radius [m].
     pub fn min(&self) -> f64 {
         self.steps[0].from
     }
 
-    /// Largest radius [m].
+    /// Returns the largest radius [m].
     pub fn max(&self) -> f64 {
         self.steps[self.steps.len() - 1].to
     }
 
-    /// Mean volume of a particle [m³].
+    /// Returns the mean volume of a particle [m³].
     pub fn mean_volume(&self) -> f64 {
         let mut before = 0.0;
         let mean_cube: f64 = self
@@ -107,7 +107,7 @@ impl Radii {
         4.0 / 3.0 * std::f64::consts::PI * mean_cube
     }
 
-    /// The radius [m] that the share `u` (0 to 1) of the particles does not exceed.
+    /// Returns the radius [m] that the share `u` (0 to 1) of the particles does not exceed.
     pub fn quantile(&self, u: f64) -> f64 {
         let at = self
             .steps
@@ -119,7 +119,7 @@ impl Radii {
         step.from + within * (step.to - step.from)
     }
 
-    /// The share of particles whose radius is less than `radius` [m].
+    /// Returns the share of particles whose radius is less than `radius` [m].
     pub fn share_below(&self, radius: f64) -> f64 {
         let mut below = 0.0;
         for s in &self.steps {
@@ -136,10 +136,10 @@ impl Radii {
 }
 
 /// Largest radius [m]: packings are made in single precision.
-const LARGEST: f64 = 1e15;
+const MAX_RADIUS: f64 = 1e15;
 
 fn check(radius: f64) -> Result<(), SampleError> {
-    if radius > 0.0 && radius <= LARGEST {
+    if radius > 0.0 && radius <= MAX_RADIUS {
         Ok(())
     } else {
         Err(SampleError::Radius { radius })

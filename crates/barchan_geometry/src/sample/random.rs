@@ -1,11 +1,12 @@
-//! Randomised grid sampling ([Sommer22] section 3.1; parallel Poisson disks after [Bowers10]).
+//! Randomized grid sampling ([Sommer22] section 3.1; parallel Poisson disks after [Bowers10]).
 //!
-//! The cell side 2r/√3 makes the cell's diagonal 2r, so a cell holds at most one centre. Each trial offers every free cell
-//! one random candidate, which stays if it overlaps nothing and lies deep enough. Where Sommer runs 27 groups of single
-//! cells in parallel, we run 8 groups of blocks of 8³ cells: as independent, but each task works in cache.
+//! The cell side 2r/√3 makes the cell's diagonal 2r, so a cell contains at most one center. Each trial offers every
+//! free cell one random candidate, which stays if it overlaps nothing and lies deep enough. Where Sommer runs 27 groups
+//! of single cells in parallel, this code runs 8 groups of blocks of 8³ cells: equally independent, but each task works
+//! in cache.
 //!
-//! Different radii are placed from large to small, in narrow slices, each slice up to its share of the particles: drawn all at
-//! once, the small ones would win. An octave of radii shares a grid.
+//! Different radii are placed from large to small, in narrow slices, each slice up to its share of the particles: drawn
+//! all at once, the small ones would prevail. An octave of radii shares a grid.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,23 +14,24 @@ use std::ops::Range;
 use glam::{DVec3, IVec3, Vec3, Vec4};
 use rayon::prelude::*;
 
-use super::octree::{self, Place};
+use super::octree::{self, Containment};
 use super::{Particles, Radii};
 use crate::Shape;
 use crate::random::Stream;
 
-/// Candidates offered to each cell, visit by visit, at most [`LANES`] at a time. 10 in all reach a packing fraction of 0.33, 40
-/// would reach 0.355; the limit is 0.384. Once most candidates fail, several at a visit find the same room for less.
+/// Candidates offered to each cell, visit by visit, at most [`LANES`] at a time. 10 in total reach a packing fraction
+/// of 0.33, 40 would reach 0.355; the limit is 0.384. Once most candidates fail, several per visit find the same room
+/// at lower cost.
 const VISITS: [Range<u64>; 4] = [0..1, 1..2, 2..6, 6..10];
 /// Candidates that are compared with a sphere at once.
 const LANES: usize = 4;
 /// Cells along a block's side.
 const BLOCK: i32 = 8;
-/// The packing fraction of mixed radii.
+/// Packing fraction of mixed radii.
 const MIXED_FRACTION: f64 = 0.33;
 /// Ratio of the largest to the smallest radius placed at once.
-const SLICE: f64 = 1.1;
-/// How often a slice of mixed radii is offered to reach its share.
+const SLICE_RATIO: f64 = 1.1;
+/// Largest number of trials for a slice of mixed radii to reach its share.
 const MIXED_TRIALS: u64 = 24;
 
 pub(super) fn fill(shape: &dyn Shape, radii: &Radii, seed: u64, progress: &(dyn Fn(f64) + Sync)) -> Particles {
@@ -47,7 +49,7 @@ pub(super) fn fill(shape: &dyn Shape, radii: &Radii, seed: u64, progress: &(dyn 
     let total = MIXED_FRACTION * octree::volume(shape, radii.min()) / radii.mean_volume();
     for octave in slices(radii, radii.min(), radii.max(), 2.0) {
         let mut level = Level::new(shape, radii, octave, seed, &placed);
-        for slice in slices(radii, octave.min, octave.max, SLICE) {
+        for slice in slices(radii, octave.min, octave.max, SLICE_RATIO) {
             level.place(slice, (total * slice.share).round() as usize);
             progress(1.0 - slice.share_below);
         }
@@ -87,7 +89,7 @@ impl Slice {
     }
 }
 
-/// From `max` down to `min` [m] in slices at most a factor `ratio` wide, without those that hold no particle.
+/// Returns slices from `max` down to `min` [m], at most a factor `ratio` wide, without empty ones.
 fn slices(radii: &Radii, min: f64, max: f64, ratio: f64) -> Vec<Slice> {
     let mut found = Vec::new();
     let mut top = max;
@@ -105,28 +107,28 @@ fn slices(radii: &Radii, min: f64, max: f64, ratio: f64) -> Vec<Slice> {
     }
 }
 
-/// One sphere, relative to its block's corner [m].
+/// A sphere, relative to its block's corner [m].
 #[derive(Clone, Copy, Debug)]
-struct Sphere {
+struct BlockSphere {
     center: Vec3,
     radius: f32,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Block {
-    /// In blocks, from the least corner of the bounds.
+    /// In blocks, from the smallest corner of the bounds.
     corner: IVec3,
-    /// Cells that take no candidate any more: bit x + 8y of word z.
+    /// Cells that accept no more candidates: bit x + 8y of word z.
     closed: [u64; BLOCK as usize],
-    /// Cells whose every point is deep enough, likewise.
+    /// Cells in which every point is deep enough, in the same order.
     sure: [u64; BLOCK as usize],
-    /// Cells whose deep points are known to lie inside, likewise.
+    /// Cells whose deep points are known to lie inside, in the same order.
     inside: [u64; BLOCK as usize],
-    placed: Vec<Sphere>,
+    placed: Vec<BlockSphere>,
     /// Radii of `placed` [m], as they were drawn.
     radii: Vec<f64>,
     /// Larger spheres, of earlier octaves, that reach into the block.
-    obstacles: Vec<Sphere>,
+    obstacles: Vec<BlockSphere>,
 }
 
 struct Level<'a> {
@@ -148,13 +150,13 @@ impl<'a> Level<'a> {
         let corners = octree::blocks(shape, shape.bounds(), side * f64::from(BLOCK), octave.min, octave.max);
         let blocks: Vec<Block> = corners
             .par_iter()
-            .map(|&(corner, place)| {
+            .map(|&(corner, containment)| {
                 let mut block = Block {
                     corner,
                     ..Block::default()
                 };
-                match place {
-                    Place::Inside => block.sure = [u64::MAX; BLOCK as usize],
+                match containment {
+                    Containment::Inside => block.sure = [u64::MAX; BLOCK as usize],
                     _ => block.judge(shape, octave, origin, side),
                 }
                 block
@@ -198,7 +200,7 @@ impl<'a> Level<'a> {
                     for x in low.x..=high.x {
                         if let Some(&k) = self.by_corner.get(&IVec3::new(x, y, z)) {
                             let corner = self.corner_of(&self.blocks[k as usize]);
-                            self.blocks[k as usize].obstacles.push(Sphere {
+                            self.blocks[k as usize].obstacles.push(BlockSphere {
                                 center: (position - corner).as_vec3(),
                                 radius: radius as f32,
                             });
@@ -218,7 +220,7 @@ impl<'a> Level<'a> {
         self.blocks.iter().map(open).sum()
     }
 
-    /// Places `wanted` spheres of a slice, by offering to as many cells as seem to be needed.
+    /// Places `wanted` spheres of a slice, by offering to as many cells as seem necessary.
     fn place(&mut self, slice: Slice, wanted: usize) {
         let before = self.len();
         let mut acceptance = 1.0;
@@ -239,7 +241,7 @@ impl<'a> Level<'a> {
     fn offer(&mut self, slice: Slice, trials: Range<u64>, part: f64) {
         for color in 0..8 {
             let parity = IVec3::new(color & 1, color >> 1 & 1, color >> 2);
-            // Blocks of one colour never touch: taking them out lets each be written while all others are read.
+            // Blocks of one color never touch: taking them out allows each to be written while all others are read.
             let mut taken: Vec<(usize, Block)> = self
                 .blocks
                 .iter_mut()
@@ -313,8 +315,9 @@ impl<'a> Level<'a> {
         }
     }
 
-    /// Whether a border cell's candidate lies deep enough. Two points of a cell that are both farther from the surface than
-    /// the least radius, half the cell's diagonal, lie on the same side of it: one look at the side does for the cell.
+    /// Returns true if a border cell's candidate lies deep enough. Two points of a cell that are both farther from the
+    /// surface than the smallest radius, half the cell's diagonal, lie on the same side of it: one evaluation of the
+    /// sign suffices for the cell.
     fn is_deep(&self, block: &mut Block, z: usize, bit: u64, p: DVec3, radius: f64) -> bool {
         if self.shape.distance_within(p, radius) < radius {
             return false;
@@ -339,26 +342,26 @@ impl<'a> Level<'a> {
 }
 
 impl Block {
-    /// Closes the cells that lie outside and marks those that lie wholly inside, by halving the block.
+    /// Closes the cells that lie outside and marks those that lie entirely inside, by halving the block.
     fn judge(&mut self, shape: &dyn Shape, octave: Slice, origin: DVec3, side: f64) {
         let mut stack = vec![(IVec3::ZERO, BLOCK)];
         while let Some((corner, cells)) = stack.pop() {
             let half = 0.5 * side * f64::from(cells);
             let center = origin + side * (self.corner * BLOCK + corner).as_dvec3() + half;
-            let place = if cells == BLOCK {
-                Place::Border
+            let containment = if cells == BLOCK {
+                Containment::Border
             } else {
-                octree::place(shape, center, half, octave.min, octave.max)
+                octree::classify(shape, center, half, octave.min, octave.max)
             };
-            match place {
+            match containment {
                 // Single cells are left to their candidates.
-                Place::Border if cells > 2 => {
+                Containment::Border if cells > 2 => {
                     let step = cells / 2;
                     stack.extend((0..8).map(|k| (corner + step * IVec3::new(k & 1, k >> 1 & 1, k >> 2), step)));
                 }
-                Place::Border => {}
-                Place::Outside => mark(&mut self.closed, corner, cells),
-                Place::Inside => mark(&mut self.sure, corner, cells),
+                Containment::Border => {}
+                Containment::Outside => mark(&mut self.closed, corner, cells),
+                Containment::Inside => mark(&mut self.sure, corner, cells),
             }
         }
     }
@@ -375,29 +378,29 @@ fn mark(bits: &mut [u64; BLOCK as usize], corner: IVec3, cells: i32) {
     }
 }
 
-/// A hair more than touching [-], so that rounding to f32 never leaves an overlap.
+/// Slightly more than touching [-], so that rounding to f32 never leaves an overlap.
 const CLEARANCE: f32 = 1.0 + 4.0 * f32::EPSILON * BLOCK as f32;
 
-fn overlap(a: Sphere, b: Sphere) -> bool {
+fn overlap(a: BlockSphere, b: BlockSphere) -> bool {
     let reach = (a.radius + b.radius) * CLEARANCE;
     a.center.distance_squared(b.center) < reach * reach
 }
 
-/// Cells beside a block that its spheres may reach: two radii of up to twice the least one, in cells of 2/√3 of it.
+/// Cells around a block that its spheres may reach: two radii of up to twice the smallest one, in cells of 2/√3 of it.
 const REACH: i32 = 4;
 const HALO: i32 = BLOCK + 2 * REACH;
 
 /// The spheres in and around one block, on a small grid.
 #[derive(Default)]
 struct Halo {
-    spheres: Vec<Sphere>,
-    /// Bit x of row y + HALO z: the cell holds a sphere.
+    spheres: Vec<BlockSphere>,
+    /// Bit x of row y + HALO z: the cell contains a sphere.
     rows: Vec<u16>,
-    /// Which sphere a cell holds.
+    /// Index of the sphere in each cell.
     number: Vec<u16>,
-    /// How many cells away a sphere may overlap a candidate.
+    /// Number of cells within which a sphere may overlap a candidate.
     reach: i32,
-    /// Steps in y and z to the rows within reach, nearest first.
+    /// Offsets in y and z to the rows within reach, nearest first.
     near_rows: Vec<(i32, i32)>,
 }
 
@@ -439,7 +442,7 @@ impl Halo {
                 if near {
                     self.add(
                         cell,
-                        Sphere {
+                        BlockSphere {
                             center: sphere.center + shift,
                             radius: sphere.radius,
                         },
@@ -449,7 +452,7 @@ impl Halo {
         }
     }
 
-    fn add(&mut self, cell: IVec3, sphere: Sphere) {
+    fn add(&mut self, cell: IVec3, sphere: BlockSphere) {
         let at = cell + REACH;
         let row = (at.y + HALO * at.z) as usize;
         self.rows[row] |= 1 << at.x;
@@ -457,7 +460,7 @@ impl Halo {
         self.spheres.push(sphere);
     }
 
-    /// Which candidates of a cell overlap no sphere, a bit each.
+    /// Returns the candidates of a cell that overlap no sphere, one bit each.
     fn free(&self, cell: IVec3, candidates: &Candidates) -> u32 {
         let at = cell + REACH;
         let first = at.x - self.reach;
@@ -481,7 +484,7 @@ impl Halo {
     }
 }
 
-/// The candidates of one visit to a cell, a lane each.
+/// The candidates of one visit to a cell, one per lane.
 #[derive(Default)]
 struct Candidates {
     count: usize,
@@ -502,15 +505,15 @@ impl Candidates {
         self.count += 1;
     }
 
-    fn sphere(&self, k: usize) -> Sphere {
-        Sphere {
+    fn sphere(&self, k: usize) -> BlockSphere {
+        BlockSphere {
             center: Vec3::new(self.x[k], self.y[k], self.z[k]),
             radius: self.radius[k],
         }
     }
 
-    /// Which of them overlap `other`, a bit each.
-    fn overlapping(&self, other: Sphere) -> u32 {
+    /// Returns the candidates that overlap `other`, one bit each.
+    fn overlapping(&self, other: BlockSphere) -> u32 {
         let (dx, dy, dz) = (
             self.x - other.center.x,
             self.y - other.center.y,

@@ -1,27 +1,27 @@
-//! Solids that go on through periodic faces.
+//! Solids that continue through periodic faces.
 
 use glam::DVec3;
 
 use super::Radii;
 use crate::{Aabb, Shape};
 
-/// Ranges [m] of the axes that close upon themselves.
+/// Ranges [m] of the periodic axes.
 pub type Periods = [Option<[f64; 2]>; 3];
 
-/// Depth below a face, in largest radii, whose cross-section stands for what lies nearer to the face: no surface is seen there.
-const DEPTH: f64 = 2.0;
-/// Shortest range that is packed through, in largest radii: neighbours of a sphere must not be seen twice.
-const SHORTEST: f64 = 4.7;
+/// Depth below a face, in largest radii, whose cross-section is extruded up to the face: there is no surface.
+const FACE_DEPTH: f64 = 2.0;
+/// Shortest range that is packed through, in largest radii: a sphere must not have a neighbor twice.
+const MIN_RANGE: f64 = 4.7;
 /// Width of the band of particles beyond faces that are cut away again, in depths [-].
-const BEYOND: f64 = 2.0;
-/// Tolerance by which a shape may miss a face, of the range [-].
-const MISS: f64 = 1e-6;
+const BAND_DEPTHS: f64 = 2.0;
+/// Largest distance of a shape from a face that it reaches, relative to the range [-].
+const FACE_TOLERANCE: f64 = 1e-6;
 
 /// A solid that reaches both faces of some periodic ranges, cut to them, without a surface there.
 #[derive(Debug)]
 pub(super) struct Seamless<'a> {
     shape: &'a dyn Shape,
-    /// Ranges [m] through whose faces it goes on.
+    /// Ranges [m] through whose faces it continues.
     pub periods: Periods,
     depth: f64,
     /// Distance beyond the faces at which it ends [m], if it does.
@@ -29,29 +29,30 @@ pub(super) struct Seamless<'a> {
 }
 
 impl<'a> Seamless<'a> {
-    /// `shape` for particles of these radii; none if it reaches both faces of no range, or ranges are too short.
+    /// Creates the solid of `shape` for particles of these radii; `None` if it reaches both faces of no range, or
+    /// ranges are too short.
     pub fn new(shape: &'a dyn Shape, periods: Periods, radii: &Radii) -> Option<Self> {
         let bounds = shape.bounds();
         let reached = [0, 1, 2].map(|axis| {
             periods[axis].filter(|[low, high]| {
-                let miss = MISS * (high - low);
+                let miss = FACE_TOLERANCE * (high - low);
                 let is_reached = bounds.min[axis] <= low + miss && bounds.max[axis] >= high - miss;
-                is_reached && high - low >= SHORTEST * radii.max()
+                is_reached && high - low >= MIN_RANGE * radii.max()
             })
         });
         let has_any = !bounds.is_empty() && reached.iter().any(Option::is_some);
         has_any.then(|| Self {
             shape,
             periods: reached,
-            depth: DEPTH * radii.max(),
+            depth: FACE_DEPTH * radii.max(),
             end: None,
         })
     }
 
-    /// The same with an end beyond the faces, so far that particles there do not count for those within.
+    /// Ends the solid beyond the faces, so far that particles there do not affect those within.
     pub fn beyond(&self) -> Self {
         Self {
-            end: Some(BEYOND * self.depth),
+            end: Some(BAND_DEPTHS * self.depth),
             ..*self
         }
     }
@@ -62,7 +63,8 @@ impl<'a> Seamless<'a> {
         ranges.all(|(axis, range)| range.is_none_or(|[low, high]| (low..high).contains(&p[axis])))
     }
 
-    /// The place whose surroundings `p` [m] sees, and how deep it is below the faces at least [m].
+    /// Returns the position whose surroundings replace those of `p` [m], and a lower bound of its depth below the faces
+    /// [m].
     fn inner(&self, mut p: DVec3) -> (DVec3, f64) {
         let mut least = f64::INFINITY;
         for (axis, range) in self.periods.iter().enumerate() {
@@ -78,7 +80,7 @@ impl<'a> Seamless<'a> {
 }
 
 impl Shape for Seamless<'_> {
-    /// No deeper than the faces are, but near them as deep as is needed to see no surface.
+    /// At most the depth below the faces, but near them deep enough to see no surface.
     fn distance(&self, p: DVec3) -> f64 {
         let (inner, depth) = self.inner(p);
         self.shape.distance(inner).max(-depth)
@@ -106,7 +108,7 @@ impl Shape for Seamless<'_> {
     }
 }
 
-/// `p` [m], brought back into the ranges.
+/// Wraps `p` [m] into the ranges.
 pub(super) fn wrapped(periods: &Periods, mut p: DVec3) -> DVec3 {
     for (axis, range) in periods.iter().enumerate() {
         if let Some([low, high]) = range
@@ -118,12 +120,12 @@ pub(super) fn wrapped(periods: &Periods, mut p: DVec3) -> DVec3 {
     p
 }
 
-/// The shortest way to an image of a point that is `way` [m] away.
-pub(super) fn nearest(periods: &Periods, mut way: DVec3) -> DVec3 {
+/// Returns the shortest displacement to an image of a point that is `offset` [m] away.
+pub(super) fn nearest(periods: &Periods, mut offset: DVec3) -> DVec3 {
     for (axis, range) in periods.iter().enumerate() {
         if let Some([low, high]) = range {
-            way[axis] -= (high - low) * (way[axis] / (high - low)).round();
+            offset[axis] -= (high - low) * (offset[axis] / (high - low)).round();
         }
     }
-    way
+    offset
 }

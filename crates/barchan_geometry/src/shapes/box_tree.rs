@@ -1,20 +1,20 @@
-//! A tree of boxes: which of many shapes may be near a point.
+//! A bounding volume hierarchy: finds the shapes that may be near a point.
 
 use glam::DVec3;
 
 use crate::Aabb;
 
-/// Most boxes in a leaf.
+/// Largest number of boxes in a leaf.
 const LEAF: usize = 4;
 
 /// A tree over numbered boxes.
 #[derive(Clone, Debug)]
 pub(super) struct BoxTree {
-    /// Boxes that are empty or have no end: always visited.
+    /// Boxes that are empty or unbounded: always visited.
     endless: Vec<usize>,
-    /// Numbers of the others, leaf by leaf.
+    /// Indices of the others, leaf by leaf.
     order: Vec<usize>,
-    /// Node 0 is the root; its left child follows a node.
+    /// Node 0 is the root; a node is followed by its left child.
     nodes: Vec<Node>,
 }
 
@@ -26,7 +26,7 @@ struct Node {
 
 #[derive(Clone, Copy, Debug)]
 enum Content {
-    /// Places in the order, from the first to before the last.
+    /// Range in the order, end exclusive.
     Leaf(usize, usize),
     /// The right child.
     Inner(usize),
@@ -47,7 +47,7 @@ impl BoxTree {
         tree
     }
 
-    /// Appends the node over the places `first` to `last` of the order, and all nodes below it.
+    /// Appends the node over the range `first` to `last` of the order, and all nodes below it.
     fn build(&mut self, boxes: &[Aabb], first: usize, last: usize) {
         let items = &mut self.order[first..last];
         let bounds = items.iter().fold(Aabb::EMPTY, |all, &k| all.union(&boxes[k]));
@@ -69,8 +69,8 @@ impl BoxTree {
         self.build(boxes, first + half, last);
     }
 
-    /// Calls `visit` with the numbers of all boxes that hold `p` [m] or lie within a distance [m] of it that only falls: infinite at
-    /// first, then what `visit` returned last. Boxes farther away may be visited, too.
+    /// Calls `visit` with the indices of all boxes that contain `p` [m] or lie within a decreasing distance [m] of it:
+    /// infinite at first, then the last result of `visit`. Boxes farther away may be visited, too.
     pub fn search(&self, p: DVec3, mut visit: impl FnMut(usize) -> f64) {
         let mut reach = f64::INFINITY;
         for &k in &self.endless {

@@ -4,7 +4,7 @@ use super::error::{allow, positive};
 use super::{ShapeError, outward_from_axis, unit};
 use crate::{Aabb, Shape};
 
-/// A cylinder along z with half balls as ends, centred on the origin.
+/// A cylinder along z with hemispherical ends, centered on the origin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Capsule {
     radius: f64,
@@ -12,7 +12,8 @@ pub struct Capsule {
 }
 
 impl Capsule {
-    /// The capsule of `radius` [m] and `height` [m] from tip to tip, at least twice the radius (then it is a ball).
+    /// Creates a capsule of `radius` [m] and `height` [m] from tip to tip, at least twice the radius (then it is a
+    /// ball).
     pub fn new(radius: f64, height: f64) -> Result<Self, ShapeError> {
         let radius = positive("radius", radius)?;
         let least = 2.0 * radius;
@@ -22,7 +23,7 @@ impl Capsule {
         Ok(Self { radius, half_core })
     }
 
-    /// `p` seen from the nearest point of the core, the segment between the caps' centres.
+    /// Returns `p` relative to the nearest point of the core, the segment between the caps' centers.
     fn beyond_core(&self, p: DVec3) -> DVec3 {
         p - DVec3::Z * p.z.clamp(-self.half_core, self.half_core)
     }

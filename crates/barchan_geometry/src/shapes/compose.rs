@@ -6,11 +6,11 @@
 //! sum of max(0, d + c - a_i)^2 over i = c^2
 //! ```
 //!
-//! which is the least a_i where the others are c or more above it. Where two faces meet at a right angle its surface is a
-//! circular fillet of radius c, where three do, a sphere. Its gradient is a weighted mean of the gradients of the a_i, so it
-//! is 1-Lipschitz, and therefore never exceeds the distance to its own surface. It does not depend on the order of the
-//! shapes. Smoothing a union fills its inner edges, by at most c (1 - 1/sqrt(n)) where n shapes meet; smoothing a subtraction
-//! or an intersection shaves its outer edges by the same.
+//! which is the smallest a_i where the others are c or more above it. Where two faces meet at a right angle its surface
+//! is a circular fillet of radius c, where three do, a sphere. Its gradient is a weighted mean of the gradients of the
+//! a_i, so it is 1-Lipschitz, and therefore never exceeds the distance to its own surface. It does not depend on the
+//! order of the shapes. Smoothing a union fills its inner edges, by at most c (1 - 1/sqrt(n)) where n shapes meet;
+//! smoothing a subtraction or an intersection rounds its outer edges by the same amount.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use super::{ShapeError, unit};
 use crate::mesh::FlatSolid;
 use crate::{Aabb, Shape, central_difference_normal};
 
-/// Everything inside any of the shapes.
+/// The points inside any of the shapes.
 #[derive(Clone, Debug)]
 pub struct Union {
     parts: Vec<Part>,
@@ -31,7 +31,7 @@ pub struct Union {
     smooth: f64,
 }
 
-/// What is inside the first shape and outside all others.
+/// The points inside the first shape and outside all others.
 #[derive(Clone, Debug)]
 pub struct Subtract {
     first: Part,
@@ -40,7 +40,7 @@ pub struct Subtract {
     smooth: f64,
 }
 
-/// What is inside all shapes.
+/// The points inside all shapes.
 #[derive(Clone, Debug)]
 pub struct Intersect {
     parts: Vec<Part>,
@@ -48,14 +48,14 @@ pub struct Intersect {
 }
 
 impl Union {
-    /// The union of `shapes`, its inner edges filled with radius `smooth` [m]; zero leaves them sharp.
+    /// Creates the union of `shapes`, its inner edges filled with radius `smooth` [m]; zero leaves them sharp.
     pub fn new(shapes: Vec<Arc<dyn Shape>>, smooth: f64) -> Result<Self, ShapeError> {
         let smooth = not_negative("smooth", smooth)?;
         if shapes.is_empty() {
             return Err(ShapeError::Empty { what: "union" });
         }
         let parts: Vec<Part> = shapes.into_iter().map(Part::new).collect();
-        let filled = smooth * (1.0 - 1.0 / (parts.len().min(MEETING) as f64).sqrt());
+        let filled = smooth * (1.0 - 1.0 / (parts.len().min(MAX_BLENDED) as f64).sqrt());
         let around = parts.iter().fold(Aabb::EMPTY, |b, part| b.union(&part.bounds));
         Ok(Self {
             tree: tree_of(&parts),
@@ -96,7 +96,8 @@ impl Shape for Union {
 }
 
 impl Subtract {
-    /// The first of `shapes` without the others, its new edges shaved with radius `smooth` [m]; zero leaves them sharp.
+    /// Creates the first of `shapes` without the others, its new edges rounded with radius `smooth` [m]; zero leaves
+    /// them sharp.
     pub fn new(shapes: Vec<Arc<dyn Shape>>, smooth: f64) -> Result<Self, ShapeError> {
         let smooth = not_negative("smooth", smooth)?;
         let mut parts = shapes.into_iter().map(Part::new);
@@ -110,7 +111,7 @@ impl Subtract {
         })
     }
 
-    /// The first shape turned inside out, and the others after it: what surrounds the solid.
+    /// Offers the inverted first shape, and then the others: the complement of the solid.
     fn nearest(&self, p: DVec3) -> Least {
         let mut least = Least::new(self.smooth);
         least.offer(0, -self.first.distance(p));
@@ -145,7 +146,8 @@ impl Shape for Subtract {
 }
 
 impl Intersect {
-    /// What all `shapes` share, its new edges shaved with radius `smooth` [m]; zero leaves them sharp.
+    /// Creates the intersection of all `shapes`, its new edges rounded with radius `smooth` [m]; zero leaves them
+    /// sharp.
     pub fn new(shapes: Vec<Arc<dyn Shape>>, smooth: f64) -> Result<Self, ShapeError> {
         let smooth = not_negative("smooth", smooth)?;
         if shapes.is_empty() {
@@ -187,7 +189,7 @@ impl Shape for Intersect {
     }
 }
 
-/// The flat solids of all parts of a sharp composition, if each has one.
+/// Returns the polyhedra of all parts of a sharp composition, if each has one.
 fn flat_solids<'a>(parts: impl IntoIterator<Item = &'a Part>, smooth: f64, tolerance: f64) -> Option<Vec<FlatSolid>> {
     if smooth > 0.0 {
         return None;
@@ -195,8 +197,8 @@ fn flat_solids<'a>(parts: impl IntoIterator<Item = &'a Part>, smooth: f64, toler
     parts.into_iter().map(|part| part.shape.flat_solid(tolerance)).collect()
 }
 
-/// A shape and its box. Outside the box the distance is at least that to the box: this tightens loose bounds, keeps fillets
-/// near the shapes, and spares the query of shapes far away.
+/// A shape and its box. Outside the box the distance is at least that to the box: this tightens loose bounds, keeps
+/// fillets near the shapes, and saves queries of shapes far away.
 #[derive(Clone, Debug)]
 struct Part {
     shape: Arc<dyn Shape>,
@@ -209,7 +211,7 @@ impl Part {
         Self { shape, bounds }
     }
 
-    /// `p` seen from the nearest point of the box; zero inside it.
+    /// Returns `p` relative to the nearest point of the box; zero inside it.
     fn beyond_bounds(&self, p: DVec3) -> DVec3 {
         if self.bounds.is_empty() {
             return DVec3::ZERO;
@@ -221,8 +223,8 @@ impl Part {
         self.distance_below(f64::INFINITY, p).unwrap_or(f64::INFINITY)
     }
 
-    /// The distance, or `None` if the box alone shows that it is more than `reach`. Inside the box nothing is known: the
-    /// distance may be negative, and so may `reach`.
+    /// Returns the distance, or `None` if the box alone shows that it is more than `reach`. Inside the box there is no
+    /// such bound: the distance may be negative, and so may `reach`.
     fn distance_below(&self, reach: f64, p: DVec3) -> Option<f64> {
         let outside = self.beyond_bounds(p).length();
         if outside == 0.0 {
@@ -245,21 +247,21 @@ fn tree_of(parts: &[Part]) -> BoxTree {
     BoxTree::new(&parts.iter().map(|part| part.bounds).collect::<Vec<_>>())
 }
 
-/// As many shapes share one fillet; where more meet, the nearest do.
-const MEETING: usize = 8;
+/// Largest number of shapes that share one fillet; where more meet, the nearest do.
+const MAX_BLENDED: usize = 8;
 
-/// The least of the distances offered, in order.
+/// The smallest of the distances offered, in order.
 struct Least {
     smooth: f64,
-    values: [f64; MEETING],
+    values: [f64; MAX_BLENDED],
     count: usize,
-    /// Which was least; of equal ones, the first in the list.
+    /// Index of the smallest; of equal ones, the first in the list.
     first: usize,
 }
 
 impl Least {
     fn new(smooth: f64) -> Self {
-        let values = [f64::INFINITY; MEETING];
+        let values = [f64::INFINITY; MAX_BLENDED];
         Self {
             smooth,
             values,
@@ -268,12 +270,12 @@ impl Least {
         }
     }
 
-    /// Distances [m] from here on change nothing.
+    /// Returns the distance [m] from which on further shapes change nothing.
     fn reach(&self) -> f64 {
         self.values[0] + self.smooth
     }
 
-    /// Offers the distance of a part, unless its box is out of reach; returns the reach [m] from then on.
+    /// Offers the distance of a part, unless its box is out of reach; returns the new reach [m].
     fn consider(&mut self, index: usize, part: &Part, p: DVec3) -> f64 {
         if let Some(distance) = part.distance_below(self.reach(), p) {
             self.offer(index, distance);
@@ -282,27 +284,27 @@ impl Least {
     }
 
     fn offer(&mut self, index: usize, value: f64) {
-        let place = self.values[..self.count].partition_point(|&v| v <= value);
-        if place < MEETING {
-            self.values[place..].rotate_right(1);
-            self.values[place] = value;
-            self.count = (self.count + 1).min(MEETING);
+        let slot = self.values[..self.count].partition_point(|&v| v <= value);
+        if slot < MAX_BLENDED {
+            self.values[slot..].rotate_right(1);
+            self.values[slot] = value;
+            self.count = (self.count + 1).min(MAX_BLENDED);
         }
-        if place == 0 || value == self.values[0] && index < self.first {
+        if slot == 0 || value == self.values[0] && index < self.first {
             self.first = index;
         }
     }
 
-    /// The smooth minimum [m] (equation on top of the file) and how many distances shape it.
+    /// Returns the smooth minimum [m] (equation at the top of the file) and the number of distances in it.
     fn blend(&self) -> (f64, usize) {
         let least = self.values[0];
         let (mut count, mut sum, mut squares, mut level) = (1.0, 0.0, 0.0, self.smooth);
-        // Where distances are too large for a number there is nothing to blend.
+        // Infinite distances have nothing to blend.
         if least == f64::INFINITY {
             return (least, 1);
         }
         for above in self.values[1..self.count].iter().map(|v| v - least) {
-            // It adds nothing to the sum, and what follows is higher still.
+            // It adds nothing to the sum, and neither do the larger ones after it.
             if above >= level {
                 break;
             }
@@ -422,15 +424,15 @@ mod tests {
 
     #[test]
     fn a_union_of_many_shapes_answers_as_all_of_them_would() {
-        let place = |k: u64| 4.0 * crate::random::Stream::new(1, k).unit_cube();
-        let balls: Vec<_> = (0..300).map(|k| ball(0.3, place(k))).chain([wall(DVec3::Z)]).collect();
+        let point = |k: u64| 4.0 * crate::random::Stream::new(1, k).unit_cube();
+        let balls: Vec<_> = (0..300).map(|k| ball(0.3, point(k))).chain([wall(DVec3::Z)]).collect();
         let all: Vec<Part> = balls.iter().cloned().map(Part::new).collect();
         let cube: Arc<dyn Shape> = Arc::new(Cuboid::new(DVec3::splat(9.0)).unwrap());
         for smooth in [0.0, 0.2] {
             let union = Union::new(balls.clone(), smooth).unwrap();
             let cut = Subtract::new([vec![cube.clone()], balls.clone()].concat(), smooth).unwrap();
             for k in 0..500 {
-                let p = place(1000 + k) * 1.5 - 1.0;
+                let p = point(1000 + k) * 1.5 - 1.0;
                 let mut least = Least::new(smooth);
                 all.iter()
                     .enumerate()

@@ -15,7 +15,7 @@ pub struct Cone {
 }
 
 impl Cone {
-    /// The solid of `radius` [m] at the bottom, `top_radius` [m] at the top (zero: a tip) and `height` [m].
+    /// Creates a solid of `radius` [m] at the bottom, `top_radius` [m] at the top (zero: a tip) and `height` [m].
     pub fn new(radius: f64, top_radius: f64, height: f64) -> Result<Self, ShapeError> {
         let top_radius = not_negative("top_radius", top_radius)?;
         let allowed = "finite and above zero, or zero below a wider top";

@@ -1,4 +1,4 @@
-//! The contract of [`Shape`], one body for all solids and compositions; closed forms and brute force for each solid.
+//! Tests the contract of [`Shape`] on all solids and compositions, and each solid against closed forms and brute force.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ fn rotation() -> impl Strategy<Value = DQuat> {
     (direction(), -3.2..3.2f64).prop_map(|(axis, angle)| DQuat::from_axis_angle(axis, angle))
 }
 
-/// A star round a point off the axis, or one cut by the axis.
+/// A star around a point off the axis, or one cut by the axis.
 fn profile() -> impl Strategy<Value = Vec<DVec2>> {
     (3usize..12, prop::collection::vec(0.3..1.0f64, 12), 0.0..2.0f64).prop_map(|(count, radii, offset)| {
         let corner = |k: usize| {
@@ -90,7 +90,7 @@ fn composition() -> impl Strategy<Value = Solid> {
     })
 }
 
-/// Gradient by central differences, or `None` where the two sides differ: on a crease.
+/// Returns the gradient by central differences, or `None` where the two sides differ: on a crease.
 fn gradient(shape: &dyn Shape, p: DVec3) -> Option<DVec3> {
     let step = 1e-5;
     let here = shape.distance(p);
@@ -179,8 +179,8 @@ proptest! {
         }
     }
 
-    /// No point of the surface, sampled through its equation, is nearer than the distance; and the point that the distance
-    /// and the normal lead to satisfies the equation.
+    /// No point of the surface, sampled through its equation, is nearer than the distance; and the point at that
+    /// distance along the normal satisfies the equation.
     #[test]
     fn the_distance_to_an_ellipsoid_is_that_to_its_nearest_point(
         radii in prop::array::uniform3(-2.0..1.0f64), p in vector(3.0), flat in 0usize..4,
@@ -201,7 +201,8 @@ proptest! {
     }
 }
 
-/// Least distance [m] from `p` to a surface of latitude and longitude, by a grid refined round its best point.
+/// Returns the smallest distance [m] from `p` to a surface of latitude and longitude, by a grid refined around its best
+/// point.
 fn nearest_by_refinement(p: DVec3, surface: impl Fn(f64, f64) -> DVec3) -> f64 {
     use std::f64::consts::{FRAC_PI_2, PI};
     let (mut center, mut half) = ([0.0, 0.0], [FRAC_PI_2, PI]);
@@ -278,8 +279,8 @@ fn distances_agree_with_closed_forms_at_chosen_points() {
 
 #[test]
 fn ellipsoids_stay_exact_when_they_are_discs_or_needles() {
-    // On the middle plane of a disc of revolution, inside the evolute, the nearest point is at
-    // r a^2 / (a^2 - c^2), for the ellipse r^2/a^2 + z^2/c^2 = 1: from the normal through (r, 0).
+    // On the middle plane of a disc of revolution, inside the evolute, the nearest point is at r a^2 / (a^2 - c^2), for
+    // the ellipse r^2/a^2 + z^2/c^2 = 1: from the normal through (r, 0).
     for c in [0.5, 1e-3, 1e-6, 1e-9] {
         let disc = Ellipsoid::new(at(1.0, 1.0, c)).unwrap();
         for r in [0.0, 1e-12, 0.3, 0.7] {
@@ -306,7 +307,7 @@ fn ellipsoids_stay_exact_when_they_are_discs_or_needles() {
 }
 
 #[test]
-fn normals_have_unit_length_on_centres_axes_corners_and_faces() {
+fn normals_have_unit_length_on_centers_axes_corners_and_faces() {
     let shapes: Vec<Solid> = vec![
         Arc::new(Sphere::new(1.0).unwrap()),
         Arc::new(Cuboid::rounded(DVec3::ONE, 0.25).unwrap()),

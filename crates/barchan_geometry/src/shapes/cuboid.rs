@@ -6,7 +6,7 @@ use crate::mesh::primitives::cuboid;
 use crate::mesh::{Face, FlatSolid, TriMesh};
 use crate::{Aabb, Shape};
 
-/// A box with its sides along the axes, centred on the origin; edges and corners may be rounded.
+/// A box with its sides along the axes, centered on the origin; edges and corners may be rounded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cuboid {
     half: DVec3,
@@ -14,13 +14,13 @@ pub struct Cuboid {
 }
 
 impl Cuboid {
-    /// The sharp box of side lengths `size` [m].
+    /// Creates a sharp box of side lengths `size` [m].
     pub fn new(size: DVec3) -> Result<Self, ShapeError> {
         Self::rounded(size, 0.0)
     }
 
-    /// The box of outer side lengths `size` [m] whose edges are rounded with radius `rounding` [m], at most half of the
-    /// shortest side.
+    /// Creates a box of outer side lengths `size` [m] whose edges are rounded with radius `rounding` [m], at most half
+    /// of the shortest side.
     pub fn rounded(size: DVec3, rounding: f64) -> Result<Self, ShapeError> {
         let half = 0.5 * all_positive("size", size)?;
         let most = half.min_element();
@@ -34,7 +34,8 @@ impl Cuboid {
         Ok(Self { half, rounding })
     }
 
-    /// Signed offset [m] of `p` from each pair of faces of the core, the box that the rounding is an offset of.
+    /// Returns the signed offset [m] of `p` from each pair of faces of the core, the box that is offset by the
+    /// rounding.
     fn beyond_core(&self, p: DVec3) -> DVec3 {
         p.abs() - (self.half - self.rounding)
     }

@@ -4,7 +4,7 @@ use super::{ShapeError, error::positive, outward_from_axis, unit};
 use crate::mesh::FlatSolid;
 use crate::{Aabb, Shape};
 
-/// A cylinder along z, centred on the origin.
+/// A cylinder along z, centered on the origin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cylinder {
     radius: f64,
@@ -12,7 +12,7 @@ pub struct Cylinder {
 }
 
 impl Cylinder {
-    /// The cylinder of `radius` [m] and `height` [m].
+    /// Creates a cylinder of `radius` [m] and `height` [m].
     pub fn new(radius: f64, height: f64) -> Result<Self, ShapeError> {
         Ok(Self {
             radius: positive("radius", radius)?,
@@ -20,7 +20,7 @@ impl Cylinder {
         })
     }
 
-    /// Signed offset [m] of `p` from the side (x) and from the nearer end (y).
+    /// Returns the signed offset [m] of `p` from the side (x) and from the nearer end (y).
     fn beyond(&self, p: DVec3) -> DVec2 {
         DVec2::new(p.truncate().length() - self.radius, p.z.abs() - self.half_height)
     }

@@ -1,49 +1,49 @@
 use std::path::PathBuf;
 
-/// Why a shape cannot be made.
+/// Reason why a shape cannot be created.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShapeError {
-    /// A number outside what the shape allows.
+    /// A number is out of range.
     #[error("{what} must be {allowed}, got {value}")]
     Value {
         /// Name of the parameter.
         what: &'static str,
-        /// What was given.
+        /// Given value.
         value: f64,
-        /// What may be given.
+        /// Allowed values.
         allowed: String,
     },
-    /// A direction of zero length.
+    /// A direction has zero length.
     #[error("{what} must not be zero")]
     ZeroDirection {
         /// Name of the parameter.
         what: &'static str,
     },
-    /// A profile that is no polygon.
+    /// A profile has fewer than three different points.
     #[error("profile must have at least 3 different points, got {count}")]
     FewPoints {
-        /// How many different points there are.
+        /// Number of different points.
         count: usize,
     },
-    /// A profile folded flat.
+    /// The points of a profile are collinear.
     #[error("profile must enclose an area, its points lie on one line")]
     NoArea,
-    /// A profile whose inside is not defined.
+    /// A profile intersects itself.
     #[error("profile must not cross or touch itself, edges {first} and {second} do (edge 0 leaves the first point)")]
     SelfIntersecting {
-        /// Number of one edge.
+        /// Index of one edge.
         first: usize,
-        /// Number of the other.
+        /// Index of the other.
         second: usize,
     },
-    /// A composition of nothing.
+    /// A composition has no shapes.
     #[error("{what} must have at least one shape")]
     Empty {
         /// Name of the composition.
         what: &'static str,
     },
-    /// A height image of unsuitable size.
+    /// A height image has an unsuitable size.
     #[error("a heightmap must have at least 2 x 2 and at most {most} samples, got {columns} x {rows}")]
     ImageSize {
         /// Samples along x.
@@ -53,26 +53,26 @@ pub enum ShapeError {
         /// Largest number of samples.
         most: usize,
     },
-    /// A height image that cannot be opened.
+    /// A height image cannot be opened.
     #[error("cannot open {}: {source}", path.display())]
     ImageFile {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: std::io::Error,
     },
-    /// A height image that is not a good PNG.
+    /// A height image is not a valid PNG.
     #[error("cannot read {} as a PNG image: {source}", path.display())]
     ImageFormat {
         /// The file.
         path: PathBuf,
-        /// What the decoder said.
+        /// The decoder's message.
         source: png::DecodingError,
     },
 }
 
 impl ShapeError {
-    /// Name of the parameter at fault; for reporting it where it was written.
+    /// Returns the name of the invalid parameter, for reporting its position.
     pub fn parameter(&self) -> &'static str {
         match self {
             Self::Value { what, .. } | Self::ZeroDirection { what } | Self::Empty { what } => what,
@@ -82,7 +82,7 @@ impl ShapeError {
     }
 }
 
-/// `value` if `fits`, or an error that names what is `allowed`.
+/// Returns `value` if `fits`, or an error that names the `allowed` values.
 pub(super) fn allow(what: &'static str, value: f64, fits: bool, allowed: impl ToString) -> Result<f64, ShapeError> {
     if fits && value.is_finite() {
         Ok(value)

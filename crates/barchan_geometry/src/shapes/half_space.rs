@@ -4,7 +4,7 @@ use super::{ShapeError, error::finite, unit};
 use crate::mesh::{Face, FlatSolid};
 use crate::{Aabb, Shape};
 
-/// Everything on one side of a plane, without end.
+/// All points on one side of a plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HalfSpace {
     normal: DVec3,
@@ -12,8 +12,7 @@ pub struct HalfSpace {
 }
 
 impl HalfSpace {
-    /// The solid behind the plane that `normal` [-] (of any length) points away from and that lies `offset` [m] from the
-    /// origin along it.
+    /// Creates the solid behind the plane with `normal` [-] (of any length) at `offset` [m] from the origin along it.
     pub fn new(normal: DVec3, offset: f64) -> Result<Self, ShapeError> {
         for component in normal.to_array() {
             finite("normal", component)?;
@@ -34,7 +33,7 @@ impl Shape for HalfSpace {
         self.normal
     }
 
-    /// Without end, except across a plane normal to an axis.
+    /// Unbounded, except across a plane normal to an axis.
     fn bounds(&self) -> Aabb {
         let mut bounds = Aabb::UNBOUNDED;
         for axis in 0..3 {

@@ -4,14 +4,15 @@ use super::error::{all_positive, allow, positive};
 use super::{ShapeError, unit};
 use crate::{Aabb, Shape, TriMesh};
 
-/// Ground: a grid of heights as a surface, solid below it down to a flat base.
+/// Terrain: a grid of heights as a surface, solid below it down to a flat base.
 ///
-/// The grid is centred on the origin in x and y. Heights begin at z = 0, the base lies a thickness below. Between four samples
-/// the surface is two triangles, split from the least x and y to the greatest, and the distance to it is exact: a pyramid of
-/// least and greatest heights leads to the nearest triangles. It costs 6.7 bytes a sample: 7 MB for 1024 x 1024.
+/// The grid is centered on the origin in x and y. Heights begin at z = 0, the base lies a thickness below. Between four
+/// samples the surface is two triangles, split from the smallest x and y to the largest, and the distance to it is
+/// exact: a pyramid of smallest and largest heights leads to the nearest triangles. It takes 6.7 bytes per sample: 7 MB
+/// for 1024 x 1024.
 #[derive(Clone, Debug)]
 pub struct Heightmap {
-    /// Heights as parts of `height`, row by row from least y, each from least x.
+    /// Heights as fractions of `height`, row by row from the smallest y, each from the smallest x.
     samples: Vec<f32>,
     columns: usize,
     rows: usize,
@@ -23,7 +24,8 @@ pub struct Heightmap {
     levels: Vec<Level>,
 }
 
-/// Least and greatest samples of square blocks of cells, each side twice that of the level before; the first is two cells.
+/// Smallest and largest samples of square blocks of cells, each side twice that of the previous level; the first is two
+/// cells.
 #[derive(Clone, Debug)]
 struct Level {
     columns: usize,
@@ -35,7 +37,7 @@ struct Nearest {
     p: DVec3,
     square: f64,
     point: DVec3,
-    /// Outward normal of the face it lies on, of any length.
+    /// Outward normal of its face, of any length.
     face: DVec3,
 }
 
@@ -54,16 +56,17 @@ struct Block {
     level: usize,
     column: usize,
     row: usize,
-    /// Square of the least distance [m²] to its box.
+    /// Square of the smallest distance [m²] to its box.
     square: f64,
 }
 
 /// Largest number of samples: their memory stays below half a gigabyte.
-const MOST_SAMPLES: usize = 1 << 26;
+const MAX_SAMPLES: usize = 1 << 26;
 
 impl Heightmap {
-    /// Ground of `size` [m] in x and y from `samples` [-], 0 to 1 for heights of 0 to `height` [m], in rows of `columns`
-    /// along x, the first at the least y. The outermost samples lie on the border. The base is `thickness` [m] below zero.
+    /// Creates terrain of `size` [m] in x and y from `samples` [-], 0 to 1 for heights of 0 to `height` [m], in rows of
+    /// `columns` along x, the first at the smallest y. The outermost samples lie on the border. The base is `thickness`
+    /// [m] below zero.
     pub fn new(
         samples: Vec<f32>,
         columns: usize,
@@ -97,7 +100,7 @@ impl Heightmap {
         Ok(map)
     }
 
-    /// The surface of the solid as triangles: watertight, two a cell, with a flat base and four walls.
+    /// Returns the surface of the solid as triangles: watertight, two per cell, with a flat base and four walls.
     pub fn to_mesh(&self) -> TriMesh {
         let (columns, rows) = (self.columns, self.rows);
         let mut vertices: Vec<_> = (0..rows)
@@ -113,7 +116,7 @@ impl Heightmap {
                 triangles.extend([[a, b, c], [a, c, d]]);
             }
         }
-        // The border, counter-clockwise seen from above; below each of its vertices is one of the base.
+        // The border, counter-clockwise seen from above; each of its vertices is above one of the base.
         let south = (0..columns - 1).map(|column| top(column, 0));
         let east = (0..rows - 1).map(|row| top(columns - 1, row));
         let north = (1..columns).rev().map(|column| top(column, rows - 1));
@@ -152,7 +155,7 @@ impl Heightmap {
         }
     }
 
-    /// Least and greatest sample of a block; blocks of level 0 are cells.
+    /// Returns the smallest and largest sample of a block; blocks of level 0 are cells.
     fn range(&self, level: usize, column: usize, row: usize) -> [f32; 2] {
         if level > 0 {
             let level = &self.levels[level - 1];
@@ -167,7 +170,7 @@ impl Heightmap {
         [a.min(b).min(c).min(d), a.max(b).max(c).max(d)]
     }
 
-    /// Place [m] of a grid point in x and y; the last does not lie beyond the border for rounding.
+    /// Returns the position [m] of a grid point in x and y; rounding does not put the last one beyond the border.
     fn place(&self, column: usize, row: usize) -> DVec2 {
         let half = 0.5 * self.size;
         (self.cell * DVec2::new(column as f64, row as f64) - half).min(half)
@@ -178,15 +181,15 @@ impl Heightmap {
         self.place(column, row).extend(self.height * f64::from(sample))
     }
 
-    /// The cell over which `p` lies, or the nearest.
+    /// Returns the cell below or above `p`, or the nearest one.
     fn cell_of(&self, p: DVec2) -> (usize, usize) {
         let q = (p + 0.5 * self.size) / self.cell;
-        // A cast to an integer saturates, so far points fall on the border.
+        // A cast to an integer saturates, so distant points map to the border.
         let index = |x: f64, cells: usize| (x as usize).min(cells - 1);
         (index(q.x, self.columns - 1), index(q.y, self.rows - 1))
     }
 
-    /// Height [m] of the surface at `p`, which lies on the grid.
+    /// Returns the height [m] of the surface at `p`, which lies on the grid.
     fn height_at(&self, p: DVec2) -> f64 {
         let (column, row) = self.cell_of(p);
         let [a, b, c, d] = self.corners(column, row);
@@ -198,7 +201,7 @@ impl Heightmap {
         }
     }
 
-    /// The corners [m] of a cell, counter-clockwise from least x and y.
+    /// Returns the corners [m] of a cell, counter-clockwise from the smallest x and y.
     fn corners(&self, column: usize, row: usize) -> [DVec3; 4] {
         let (from, to) = (self.place(column, row), self.place(column + 1, row + 1));
         let z = |c: usize, r: usize| self.height * f64::from(self.samples[r * self.columns + c]);
@@ -221,15 +224,15 @@ impl Heightmap {
             face: DVec3::NEG_Z,
         };
         self.offer_walls(&mut nearest);
-        // The surface right above or below is a good first guess; its cell is searched again with its neighbours.
+        // The surface right above or below is a good first guess; its cell is searched again with its neighbors.
         let (column, row) = self.cell_of(inner);
         self.offer_cell(&mut nearest, column, row);
         self.search(&mut nearest);
         nearest
     }
 
-    /// A wall is nearest right in front of it; elsewhere the edges of the walls are: those above and below belong to the
-    /// surface and the base too, those at the corners do not.
+    /// Offers the walls: a wall is nearest right in front of it. Elsewhere its edges are: those above and below belong
+    /// to the surface and the base too, those at the corners do not.
     fn offer_walls(&self, nearest: &mut Nearest) {
         let half = 0.5 * self.size;
         let p = nearest.p;
@@ -285,7 +288,7 @@ impl Heightmap {
         }
     }
 
-    /// How many blocks a level has along x and y.
+    /// Returns the number of blocks of a level along x and y.
     fn blocks(&self, level: usize) -> (usize, usize) {
         let side = 1 << level;
         ((self.columns - 1).div_ceil(side), (self.rows - 1).div_ceil(side))
@@ -315,17 +318,18 @@ impl Heightmap {
     }
 }
 
-/// Whether a grid is large enough to have a cell and small enough for memory.
+/// Checks that a grid is large enough to have a cell and small enough for memory.
 pub(super) fn check_size(columns: usize, rows: usize) -> Result<(), ShapeError> {
     let samples = columns.checked_mul(rows);
-    if columns < 2 || rows < 2 || samples.is_none_or(|samples| samples > MOST_SAMPLES) {
-        let most = MOST_SAMPLES;
+    if columns < 2 || rows < 2 || samples.is_none_or(|samples| samples > MAX_SAMPLES) {
+        let most = MAX_SAMPLES;
         return Err(ShapeError::ImageSize { columns, rows, most });
     }
     Ok(())
 }
 
-/// The point of a triangle nearest to `p`: [Ericson05] section 5.1.5, by the regions of its corners, edges and face.
+/// Returns the point of a triangle nearest to `p`: [Ericson05] section 5.1.5, by the regions of its corners, edges and
+/// face.
 fn nearest_of_triangle(p: DVec3, [a, b, c]: [DVec3; 3]) -> DVec3 {
     let (ab, ac) = (b - a, c - a);
     let (ap, bp, cp) = (p - a, p - b, p - c);
@@ -397,7 +401,7 @@ mod tests {
         Heightmap::new(samples, columns, DVec2::new(2.0, 3.0), 0.8, 0.3).unwrap()
     }
 
-    /// Points on and around the ground.
+    /// Returns points on and around the terrain.
     fn places() -> impl Iterator<Item = DVec3> {
         let mut stream = Stream::new(11, 0);
         (0..400).map(move |_| (stream.unit_cube() - 0.5) * DVec3::new(5.0, 6.0, 4.0))

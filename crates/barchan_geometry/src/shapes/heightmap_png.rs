@@ -8,26 +8,32 @@ use super::heightmap::check_size;
 use super::{Heightmap, ShapeError};
 
 impl Heightmap {
-    /// Ground of `size` [m] in x and y from a PNG image, black at 0 and white at `height` [m], solid to `thickness` [m] below
-    /// zero. The image lies as on a map: x to the right, y up. Any bit depth; colours count by their brightness
-    /// ([BT.709] weights on the stored values), transparency does not.
+    /// Creates terrain of `size` [m] in x and y from a PNG image, black at 0 and white at `height` [m], solid to
+    /// `thickness` [m] below zero. The image is oriented as on a map: x to the right, y up. Any bit depth; colors count
+    /// by their brightness ([BT.709] weights on the stored values), transparency is ignored.
     pub fn from_png(path: &Path, size: DVec2, height: f64, thickness: f64) -> Result<Self, ShapeError> {
         let (samples, columns) = read_samples(path)?;
         Self::new(samples, columns, size, height, thickness)
     }
 }
 
-/// Brightness 0 to 1 of all pixels, from the lowest row up, and how many a row has.
+/// Reads the brightness 0 to 1 of all pixels, from the lowest row up, and the number of pixels per row.
 fn read_samples(path: &Path) -> Result<(Vec<f32>, usize), ShapeError> {
-    let place = || path.to_path_buf();
-    let file = File::open(path).map_err(|source| ShapeError::ImageFile { path: place(), source })?;
-    let bad = |source| ShapeError::ImageFormat { path: place(), source };
+    let owned_path = || path.to_path_buf();
+    let file = File::open(path).map_err(|source| ShapeError::ImageFile {
+        path: owned_path(),
+        source,
+    })?;
+    let bad = |source| ShapeError::ImageFormat {
+        path: owned_path(),
+        source,
+    };
     let mut decoder = png::Decoder::new(BufReader::new(file));
     decoder.set_transformations(png::Transformations::EXPAND);
     let mut reader = decoder.read_info().map_err(bad)?;
     let info = reader.info();
     let (columns, rows) = (info.width as usize, info.height as usize);
-    // Before the image is given memory: the header may claim any size.
+    // Before memory is allocated for the image: the header may claim any size.
     check_size(columns, rows)?;
     let bytes = reader.output_buffer_size().unwrap_or(0);
     let mut image = vec![0; bytes];
@@ -57,7 +63,7 @@ fn read_samples(path: &Path) -> Result<(Vec<f32>, usize), ShapeError> {
     Ok((samples, columns))
 }
 
-/// Relative luminance [-] of red, green and blue, 0 to 1: [BT.709] section 3.2.
+/// Returns the relative luminance [-] of red, green and blue, 0 to 1: [BT.709] section 3.2.
 fn brightness([red, green, blue]: [f64; 3]) -> f64 {
     (0.2126 * red + 0.7152 * green + 0.0722 * blue).min(1.0)
 }
@@ -79,7 +85,7 @@ mod tests {
         file.into_temp_path()
     }
 
-    /// Height of the surface at the four corners, found from far above.
+    /// Returns the height of the surface at the four corners, measured from far above.
     fn corner_heights(path: &Path) -> [f64; 4] {
         let map = Heightmap::from_png(path, DVec2::new(2.0, 2.0), 10.0, 1.0).unwrap();
         [(-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)].map(|(x, y)| {

@@ -1,7 +1,7 @@
-//! Implicit solids, one file each, and what composes and moves them.
+//! Implicit solids, one file each, and their compositions and transforms.
 //!
-//! Every length is outer size [m], as a ruler would find it: rounding does not make a box larger, and a capsule's height
-//! includes its caps. Solids are centred on the origin and stand along z; [`Transformed`] puts them elsewhere.
+//! Every length is an outer size [m]: rounding does not make a box larger, and a capsule's height includes its caps.
+//! Solids are centered on the origin and stand along z; [`Transformed`] moves them.
 
 mod box_tree;
 mod capsule;
@@ -39,13 +39,13 @@ use glam::DVec3;
 #[cfg(test)]
 mod contract_tests;
 
-/// `v` at unit length, also for lengths whose square is not representable; `None` for zero and non-finite vectors.
+/// Normalizes `v`, also for lengths whose square is not representable; `None` for zero and non-finite vectors.
 fn unit(v: DVec3) -> Option<DVec3> {
     let largest = v.abs().max_element();
     (largest > 0.0 && largest.is_finite()).then(|| (v / largest).normalize())
 }
 
-/// Unit vector [-] from the z axis towards `p`; x for a point on the axis.
+/// Returns the unit vector [-] from the z axis toward `p`; x for a point on the axis.
 fn outward_from_axis(p: DVec3) -> DVec3 {
     unit(p.with_z(0.0)).unwrap_or(DVec3::X)
 }

@@ -4,7 +4,7 @@ use glam::DVec2;
 
 use super::ShapeError;
 
-/// The edges of a polygon that are surface: all but those on the axis x = 0. Counter-clockwise.
+/// The edges of a polygon that are part of the surface: all except those on the axis x = 0. Counter-clockwise.
 #[derive(Clone, Debug)]
 pub(super) struct Profile {
     edges: Vec<Edge>,
@@ -21,24 +21,25 @@ struct Edge {
     high: f64,
 }
 
-/// What rounding may cost a bound [-].
+/// Relative rounding error of a bound [-].
 const ROUNDING: f64 = 1e-12;
 
 impl Edge {
-    /// Where on the edge, 0 to 1, the point nearest to `q` lies, and `q` seen from there.
+    /// Returns the position on the edge, 0 to 1, of the point nearest to `q`, and `q` relative to it.
     fn nearest(&self, q: DVec2) -> (f64, DVec2) {
         let from_start = q - self.start;
         let t = (from_start.dot(self.along) / self.length_squared).clamp(0.0, 1.0);
         (t, from_start - t * self.along)
     }
 
-    /// Whether the edge may be nearer to `q` than the root of `squared` [m²]; many that are not are told by their height.
+    /// Returns true if the edge may be nearer to `q` than the root of `squared` [m²]; excludes many edges by their
+    /// height.
     fn may_be_nearer(&self, q: DVec2, squared: f64) -> bool {
         let beside = (self.low - q.y).max(q.y - self.high).max(0.0);
         beside * beside * (1.0 - ROUNDING) < squared
     }
 
-    /// Whether a ray from `q` towards +x crosses the edge; its lower end counts, its upper end does not.
+    /// Returns true if a ray from `q` toward +x crosses the edge; its lower end counts, its upper end does not.
     fn is_crossed_by_ray(&self, q: DVec2) -> bool {
         // Compared without arithmetic, so that the two edges at a corner always agree on which side of it `q` is.
         let straddles = (q.y < self.start.y) != (q.y < self.end.y);
@@ -47,7 +48,7 @@ impl Edge {
 }
 
 impl Profile {
-    /// The polygon through `points`, which are finite with x >= 0; checks that it has an inside.
+    /// Creates the polygon through `points`, which are finite with x >= 0; checks that it has an inside.
     pub(super) fn new(points: &[DVec2]) -> Result<Self, ShapeError> {
         let mut corners = points.to_vec();
         corners.dedup();
@@ -57,7 +58,7 @@ impl Profile {
         if corners.len() < 3 {
             return Err(ShapeError::FewPoints { count: corners.len() });
         }
-        // Relative to one corner, or a small profile far up the axis loses its area to cancellation.
+        // Relative to one corner, because a small profile far up the axis would lose its area to cancellation.
         let origin = corners[0];
         let twice_areas = || sides(&corners).map(|(a, b)| (a - origin).perp_dot(b - origin));
         if twice_areas().all(|area| area == 0.0) {
@@ -82,7 +83,7 @@ impl Profile {
         Ok(Self { edges })
     }
 
-    /// Signed distance [m] from `q`, negative inside.
+    /// Returns the signed distance [m] from `q`, negative inside.
     pub(super) fn distance(&self, q: DVec2) -> f64 {
         let mut least = f64::INFINITY;
         let mut inside = false;
@@ -95,7 +96,7 @@ impl Profile {
         if inside { -least.sqrt() } else { least.sqrt() }
     }
 
-    /// Outward unit normal [-] at `q`.
+    /// Returns the outward unit normal [-] at `q`.
     pub(super) fn normal(&self, q: DVec2) -> DVec2 {
         let mut least = f64::INFINITY;
         let mut inside = false;
@@ -109,7 +110,7 @@ impl Profile {
             if offset.length_squared() < least {
                 least = offset.length_squared();
                 let face = -edge.along.perp() / edge.length_squared.sqrt();
-                // Beside an edge its own normal has all digits; only round a corner does the offset turn.
+                // Beside an edge its own normal has all digits; the offset is needed only around a corner.
                 normal = if t > 0.0 && t < 1.0 {
                     if offset.dot(face) < 0.0 { -face } else { face }
                 } else {
@@ -121,13 +122,13 @@ impl Profile {
     }
 }
 
-/// The sides of a closed polygon.
+/// Returns the sides of a closed polygon.
 fn sides(corners: &[DVec2]) -> impl Iterator<Item = (DVec2, DVec2)> {
     corners.iter().copied().zip(corners.iter().copied().cycle().skip(1))
 }
 
-/// Refuses a polygon whose sides meet anywhere but at their common corners or on the axis, where nothing can cross.
-/// Sorted by height, so that only sides beside each other are compared.
+/// Rejects a polygon whose sides meet anywhere except at their common corners or on the axis, where nothing can cross.
+/// Sides are sorted by height, so that only adjacent ones are compared.
 fn check_simple(corners: &[DVec2]) -> Result<(), ShapeError> {
     let sides: Vec<_> = sides(corners).collect();
     let count = sides.len();
@@ -135,8 +136,8 @@ fn check_simple(corners: &[DVec2]) -> Result<(), ShapeError> {
     let top = |k: usize| sides[k].0.y.max(sides[k].1.y);
     let mut by_height: Vec<usize> = (0..count).collect();
     by_height.sort_by(|&a, &b| bottom(a).total_cmp(&bottom(b)));
-    for (place, &i) in by_height.iter().enumerate() {
-        for &j in by_height[place + 1..].iter().take_while(|&&j| bottom(j) <= top(i)) {
+    for (rank, &i) in by_height.iter().enumerate() {
+        for &j in by_height[rank + 1..].iter().take_while(|&&j| bottom(j) <= top(i)) {
             let (first, second) = (i.min(j), i.max(j));
             let meet = if second == first + 1 {
                 fold_back(sides[first], sides[second])
@@ -153,13 +154,13 @@ fn check_simple(corners: &[DVec2]) -> Result<(), ShapeError> {
     Ok(())
 }
 
-/// Whether the side `b`, which begins where `a` ends, runs back over it (not on the axis).
+/// Returns true if the side `b`, which begins at the end of `a`, runs back over it (not on the axis).
 fn fold_back(a: (DVec2, DVec2), b: (DVec2, DVec2)) -> bool {
     let (u, v) = (a.1 - a.0, b.1 - b.0);
     u.perp_dot(v) == 0.0 && u.dot(v) < 0.0 && (a.1.x > 0.0 || a.0.x > 0.0)
 }
 
-/// Whether two sides have a point off the axis in common.
+/// Returns true if two sides have a common point off the axis.
 fn touch(a: (DVec2, DVec2), b: (DVec2, DVec2)) -> bool {
     let side = |line: (DVec2, DVec2), p: DVec2| (line.1 - line.0).perp_dot(p - line.0);
     let on = |line: (DVec2, DVec2), p: DVec2| {

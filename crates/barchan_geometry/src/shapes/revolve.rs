@@ -4,7 +4,8 @@ use super::error::{finite, not_negative};
 use super::{ShapeError, outward_from_axis, profile::Profile};
 use crate::{Aabb, Shape};
 
-/// A profile turned about z: vases, hourglasses, funnels, pipes. A query costs time in proportion to the profile's edges.
+/// A profile revolved about z: vases, hourglasses, funnels, pipes. The cost of a query is proportional to the number of
+/// the profile's edges.
 #[derive(Clone, Debug)]
 pub struct Revolve {
     profile: Profile,
@@ -14,8 +15,8 @@ pub struct Revolve {
 }
 
 impl Revolve {
-    /// The solid inside the closed polygon of `points` [m], each a distance from the axis (x) and a height (y), in either
-    /// direction round it. The first point may be repeated at the end. Edges on the axis are inside the solid.
+    /// Creates the solid inside the closed polygon of `points` [m], each a distance from the axis (x) and a height (y),
+    /// in either orientation. The first point may be repeated at the end. Edges on the axis are inside the solid.
     pub fn new(points: &[DVec2]) -> Result<Self, ShapeError> {
         for point in points {
             not_negative("profile", point.x)?;
@@ -33,7 +34,7 @@ impl Revolve {
     }
 }
 
-/// Distance from the axis and height [m].
+/// Returns distance from the axis and height [m].
 fn half_plane(p: DVec3) -> DVec2 {
     DVec2::new(p.truncate().length(), p.z)
 }

@@ -10,7 +10,7 @@ pub struct Sphere {
 }
 
 impl Sphere {
-    /// The ball of `radius` [m].
+    /// Creates a ball of `radius` [m].
     pub fn new(radius: f64) -> Result<Self, ShapeError> {
         let radius = positive("radius", radius)?;
         Ok(Self { radius })

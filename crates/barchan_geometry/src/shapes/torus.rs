@@ -4,7 +4,7 @@ use super::error::{allow, positive};
 use super::{ShapeError, outward_from_axis, unit};
 use crate::{Aabb, Shape};
 
-/// A ring about z, centred on the origin.
+/// A torus about z, centered on the origin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Torus {
     major: f64,
@@ -12,8 +12,9 @@ pub struct Torus {
 }
 
 impl Torus {
-    /// The ring of radius `major` [m] to the middle of a tube of radius `minor` [m]. The tube must be thinner than the ring:
-    /// one that overlaps itself has an inner surface inside the solid, and is nearly always a swap of the two numbers.
+    /// Creates a torus of radius `major` [m] to the center of a tube of radius `minor` [m]. The tube must be thinner
+    /// than the ring: one that overlaps itself has an inner surface inside the solid, and is nearly always a swap of
+    /// the two numbers.
     pub fn new(major: f64, minor: f64) -> Result<Self, ShapeError> {
         let major = positive("major", major)?;
         let fits = minor > 0.0 && minor < major;
@@ -22,7 +23,7 @@ impl Torus {
         Ok(Self { major, minor })
     }
 
-    /// `p` seen from the middle of the tube: outward from the axis (x) and up (y) [m].
+    /// Returns `p` relative to the center of the tube: outward from the axis (x) and up (y) [m].
     fn beyond_tube(&self, p: DVec3) -> DVec2 {
         DVec2::new(p.truncate().length() - self.major, p.z)
     }

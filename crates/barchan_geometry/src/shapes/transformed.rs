@@ -7,8 +7,8 @@ use super::{ShapeError, unit};
 use crate::mesh::{Face, FlatSolid, TriMesh};
 use crate::{Aabb, Shape};
 
-/// A shape scaled, then rotated, then moved. The distance is as exact as the shape's own if the scale is the same along
-/// all axes; otherwise it is a lower bound, short by up to the ratio of the largest to the smallest scale.
+/// A shape scaled, then rotated, then translated. The distance is as exact as the shape's own if the scale is the same
+/// along all axes; otherwise it is a lower bound, short by up to the ratio of the largest to the smallest scale.
 #[derive(Clone, Debug)]
 pub struct Transformed {
     shape: Arc<dyn Shape>,
@@ -19,7 +19,8 @@ pub struct Transformed {
 }
 
 impl Transformed {
-    /// `shape` scaled by `scale` [-] along its own axes (above zero), turned by `rotation` and moved by `at` [m].
+    /// Scales `shape` by `scale` [-] along its own axes (above zero), rotates it by `rotation` and translates it by
+    /// `at` [m].
     pub fn new(shape: Arc<dyn Shape>, at: DVec3, rotation: DQuat, scale: DVec3) -> Result<Self, ShapeError> {
         for component in at.to_array() {
             finite("at", component)?;
@@ -41,17 +42,17 @@ impl Transformed {
         })
     }
 
-    /// `shape` moved by `at` [m].
+    /// Translates `shape` by `at` [m].
     pub fn moved(shape: Arc<dyn Shape>, at: DVec3) -> Result<Self, ShapeError> {
         Self::new(shape, at, DQuat::IDENTITY, DVec3::ONE)
     }
 
-    /// `p` [m] in the frame of the shape before it was transformed.
+    /// Transforms `p` [m] to the frame of the shape.
     fn to_shape(&self, p: DVec3) -> DVec3 {
         self.rotation.transpose() * (p - self.at) / self.scale
     }
 
-    /// The box around `own`, a box of the shape before it was transformed [m].
+    /// Returns the box around `own`, a box in the frame of the shape [m].
     fn around(&self, own: Aabb) -> Aabb {
         if own.is_empty() {
             return Aabb::EMPTY;
@@ -73,7 +74,7 @@ impl Transformed {
     }
 }
 
-/// A rotation with the rounding of sines and cosines taken out of quarter turns, so that a floor stays bounded by itself.
+/// Removes the rounding of sines and cosines from quarter turns, so that a rotated floor stays bounded.
 fn snapped(rotation: DMat3) -> DMat3 {
     let snap = |x: f64| if (x - x.round()).abs() < 1e-15 { x.round() } else { x };
     DMat3::from_cols_array(&rotation.to_cols_array().map(snap))

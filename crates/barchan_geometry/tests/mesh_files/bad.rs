@@ -1,4 +1,4 @@
-//! What is refused, and in which words.
+//! Rejected files, and their messages.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::build::*;
 
 const ALL: [MeshFormat; 4] = [MeshFormat::Obj, MeshFormat::Stl, MeshFormat::Ply, MeshFormat::Gltf];
 
-/// Loads `bytes` from a file called `name`.
+/// Loads `bytes` from a file called `name`; returns the error.
 fn load_failure(name: &str, bytes: impl AsRef<[u8]>) -> MeshError {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);

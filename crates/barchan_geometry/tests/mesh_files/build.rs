@@ -1,4 +1,4 @@
-//! Files made on the spot, all of the same tetrahedron where nothing else is said.
+//! Generates files, all of the same tetrahedron unless noted.
 
 use barchan_geometry::mesh::{MeshError, MeshFormat, parse};
 
@@ -12,7 +12,7 @@ pub fn failure(bytes: impl AsRef<[u8]>, format: MeshFormat) -> MeshError {
     parse(bytes.as_ref(), format, None).expect_err("this must be refused")
 }
 
-/// The text must hold every one of `parts`.
+/// Checks that the message contains every one of `parts`.
 #[track_caller]
 pub fn assert_says(error: &MeshError, parts: &[&str]) {
     let text = error.to_string();
@@ -21,7 +21,7 @@ pub fn assert_says(error: &MeshError, parts: &[&str]) {
     }
 }
 
-/// Binary STL under `header`, with `count` claimed.
+/// Binary STL with `header` and a declared `count`.
 pub fn stl(header: &[u8], count: u32) -> Vec<u8> {
     let mut bytes = header.to_vec();
     bytes.resize(80, 0);
@@ -61,7 +61,7 @@ pub fn ply_ascii() -> String {
     )
 }
 
-/// A glTF document over one buffer of positions (48 bytes) and vertex numbers (24 bytes). `nodes`, `primitive` and
+/// A glTF document over one buffer of positions (48 bytes) and vertex indices (24 bytes). `nodes`, `primitive` and
 /// `uri` are JSON.
 pub fn gltf(nodes: &str, primitive: &str, uri: &str) -> String {
     format!(
@@ -83,7 +83,7 @@ pub fn gltf_buffer() -> Vec<u8> {
     positions.chain(numbers).collect()
 }
 
-/// The `uri` of a buffer inside the document.
+/// Returns the `uri` of a buffer inside the document.
 pub fn data_uri(bytes: &[u8]) -> String {
     use base64::Engine;
     let text = base64::engine::general_purpose::STANDARD.encode(bytes);

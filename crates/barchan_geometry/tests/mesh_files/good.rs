@@ -1,4 +1,4 @@
-//! What each format may hold.
+//! Supported features of each format.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use glam::DVec3;
 
 use super::build::*;
 
-/// Parsed, and of the tetrahedron's volume after cleaning.
+/// Parses `bytes` and checks the tetrahedron's volume after cleaning.
 #[track_caller]
 fn assert_tetrahedron(bytes: impl AsRef<[u8]>, format: MeshFormat) -> TriMesh {
     let mesh = parse(bytes.as_ref(), format, None).unwrap();
@@ -95,7 +95,7 @@ fn ply_is_read_as_text_with_extra_properties() {
     assert_tetrahedron(ply_ascii().replace("vertex_indices", "vertex_index"), MeshFormat::Ply);
 }
 
-/// Binary PLY with an element in between, lists of `index` numbers counted by `count` numbers.
+/// Binary PLY with an element in between, and lists of type `index` with counts of type `count`.
 fn ply_binary(order: &str, ending: &str, count: &str, index: &str) -> Vec<u8> {
     let big = order == "big";
     let number = |kind: &str, value: f64| -> Vec<u8> {
@@ -203,7 +203,7 @@ fn a_gltf_buffer_may_lie_beside_the_file() {
 
 #[test]
 fn gltf_nodes_move_turn_and_scale_their_children() {
-    // A quarter turn about y brings x to −z; then scaled by 2 in x and moved up by 10.
+    // A quarter turn about y rotates x to −z; then scaled by 2 in x and moved up by 10.
     let nodes = r#"[{"children":[1],"translation":[0,10,0],"scale":[2,1,1]},
                     {"mesh":0,"rotation":[0,0.7071067811865476,0,0.7071067811865476]}]"#;
     let mesh = parse(embedded_gltf(nodes, INDEXED).as_bytes(), MeshFormat::Gltf, None).unwrap();
@@ -256,7 +256,7 @@ fn gltf_nodes_may_show_a_mesh_twice_and_scenes_may_be_many_or_none() {
 }
 
 #[test]
-fn normalised_gltf_positions_are_scaled() {
+fn normalized_gltf_positions_are_scaled() {
     let buffer: Vec<u8> = [[0i16, 0, 0], [32767, 0, 0], [0, 32767, 0]]
         .iter()
         .flatten()

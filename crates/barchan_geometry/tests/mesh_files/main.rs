@@ -1,4 +1,4 @@
-//! Mesh files: what each format may hold, what is refused and in which words, and what cleaning reports.
+//! Mesh files: supported features, rejected files and their messages, and reports of cleaning.
 
 mod bad;
 mod build;

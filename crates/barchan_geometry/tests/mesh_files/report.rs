@@ -1,4 +1,4 @@
-//! What cleaning finds, mends and says.
+//! Defects that cleaning finds, repairs and reports.
 
 use approx::assert_relative_eq;
 use barchan_geometry::TriMesh;
@@ -19,7 +19,7 @@ fn turned_around(mesh: &mut TriMesh) {
     mesh.triangles.iter_mut().for_each(|t| t.swap(0, 1));
 }
 
-/// Both meshes as one.
+/// Joins both meshes.
 fn joined(mut a: TriMesh, b: &TriMesh) -> TriMesh {
     let first = a.vertices.len() as u32;
     a.vertices.extend(&b.vertices);
@@ -33,7 +33,7 @@ fn moved(mut mesh: TriMesh, by: DVec3) -> TriMesh {
 }
 
 #[test]
-fn primitives_are_sound_and_face_outwards() {
+fn primitives_are_sound_and_face_outward() {
     let all = [
         cube(),
         primitives::tetrahedron(2.0),
@@ -151,7 +151,7 @@ fn duplicate_triangles_are_dropped_in_whatever_order_their_corners_stand() {
 }
 
 #[test]
-fn flipped_triangles_are_turned_to_face_as_their_neighbours() {
+fn flipped_triangles_are_turned_to_face_as_their_neighbors() {
     let sound = primitives::icosphere(1.0, 2);
     let mut mesh = sound.clone();
     for t in [0, 1, 77, 300] {
@@ -168,7 +168,7 @@ fn flipped_triangles_are_turned_to_face_as_their_neighbours() {
         let [a, b, c] = mesh.corners(t);
         assert!(
             (b - a).cross(c - a).dot(a) > 0.0,
-            "triangle {t} {triangle:?} faces inwards"
+            "triangle {t} {triangle:?} faces inward"
         );
     }
 }

@@ -14,7 +14,7 @@ fn filled(mesh: &TriMesh) -> Filled {
     MeshSolid::new(mesh.clone()).filled().expect("the mesh is closed")
 }
 
-/// All meshes as one, sharing nothing.
+/// Joins all meshes without sharing vertices.
 fn joined(parts: &[TriMesh]) -> TriMesh {
     parts.iter().fold(TriMesh::default(), join)
 }
@@ -78,8 +78,8 @@ fn cuboid_between(low: DVec3, high: DVec3) -> TriMesh {
     moved(cuboid(high - low), 0.5 * (low + high))
 }
 
-/// Boxes between whole coordinates, some of them inside out, with the moments of the cells of winding number 1 or more, and the volumes that are
-/// counted too often and inside out.
+/// Boxes between integer coordinates, some of them inside out, with the moments of the cells of winding number 1 or
+/// more, and the volumes that are counted repeatedly and inside out.
 fn boxes_on_a_grid(seed: u64, count: u64) -> (TriMesh, Moments, f64, f64) {
     const SIDE: i32 = 5;
     let mut winding = [0; (SIDE * SIDE * SIDE) as usize];
@@ -169,7 +169,7 @@ fn boxes_in_general_position_fill_their_union() {
 
 #[test]
 fn a_letter_of_five_bars_weighs_as_its_union() {
-    // Bars of one thickness that share front and back planes, as letters are modelled.
+    // Bars of one thickness that share front and back planes, as letters are modeled.
     let bar = |x: (f64, f64), z: (f64, f64)| cuboid_between(DVec3::new(x.0, 0.0, z.0), DVec3::new(x.1, 0.2, z.1));
     let letter = joined(&[
         bar((0.0, 0.2), (0.0, 1.0)),

@@ -38,7 +38,8 @@ fn turn() -> DQuat {
     DQuat::from_euler(EulerRot::XYZ, 0.3, -0.5, 1.1)
 }
 
-/// The surface, after checks: closed, every vertex used, no triangle without an area, every vertex on the solid's surface.
+/// Returns the surface after checks: closed, every vertex used, no triangle without an area, every vertex on the
+/// solid's surface.
 fn surface(shape: &Solid) -> TriMesh {
     let mesh = shape.triangles().unwrap();
     let mut directed: HashMap<(u32, u32), i32> = HashMap::new();
@@ -89,7 +90,7 @@ fn assert_volume(mesh: &TriMesh, expected: f64) {
     );
 }
 
-/// Farthest that a corner is from the vertices [m].
+/// Returns the largest distance of a corner from the vertices [m].
 fn worst_corner(mesh: &TriMesh, corners: impl IntoIterator<Item = DVec3>) -> f64 {
     let nearest = |corner: DVec3| {
         let distances = mesh.vertices.iter().map(|v| v.distance(corner));
@@ -122,7 +123,7 @@ fn a_box_with_a_hole_keeps_all_sixteen_corners() {
             );
         }
     }
-    // Through and through.
+    // A tunnel through the whole block.
     let tunnel = subtract(vec![
         cuboid([-0.8, -0.8, 0.0], [0.8, 0.8, 0.5]),
         cuboid([-0.5, -0.3, -1.0], [0.4, 0.6, 1.0]),
@@ -168,7 +169,8 @@ fn grousers_keep_their_corners() {
     let corners = turns.flat_map(|r| bar.bounds().corners().map(|p| r * p));
     let worst = worst_corner(&mesh, corners);
     assert!(worst < 1e-12, "a corner is off by {worst} m");
-    // Every bar but for the polygon in the middle that all share, in which the bars lie apart beyond the radius of their crossings.
+    // Every bar except for the polygon in the middle that all share; the bars are disjoint beyond the radius of their
+    // crossings.
     let (half, angle) = (0.02, std::f64::consts::PI / f64::from(count));
     let crossing = half / (0.5 * angle).tan();
     let polygon = f64::from(count) * 2.0 * half * crossing;
@@ -183,7 +185,7 @@ fn grousers_keep_their_corners() {
 
 #[test]
 fn convex_meshes_take_part_in_booleans() {
-    // An octahedron and a turned box as meshes, in single precision as files hold them.
+    // An octahedron and a rotated box as meshes, in single precision as in files.
     let rounded = |mut mesh: TriMesh| {
         mesh.vertices.iter_mut().for_each(|p| *p = p.as_vec3().as_dvec3());
         Arc::new(MeshSolid::new(mesh)) as Solid
@@ -224,7 +226,8 @@ fn convex_meshes_take_part_in_booleans() {
     assert!(subtract(vec![rounded(block), bar]).triangles().is_none());
 }
 
-/// Mean of |x| + |y| over a square of half side `half`, turned by the angle of `cos` and `sin`, by the midpoint rule.
+/// Returns the mean of |x| + |y| over a square of half side `half`, rotated by the angle of `cos` and `sin`, by the
+/// midpoint rule.
 fn mean_of_absolute_sum(half: f64, cos: f64, sin: f64) -> f64 {
     let count = 1000;
     let at = |k: i32| half * ((f64::from(k) + 0.5) / f64::from(count) * 2.0 - 1.0);
@@ -240,7 +243,7 @@ fn mean_of_absolute_sum(half: f64, cos: f64, sin: f64) -> f64 {
 #[test]
 fn nested_booleans_with_slopes_and_scales_have_their_exact_volume() {
     let slope = |normal: DVec3, offset: f64| Arc::new(HalfSpace::new(normal, offset).unwrap()) as Solid;
-    // A roof of two slopes on a house with a door, stretched.
+    // A gable roof on a house with a door, stretched.
     let block = cuboid([-1.0, -1.0, 0.0], [1.0, 1.0, 3.0]);
     let roof = intersect(vec![
         block,
@@ -253,10 +256,10 @@ fn nested_booleans_with_slopes_and_scales_have_their_exact_volume() {
     let stretch = DVec3::new(2.0, 0.5, 1.5);
     let house: Solid = Arc::new(Transformed::new(house, DVec3::new(5.0, 6.0, 7.0), turn(), stretch).unwrap());
     let mesh = surface(&house);
-    // Walls to 1.5, a gable of base 2 and height 1, a chimney above the slope from x = 0.3 to 0.6, less the door.
+    // Walls to 1.5, a gable of base 2 and height 1, a chimney above the slope from x = 0.3 to 0.6, minus the door.
     let volume = 2.0 * 2.0 * 1.5 + 2.0 + 0.3 * 0.3 * (2.6 - 2.05) - 0.4 * 0.5 * 0.9;
     assert_volume(&mesh, volume * stretch.element_product());
-    // The box of the region cuts what has no end.
+    // The box of the region bounds unbounded solids.
     let trench = subtract(vec![slope(DVec3::Z, 0.0), cuboid([-0.1, -9.0, -0.5], [0.1, 9.0, 9.0])]);
     assert!(trench.triangles().is_none());
     let visible = intersect(vec![trench, cuboid([-1.0, -1.0, -1.0], [1.0, 1.0, 1.0])]);
@@ -283,7 +286,7 @@ fn solids_that_touch_themselves_and_solids_of_nothing() {
     assert!(Union::new(vec![corner([0.0; 3])], 0.1).unwrap().triangles().is_none());
 }
 
-/// A random Boolean of `leaves`.
+/// Returns a random Boolean of `leaves`.
 fn boolean(stream: &mut Stream, leaves: &[Solid]) -> Solid {
     if let [leaf] = leaves {
         return leaf.clone();
@@ -318,7 +321,7 @@ fn booleans_of_boxes_on_a_lattice_fill_the_same_cells() {
         let cells = (0..SIDE.pow(3))
             .map(|k| DVec3::new((k % SIDE) as f64, (k / SIDE % SIDE) as f64, (k / SIDE / SIDE) as f64) + 0.5);
         let inside = cells.filter(|&p| solid.is_inside(p)).count();
-        // Turned as a whole, and leaf by leaf: planes then agree only up to rounding.
+        // Rotated as a whole, and leaf by leaf: planes then agree only up to rounding.
         let (rotation, at) = (stream.rotation(), DVec3::new(30.0, -20.0, 10.0));
         let turned: Vec<Solid> = leaves.iter().map(|leaf| placed(leaf.clone(), at, rotation)).collect();
         for solid in [solid, tree(&turned)] {
@@ -430,7 +433,7 @@ fn solids_of_too_many_or_extreme_faces_are_left_to_others() {
         let huge = subtract(vec![cuboid([0.0; 3], [size; 3]), cuboid([0.0; 3], [0.5 * size; 3])]);
         assert!(huge.triangles().is_none(), "{size}");
     }
-    // Next to each other as near as numbers can be.
+    // As close to each other as numbers can be.
     for gap in [1e-16, 1e-13, 1e-11, 1e-10, 2e-10, 1e-9, 1e-8] {
         let solid = union(vec![
             cuboid([0.0; 3], [1.0; 3]),
@@ -440,7 +443,7 @@ fn solids_of_too_many_or_extreme_faces_are_left_to_others() {
         let mesh = solid.triangles();
         if let Some(mesh) = mesh {
             let volume = mass_properties(&mesh).volume;
-            // 1 + 1 + 1.5 less the overlaps 0.25 and 0.125.
+            // 1 + 1 + 1.5 minus the overlaps 0.25 and 0.125.
             assert!((volume - 3.125).abs() < 1e-7, "{gap}: {volume} m³");
         }
     }

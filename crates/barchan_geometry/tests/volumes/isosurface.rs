@@ -28,8 +28,8 @@ fn volume(mesh: &TriMesh) -> f64 {
         .sum()
 }
 
-/// V - E + F, after a check that every edge is used once in each direction and that the triangles around each vertex
-/// are one closed fan.
+/// Returns V - E + F, after checking that every edge is used once in each direction and that the triangles around each
+/// vertex form one closed fan.
 fn euler_characteristic(mesh: &TriMesh) -> i64 {
     let mut directed: BTreeMap<(u32, u32), u32> = BTreeMap::new();
     let mut links: BTreeMap<u32, BTreeMap<u32, u32>> = BTreeMap::new();
@@ -223,7 +223,7 @@ fn flat_edges_and_corners_beside_round_faces_are_exact() {
     );
 }
 
-/// Any function at all: random values, so that every case of every tetrahedron occurs and nothing is resolved.
+/// Random values, so that every case of every tetrahedron occurs and nothing is resolved.
 #[test]
 fn the_surface_of_noise_is_a_closed_manifold() {
     #[derive(Debug)]

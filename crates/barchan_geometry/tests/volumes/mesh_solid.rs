@@ -8,8 +8,8 @@ use proptest::prelude::*;
 
 use crate::support::{Block, cuboid, join, moved, points_in};
 
-/// Distance of `p` to a triangle by minimising over its two coordinates: the inside of the triangle if the foot of the
-/// perpendicular lies there, else the nearest of the edges.
+/// Returns the distance of `p` to a triangle by minimizing over its two coordinates: to the inside of the triangle if
+/// the foot of the perpendicular lies there, otherwise to the nearest edge.
 fn triangle_distance(p: DVec3, [a, b, c]: [DVec3; 3]) -> f64 {
     let segment = |s: DVec3, t: DVec3| {
         let along = t - s;
@@ -28,7 +28,7 @@ fn triangle_distance(p: DVec3, [a, b, c]: [DVec3; 3]) -> f64 {
     }
 }
 
-/// Winding number by the sum over all triangles, each by the angles of its spherical triangle (l'Huilier).
+/// Returns the winding number by the sum over all triangles, each by the angles of its spherical triangle (l'Huilier).
 fn exact_winding_number(mesh: &TriMesh, p: DVec3) -> f64 {
     let angle = |t: usize| {
         let [a, b, c] = mesh.corners(t).map(|v| (v - p).normalize());
@@ -41,7 +41,7 @@ fn exact_winding_number(mesh: &TriMesh, p: DVec3) -> f64 {
     (0..mesh.triangles.len()).map(angle).sum::<f64>() / (4.0 * PI)
 }
 
-/// Triangles that all share a corner: one connected part, whatever else.
+/// Triangles that all share a corner: one connected part.
 fn fan(corners: &[DVec3]) -> TriMesh {
     TriMesh {
         vertices: corners.to_vec(),
@@ -61,7 +61,7 @@ fn soup(corners: &[DVec3]) -> TriMesh {
 }
 
 fn coordinate() -> impl Strategy<Value = f64> {
-    // Whole numbers make coincident, collinear and coplanar corners common.
+    // Integers make coincident, collinear and coplanar corners common.
     prop_oneof![-10.0..10.0, (-3..4).prop_map(f64::from)]
 }
 
@@ -113,7 +113,7 @@ proptest! {
 }
 
 proptest! {
-    // Every triangle of a soup may be cut by every other: the dearest case there is.
+    // Every triangle of a soup may be cut by every other: the most expensive case.
     #![proptest_config(ProptestConfig::with_cases(30))]
 
     #[test]
@@ -148,7 +148,7 @@ fn the_winding_number_of_a_fine_mesh_is_close_to_the_exact_sum() {
     }
 }
 
-/// A sphere's facets lie between the spheres through its edges' middles and its corners.
+/// A sphere's facets lie between the spheres through its edges' midpoints and its corners.
 #[test]
 fn the_sign_in_a_sphere_is_right_wherever_facets_cannot_matter() {
     let radius = 2.0;
@@ -168,7 +168,7 @@ fn the_sign_in_a_sphere_is_right_wherever_facets_cannot_matter() {
     }
 }
 
-/// Just off the middle, an edge or a corner of a facet, along the outward direction of all facets around it.
+/// Just off the center, an edge or a corner of a facet, along the outward direction of all facets around it.
 #[test]
 fn the_sign_is_right_close_to_faces_edges_and_vertices() {
     for (mesh, step) in [(torus_mesh(1.0, 0.4, 60, 30), 1e-7), (icosphere(1.0, 3), 1e-7)] {
@@ -278,7 +278,7 @@ fn two_overlapping_cubes_are_their_union_without_the_walls_between() {
             assert!(solid.distance(p) < union + strip, "{p} {} {union}", solid.distance(p));
         }
     }
-    // The middle is 0.8 to 1.2 from all outer walls, 0.5 from the walls inside.
+    // The center is 0.8 to 1.2 from all outer walls, 0.5 from the walls inside.
     assert!(solid.distance(DVec3::ZERO) < -0.75, "{}", solid.distance(DVec3::ZERO));
 }
 

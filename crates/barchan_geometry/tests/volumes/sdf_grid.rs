@@ -16,7 +16,7 @@ fn block() -> Block {
     Block { half, rotation }
 }
 
-/// The greatest error within `band` of the surface.
+/// Returns the largest error within `band` of the surface.
 fn worst(shape: &dyn Shape, grid: &SdfGrid, band: f64) -> f64 {
     points_in(shape.bounds().grown(band), 100_000)
         .map(|p| (p, shape.distance(p)))
@@ -61,10 +61,10 @@ fn the_error_at_creases_is_below_three_eighths_of_a_voxel() {
 
 #[test]
 fn a_ball_inside_one_cell_is_wrong_by_no_more_than_the_bound() {
-    /// In the middle of a cell, since the middle of the bounds is a node.
+    /// In the middle of a cell, because the center of the bounds is a node.
     #[derive(Debug)]
-    struct Grain;
-    impl Shape for Grain {
+    struct TinySolid;
+    impl Shape for TinySolid {
         fn distance(&self, p: DVec3) -> f64 {
             p.distance(DVec3::splat(0.05)) - 0.001
         }
@@ -72,10 +72,10 @@ fn a_ball_inside_one_cell_is_wrong_by_no_more_than_the_bound() {
             Aabb::new(DVec3::splat(-0.2), DVec3::splat(0.2))
         }
     }
-    let grid = grid(&Grain, 0.1);
+    let grid = grid(&TinySolid, 0.1);
     let error = (grid.distance(DVec3::splat(0.05)) + 0.001).abs();
     assert!((error - grid.error_bound()).abs() < 1e-6, "{error}");
-    assert!(worst(&Grain, &grid, 0.2) <= grid.error_bound() + 1e-6);
+    assert!(worst(&TinySolid, &grid, 0.2) <= grid.error_bound() + 1e-6);
 }
 
 #[test]

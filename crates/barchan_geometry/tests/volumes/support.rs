@@ -4,12 +4,12 @@ use barchan_geometry::mesh::primitives;
 use barchan_geometry::{Aabb, Shape, TriMesh, random::Stream};
 use glam::{DMat3, DVec2, DVec3};
 
-/// The mesh of a box.
+/// Returns the mesh of a box.
 pub fn cuboid(bounds: Aabb) -> TriMesh {
     moved(primitives::cuboid(bounds.size()), bounds.center())
 }
 
-/// Both meshes as one, sharing nothing.
+/// Joins both meshes without sharing vertices.
 pub fn join(mut a: TriMesh, b: &TriMesh) -> TriMesh {
     let offset = a.vertices.len() as u32;
     a.vertices.extend(&b.vertices);
@@ -22,7 +22,7 @@ pub fn moved(mut mesh: TriMesh, by: DVec3) -> TriMesh {
     mesh
 }
 
-/// `count` points, uniform in `bounds`.
+/// Returns `count` points, uniform in `bounds`.
 pub fn points_in(bounds: Aabb, count: u64) -> impl Iterator<Item = DVec3> {
     (0..count).map(move |n| bounds.min + bounds.size() * Stream::new(11, n).unit_cube())
 }
@@ -42,7 +42,7 @@ impl Shape for Sphere {
     }
 }
 
-/// A box about the origin, turned by `rotation`.
+/// A box about the origin, rotated by `rotation`.
 #[derive(Debug)]
 pub struct Block {
     pub half: DVec3,

@@ -1,7 +1,8 @@
 //! Arrow IPC files with a checksum.
 //!
-//! The checksum lies in the footer's own metadata, which other programs skip. It is checked before anything is decoded, and so
-//! are the number of rows and the lengths that columns unpack to: the decoder believes what it reads, and would allocate it.
+//! The checksum is in the footer's own metadata, which other programs skip. It is checked before anything is decoded,
+//! and so are the number of rows and the unpacked lengths of columns: the decoder trusts the file, and would allocate
+//! any length.
 
 use std::fs;
 use std::io::{self, Write};
@@ -19,12 +20,12 @@ use crate::{WriteError, write_atomically};
 
 const CHECKSUM_KEY: &str = "barchan:crc32";
 const HEAD: &[u8] = b"ARROW1\0\0";
-/// The stream within a file begins after so many bytes.
+/// Offset of the stream within a file [bytes].
 const ALIGNMENT: usize = HEAD.len();
 const TAIL: &[u8] = b"ARROW1";
 const END_OF_STREAM: &[u8] = &[0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
 
-/// Writes a file with zstd of `level` and gives its length [bytes].
+/// Writes a file with zstd of `level` and returns its length [bytes].
 pub(super) fn write(path: &Path, schema: &Schema, batches: &[RecordBatch], level: i32) -> Result<u64, WriteError> {
     let mut bytes = 0;
     write_atomically(path, |out| {
@@ -55,7 +56,7 @@ fn into_io(error: ArrowError) -> io::Error {
     }
 }
 
-/// Reads a file that [`write`] wrote, with as many `rows` as the manifest lists.
+/// Reads a file that [`write`] wrote, with the number of `rows` that the manifest lists.
 pub(super) fn read(path: &Path, rows: u64) -> Result<(Schema, Vec<RecordBatch>), CacheError> {
     let bytes = fs::read(path).map_err(CacheError::reading(path))?;
     let into_error = |fault| match fault {
@@ -80,17 +81,17 @@ pub(super) fn read(path: &Path, rows: u64) -> Result<(Schema, Vec<RecordBatch>),
     decoded.map_err(|error| CacheError::foreign(path, error))
 }
 
-/// Returns the most bytes that a file of `packed` bytes may unpack to.
+/// Returns the largest number of bytes that a file of `packed` bytes may unpack to.
 ///
-/// Positions of sand hardly shrink, so a file of ours unpacks to a few times its length; what rests or is constant shrinks
-/// by more. A file that grows a thousandfold was made to.
+/// Positions of sand hardly compress, so a file of ours unpacks to a few times its length; resting or constant data
+/// compresses better. A file that grows a thousandfold was made to do so.
 pub(super) fn unpacked_limit(packed: usize) -> u64 {
     const GROWTH: u64 = 1000;
     const ALWAYS: u64 = 64 << 20;
     (packed as u64).saturating_mul(GROWTH).saturating_add(ALWAYS)
 }
 
-/// Sizes that the batches of a stream claim.
+/// Sizes that the batches of a stream declare.
 #[derive(Default)]
 struct Content {
     rows: u64,
@@ -98,7 +99,7 @@ struct Content {
     unpacked: u64,
 }
 
-/// Adds up what the batches of a stream claim, without decoding them.
+/// Sums the sizes that the batches of a stream declare, without decoding them.
 fn measure(mut stream: &[u8]) -> Result<Content, Fault> {
     let broken = || Fault::Foreign("its batches make no sense");
     let mut content = Content::default();
@@ -123,7 +124,7 @@ fn measure(mut stream: &[u8]) -> Result<Content, Fault> {
                     for buffer in batch.buffers().into_iter().flatten() {
                         let at = usize::try_from(buffer.offset()).ok();
                         let prefix = at.and_then(|at| body.get(at..)?.first_chunk());
-                        // 0 and -1 stand for an empty buffer and one that is stored as it is.
+                        // 0 and -1 mark an empty buffer and an uncompressed one.
                         let unpacked = prefix.map_or(0, |prefix| i64::from_le_bytes(*prefix)).max(0) as u64;
                         if buffer.length() > 0 {
                             content.unpacked = content.unpacked.saturating_add(unpacked);
@@ -142,7 +143,7 @@ enum Fault {
     Foreign(&'static str),
 }
 
-/// The schema and the batches within a file, once its checksum is found to be right.
+/// Returns the schema and the batches within a file after checking its checksum.
 fn checked_stream(bytes: &[u8]) -> Result<&[u8], Fault> {
     let body = bytes.strip_prefix(HEAD).ok_or(Fault::Foreign("it is no Arrow file"))?;
     let cut_off = Fault::Damaged("it ends too early");
@@ -176,7 +177,7 @@ fn checked_stream(bytes: &[u8]) -> Result<&[u8], Fault> {
     }
 }
 
-/// Counts and sums what is written through it.
+/// A writer that counts bytes and computes their checksum.
 pub(super) struct Summed<W> {
     out: W,
     pub(super) hasher: Hasher,

@@ -1,4 +1,4 @@
-//! `checkpoint/state`: everything needed to go on, as one file.
+//! `checkpoint/state`: everything needed to resume, as one file.
 //!
 //! ```text
 //! "barchan\n"                                     8 bytes
@@ -7,7 +7,7 @@
 //! crc32 of all before                             u32
 //! ```
 //!
-//! Numbers are little-endian, entries as the machine holds them.
+//! Numbers are little-endian, entries in the machine's byte order.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
@@ -28,12 +28,13 @@ fn file(dir: &Path) -> PathBuf {
     dir.join("checkpoint").join("state")
 }
 
-/// Returns whether the folder `dir` has a checkpoint.
+/// Returns true if the folder `dir` has a checkpoint.
 pub fn has_checkpoint(dir: &Path) -> bool {
     file(dir).is_file()
 }
 
-/// Writes a checkpoint after `frame` into the cache `dir`; the one before stays until the new one is whole and on the disk.
+/// Writes a checkpoint after `frame` into the cache `dir`; the previous one stays until the new one is complete and on
+/// the disk.
 pub fn write_checkpoint(dir: &Path, archive: &Archive, frame: u64) -> Result<u64, CacheError> {
     let path = file(dir);
     let folder = dir.join("checkpoint");
@@ -67,7 +68,7 @@ fn encode(out: &mut BufWriter<File>, archive: &Archive, frame: u64) -> io::Resul
     Ok(out.bytes)
 }
 
-/// The frame after which the checkpoint of the cache `dir` was taken, and what it holds.
+/// Returns the frame after which the checkpoint of the cache `dir` was taken, and its contents.
 pub fn read_checkpoint(dir: &Path) -> Result<(u64, Archive), CacheError> {
     let path = file(dir);
     let bytes = match fs::read(&path) {
@@ -106,15 +107,15 @@ pub fn read_checkpoint(dir: &Path) -> Result<(u64, Archive), CacheError> {
     Ok((u64::from_le_bytes(*frame), archive))
 }
 
-/// Entries that a checkpoint may have.
-const MOST_ENTRIES: u64 = 100_000;
+/// Largest number of entries in a checkpoint.
+const MAX_ENTRIES: u64 = 100_000;
 
 fn decode(packed: &[u8]) -> io::Result<Archive> {
     let limit = unpacked_limit(packed.len());
     let mut input = zstd::Decoder::new(packed)?.take(limit);
     let mut archive = Archive::default();
     let count = number(&mut input)?;
-    if count > MOST_ENTRIES {
+    if count > MAX_ENTRIES {
         return Err(io::Error::other(format!("it has {count} entries")));
     }
     for _ in 0..count {
@@ -135,7 +136,7 @@ fn number(input: &mut impl Read) -> io::Result<u64> {
     Ok(u64::from_le_bytes(bytes))
 }
 
-/// Grows with what is there, whatever `length` claims.
+/// Reads `length` bytes; the buffer grows with the bytes present, not with `length`.
 fn take(input: &mut impl Read, length: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let found = input.take(length).read_to_end(&mut bytes)? as u64;

@@ -1,4 +1,4 @@
-//! What can be wrong with a cache.
+//! Errors of caches.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,85 +7,85 @@ use thiserror::Error;
 
 use crate::WriteError;
 
-/// Why a cache cannot be written or read.
+/// Reason why a cache cannot be written or read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CacheError {
-    /// The system refused to write.
+    /// A file cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// The system refused to read.
+    /// A file cannot be read.
     #[error("cannot read {}: {reason}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         reason: io::Error,
     },
-    /// A folder that is no cache.
+    /// The folder is not a cache.
     #[error("{} is not a cache: {why}", path.display())]
     NotACache {
         /// The folder.
         path: PathBuf,
-        /// What is missing or wrong.
+        /// The defect.
         why: String,
     },
-    /// A file that was whole once.
+    /// The file is damaged.
     #[error("{} is damaged: {what}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The damage.
         what: String,
     },
-    /// A file that the manifest lists.
+    /// A file that the manifest lists is missing.
     #[error("{} is missing, though the manifest lists it", path.display())]
     Missing {
         /// The file.
         path: PathBuf,
     },
-    /// A file that something else wrote.
+    /// The file was written by another program.
     #[error("{} was not written by barchan: {what}", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The defect.
         what: String,
     },
-    /// A file of another version of this program.
+    /// The file has the format of another version of this program.
     #[error("{} has format {found}; this version reads format {known}", path.display())]
     Format {
         /// The file.
         path: PathBuf,
         /// Its format.
         found: u64,
-        /// Ours.
+        /// The format of this version.
         known: u64,
     },
-    /// A frame that is not there.
+    /// There is no such frame.
     #[error("{} has no {what} of frame {frame}; it has {present}", path.display())]
     NoFrame {
         /// The cache.
         path: PathBuf,
         /// `guides`, `grains`, `bodies` or `files`.
         what: &'static str,
-        /// The frame asked for.
+        /// Requested frame.
         frame: u64,
-        /// Those that are there, such as `0-41, 43`.
+        /// Available frames, such as `0-41, 43`.
         present: String,
     },
-    /// No run can go on from here.
+    /// There is no checkpoint to resume from.
     #[error("{} has no checkpoint", path.display())]
     NoCheckpoint {
         /// The cache.
         path: PathBuf,
     },
-    /// Another process writes to the folder.
+    /// Another process is writing to the folder.
     #[error("{} is being written by {holder}", path.display())]
     Locked {
         /// The cache.
         path: PathBuf,
-        /// The process, since when, and its command.
+        /// The process, its start, and its command.
         holder: String,
     },
     /// A new cache would replace another one.
@@ -94,19 +94,19 @@ pub enum CacheError {
         /// The cache.
         path: PathBuf,
     },
-    /// A file that a new cache would replace, in a folder that is not a cache.
+    /// A new cache would replace this file, in a folder that is not a cache.
     #[error("{} is not part of a cache and would be replaced: choose another folder, or move it away", path.display())]
     NotOurs {
         /// The file or folder.
         path: PathBuf,
     },
-    /// A link where files are written.
+    /// A path of the cache is a link.
     #[error("{} is a link: a cache is not written through links", path.display())]
     Link {
         /// The link.
         path: PathBuf,
     },
-    /// Writing ended with an error that was told before.
+    /// Writing stopped after an error that was returned earlier.
     #[error("writing has stopped after an earlier error")]
     Stopped,
 }

@@ -1,6 +1,6 @@
 //! A folder that one process writes to.
 //!
-//! The lock is held on the file `.barchan.lock` and ends with the process, however that ends; the file itself stays.
+//! The lock on the file `.barchan.lock` ends with the process in any case; the file itself stays.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -15,10 +15,10 @@ use crate::WriteError;
 use crate::atomic::check_writable;
 
 const LOCK: &str = ".barchan.lock";
-/// Folder within a cache's folder for what is not part of the cache yet.
+/// Subfolder for files that are not yet part of the cache.
 const STAGING: &str = ".barchan.part";
-/// A lock file of ours is shorter; others are not read further.
-const LONGEST_LOCK: u64 = 1 << 16;
+/// Largest length of a lock file that is read [bytes]; ours are shorter.
+const MAX_LOCK_BYTES: u64 = 1 << 16;
 
 /// Everything that a run writes into its folder, the manifest first.
 const NAMES: [&str; 9] = [
@@ -33,36 +33,36 @@ const NAMES: [&str; 9] = [
     "checkpoint",
 ];
 
-/// The process that writes to a folder, as its lock file names it.
+/// The process that holds the lock, as its lock file names it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Holder {
     barchan: String,
     process: u32,
-    /// Seconds since 1970, when the lock was taken.
+    /// Time at which the lock was taken [s since 1970].
     since: u64,
     command: String,
 }
 
-/// A cache's folder, locked: no other process of ours writes to it meanwhile.
+/// A cache's folder, locked: no other barchan process writes to it meanwhile.
 #[derive(Debug)]
 pub struct CacheFolder {
     dir: PathBuf,
     lock: File,
-    /// The folder was made for this lock, and nothing was written into it yet.
+    /// The folder was created for this lock, and nothing has been written into it.
     is_new: bool,
 }
 
 impl CacheFolder {
-    /// Locks the folder of a new cache, and makes it if it is missing. A cache that has frames is refused unless `replace`; a
-    /// folder that holds other files of the names that a cache has is always refused. Changes nothing but the lock file.
+    /// Locks the folder of a new cache, and creates it if it is missing. Rejects a cache with frames unless `replace`,
+    /// and always rejects a folder with foreign files under names of a cache. Changes nothing but the lock file.
     pub fn create(dir: &Path, replace: bool) -> Result<Self, CacheError> {
-        refuse_foreign(dir)?;
+        reject_foreign(dir)?;
         let is_new = !dir.exists();
         fs::create_dir_all(dir).map_err(writing(dir))?;
         let mut folder = Self::lock(dir)?;
         folder.is_new = is_new;
-        // Another process may have come between.
-        refuse_foreign(dir)?;
+        // Another process may have written in between.
+        reject_foreign(dir)?;
         if !replace && has_frames(dir)? {
             return Err(CacheError::Exists { path: dir.to_owned() });
         }
@@ -70,10 +70,10 @@ impl CacheFolder {
         Ok(folder)
     }
 
-    /// Locks the folder of a cache that is there.
+    /// Locks the folder of an existing cache.
     pub fn open(dir: &Path) -> Result<Self, CacheError> {
         Manifest::read(dir)?;
-        refuse_links(dir)?;
+        reject_links(dir)?;
         let folder = Self::lock(dir)?;
         folder.try_writing()?;
         Ok(folder)
@@ -84,7 +84,7 @@ impl CacheFolder {
         &self.dir
     }
 
-    /// Locks the lock file and writes into it who holds it.
+    /// Locks the lock file and writes the holder into it.
     fn lock(dir: &Path) -> Result<Self, CacheError> {
         let path = dir.join(LOCK);
         refuse_link(&path)?;
@@ -98,13 +98,13 @@ impl CacheFolder {
         let held = match lock.try_lock() {
             Ok(()) => false,
             Err(TryLockError::WouldBlock) => true,
-            // Some network disks cannot lock; a run there is as safe as before there were locks.
+            // Some network file systems do not support locks; runs there go without.
             Err(TryLockError::Error(reason)) if reason.kind() == io::ErrorKind::Unsupported => false,
             Err(TryLockError::Error(reason)) => return Err(writing(&path)(reason).into()),
         };
         let mut text = Vec::new();
         // On some systems a locked file cannot be read.
-        let _ = (&mut lock).take(LONGEST_LOCK).read_to_end(&mut text);
+        let _ = (&mut lock).take(MAX_LOCK_BYTES).read_to_end(&mut text);
         let before: Option<Holder> = serde_json::from_slice(&text).ok();
         if held {
             let holder = before.map_or("another process".to_owned(), |holder| holder.to_string());
@@ -122,7 +122,7 @@ impl CacheFolder {
         })
     }
 
-    /// Tries to write beside each file of the cache that a run replaces: fails early where a run would fail late.
+    /// Tries to write beside each file that a run replaces: fails early where a run would fail late.
     fn try_writing(&self) -> Result<(), WriteError> {
         check_writable(&self.dir.join("probe"))?;
         let folders = NAMES.iter().map(|name| self.dir.join(name));
@@ -132,7 +132,7 @@ impl CacheFolder {
         Ok(())
     }
 
-    /// Makes an empty folder within this one, for files that become part of the cache together or not at all.
+    /// Creates an empty subfolder for files that become part of the cache together or not at all.
     pub fn stage(&self) -> Result<Staging, CacheError> {
         let staging = Staging {
             dir: self.dir.join(STAGING),
@@ -143,7 +143,7 @@ impl CacheFolder {
         Ok(staging)
     }
 
-    /// Puts the whole cache in `staging` in place of the one in the folder, if any. Files that are not of a cache are left alone.
+    /// Replaces the cache in the folder, if any, by the complete cache in `staging`. Leaves foreign files alone.
     pub fn adopt(mut self, staging: &Staging) -> Result<(), CacheError> {
         let mut staged = Manifest::read(&staging.dir)?;
         staged.frames.clear();
@@ -152,13 +152,13 @@ impl CacheFolder {
         Ok(staging.move_to(&self.dir)?)
     }
 
-    /// Notes that something was written: the folder stays.
+    /// Marks the folder as written to: it is not removed.
     pub(super) fn keep(&mut self) {
         self.is_new = false;
     }
 }
 
-/// A folder within a cache's folder for what is not part of the cache yet. Removed when dropped.
+/// Subfolder for files that are not yet part of the cache. Removed when dropped.
 #[derive(Debug)]
 pub struct Staging {
     dir: PathBuf,
@@ -170,7 +170,7 @@ impl Staging {
         &self.dir
     }
 
-    /// Moves the files of a cache into its folder, the manifest last: what it lists is there.
+    /// Moves the files of a cache into its folder, the manifest last, so that listed files exist.
     pub(super) fn move_to(&self, dir: &Path) -> Result<(), WriteError> {
         for name in NAMES.iter().rev() {
             let (from, to) = (self.dir.join(name), dir.join(name));
@@ -197,14 +197,14 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // The next one removes what is left.
+        // The next staging removes any remainder.
         let _ = self.remove();
     }
 }
 
 impl Drop for CacheFolder {
     fn drop(&mut self) {
-        // Nobody holds it any longer; what fails here harms nobody.
+        // The lock is released; errors here are harmless.
         let _ = self.lock.set_len(0);
         if self.is_new {
             let _ = fs::remove_file(self.dir.join(LOCK));
@@ -234,7 +234,7 @@ fn write_holder(lock: &mut File) -> io::Result<()> {
         barchan: env!("CARGO_PKG_VERSION").to_owned(),
         process: std::process::id(),
         since: now.as_secs(),
-        // An endless command line must not make the file unreadable.
+        // A very long command line must not make the file unreadable.
         command: command.chars().filter(|c| !c.is_control()).take(2000).collect(),
     };
     let text = serde_json::to_vec(&holder).expect("names and numbers");
@@ -243,15 +243,15 @@ fn write_holder(lock: &mut File) -> io::Result<()> {
     lock.write_all(&text)
 }
 
-/// Fails if the folder is no cache of ours but holds something of a name that a cache has. Empty folders are no harm.
-fn refuse_foreign(dir: &Path) -> Result<(), CacheError> {
+/// Rejects a folder that is not a cache but has an entry under a name of a cache. Empty folders are allowed.
+fn reject_foreign(dir: &Path) -> Result<(), CacheError> {
     match Manifest::read(dir) {
-        Ok(_) | Err(CacheError::Format { .. }) => return refuse_links(dir),
+        Ok(_) | Err(CacheError::Format { .. }) => return reject_links(dir),
         Err(CacheError::NotACache { .. }) if !dir.exists() => return Ok(()),
         Err(CacheError::NotACache { .. }) if dir.is_dir() => {}
         Err(error) => return Err(error),
     }
-    refuse_links(dir)?;
+    reject_links(dir)?;
     for name in NAMES {
         let path = dir.join(name);
         let Ok(kind) = fs::symlink_metadata(&path) else {
@@ -265,8 +265,8 @@ fn refuse_foreign(dir: &Path) -> Result<(), CacheError> {
     Ok(())
 }
 
-/// Fails if a file or folder of the cache is a link: what it leads to may belong to others.
-fn refuse_links(dir: &Path) -> Result<(), CacheError> {
+/// Rejects a cache with a file or folder that is a link: its target may belong to others.
+fn reject_links(dir: &Path) -> Result<(), CacheError> {
     NAMES.iter().try_for_each(|name| refuse_link(&dir.join(name)))
 }
 
@@ -277,7 +277,7 @@ fn refuse_link(path: &Path) -> Result<(), CacheError> {
     }
 }
 
-/// Whether the folder holds a cache with frames; one of another version counts as such.
+/// Returns true if the folder holds a cache with frames; one of another version counts.
 fn has_frames(dir: &Path) -> Result<bool, CacheError> {
     match Manifest::read(dir) {
         Ok(manifest) => Ok(!manifest.frames.is_empty()),
@@ -292,7 +292,7 @@ pub(super) fn writing(path: &Path) -> impl FnOnce(io::Error) -> WriteError {
     move |reason| WriteError { path, reason }
 }
 
-/// Returns the sum of the lengths of all files in a folder and in those below it [bytes]; links are not followed.
+/// Returns the total size of all files in a folder and below [bytes]; links are not followed.
 pub fn folder_bytes(dir: &Path) -> io::Result<u64> {
     let mut bytes = 0;
     for entry in fs::read_dir(dir)? {
@@ -306,7 +306,7 @@ pub fn folder_bytes(dir: &Path) -> io::Result<u64> {
     Ok(bytes)
 }
 
-/// The folders of a cache's frames and checkpoint.
+/// Returns the folders of a cache's frames and checkpoint.
 pub(super) fn folders(dir: &Path) -> Vec<PathBuf> {
     let parts = Part::ALL.iter().map(|part| part.name());
     parts.chain(["checkpoint"]).map(|name| dir.join(name)).collect()

@@ -1,4 +1,4 @@
-//! Grains for a cache that has guides only.
+//! Adds grains to a cache that has guides only.
 
 use std::fs;
 
@@ -9,29 +9,30 @@ use super::folder::{Staging, writing};
 use super::table::{self, Positions};
 use super::{Cache, CacheError, CacheFolder, CacheSettings, FrameStats, Manifest, Part, frame_path, journal, stats};
 
-/// Writes grains into a cache, frame by frame. The cache changes when all of them are there.
+/// Writes grains into a cache, frame by frame. The cache changes once all of them are written.
 pub struct GrainsWriter {
-    /// Dropped before the folder, which goes too if it was made for this and stays empty.
+    /// Dropped before the folder, which is removed too if it was created for this and is still empty.
     staging: Staging,
     folder: CacheFolder,
-    /// The staging folder holds a whole cache, not grains only.
+    /// The staging folder holds a complete cache, not grains only.
     is_copy: bool,
     manifest: Manifest,
-    /// Frames that got grains.
+    /// Frames that received grains.
     pushed: Vec<u64>,
     stats: Vec<FrameStats>,
     compact: bool,
 }
 
 impl GrainsWriter {
-    /// Opens a cache. Grains that it has are replaced by new ones of the same frames.
+    /// Opens a cache. New grains replace those of the same frames.
     pub fn open(folder: CacheFolder, compact: bool) -> Result<Self, CacheError> {
         let manifest = Manifest::read(folder.dir())?;
         let stats = stats::read(folder.dir())?;
         Self::new(folder, manifest, stats, compact)
     }
 
-    /// Begins a copy of `cache` in another folder, in place of the cache there, if any. Grains and the checkpoint are left out.
+    /// Starts a copy of `cache` in another folder, replacing the cache there, if any. Grains and the checkpoint are not
+    /// copied.
     pub fn copy(cache: &Cache, folder: CacheFolder, compact: bool) -> Result<Self, CacheError> {
         let mut manifest = cache.manifest().clone();
         manifest.frames.iter_mut().for_each(|entry| entry.grains = None);
@@ -103,7 +104,7 @@ impl GrainsWriter {
         Ok(())
     }
 
-    /// Moves what was written into the cache, and lists it in the manifest and the statistics.
+    /// Moves the new files into the cache, and lists them in the manifest and the statistics.
     pub fn finish(self) -> Result<(), CacheError> {
         if self.is_copy {
             self.manifest.write(self.staging.dir())?;

@@ -1,7 +1,7 @@
-//! `frames.jsonl`: the frames that came since the manifest was written, a line each.
+//! `frames.jsonl`: one line per frame since the manifest was written.
 //!
-//! The manifest lists all frames, so to write it for each of them would take time that grows with their number. It is written
-//! when their number has doubled, and when a run ends; frames between are appended here. Readers take both.
+//! The manifest lists all frames, so rewriting it per frame would take time that grows with their number. It is written
+//! when their number has doubled, and when a run ends; frames in between are appended here. Readers read both.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ pub(super) fn read(dir: &Path) -> Result<Vec<FrameEntry>, CacheError> {
     jsonl::read(&file(dir))
 }
 
-/// Removes it, once the manifest lists what it held.
+/// Removes the journal once the manifest lists its frames.
 pub(super) fn clear(dir: &Path) -> Result<(), WriteError> {
     remove(&file(dir))
 }

@@ -1,4 +1,4 @@
-//! Files of lines, a JSON object each, that are appended to. A crash can tear the last line; it is skipped.
+//! Append-only files with one JSON object per line. A crash can tear the last line; it is skipped.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -29,7 +29,7 @@ pub(super) fn append(path: &Path, line: &impl Serialize) -> Result<u64, WriteErr
     }
 }
 
-/// Reads all lines but a torn last one; none if there is no such file.
+/// Reads all lines except a torn last one; none if there is no such file.
 pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, CacheError> {
     let bytes = match fs::read(path) {
         Err(reason) if reason.kind() == io::ErrorKind::NotFound => Vec::new(),
@@ -45,7 +45,7 @@ pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, CacheErro
     Ok(all)
 }
 
-/// Rewrites the file with these lines only.
+/// Replaces the contents of the file by these lines.
 pub(super) fn replace<T: Serialize>(path: &Path, lines: impl Iterator<Item = T>) -> Result<(), WriteError> {
     let mut lines = lines;
     write_atomically(path, |out| lines.try_for_each(|line| out.write_all(&text(&line))))

@@ -1,4 +1,4 @@
-//! `manifest.json`: what a cache holds.
+//! `manifest.json`: the contents of a cache.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,19 +14,19 @@ use crate::{WriteError, write_atomically};
 
 pub(super) const FILE: &str = "manifest.json";
 
-/// The format of caches that this version writes and reads.
+/// Format of caches that this version writes and reads.
 const FORMAT: u64 = 1;
 
-/// What is simulated, by what.
+/// Description of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// The scene as resolved.
     pub scene: Value,
-    /// The version of the program.
+    /// Version of the program.
     pub version: String,
-    /// What moves the guides.
+    /// Name of the solver.
     pub solver: String,
-    /// Frames a second [1/s].
+    /// Frames per second [1/s].
     pub frame_rate: f64,
     /// Number of the frame at time 0.
     pub first_frame: u64,
@@ -35,7 +35,7 @@ pub struct Run {
     pub files: BTreeMap<String, String>,
 }
 
-/// Values that tell a manifest of ours, of any format, from other files of that name.
+/// Values that distinguish a manifest of ours, of any format, from other files of that name.
 #[derive(Deserialize)]
 struct Head {
     format: Option<Value>,
@@ -43,23 +43,23 @@ struct Head {
     solver: Option<IgnoredAny>,
 }
 
-/// What a cache holds.
+/// The contents of a cache.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     format: u64,
-    /// What is simulated, by what.
+    /// Description of the run.
     #[serde(flatten)]
     pub run: Run,
-    /// The frames that are there, in order.
+    /// Frames in the cache, in order.
     pub frames: Vec<FrameEntry>,
 }
 
-/// A frame that is there, and how many rows each of its files has; none for a file that was not asked for.
+/// A frame in the cache, with the number of rows of each of its files; `None` for a part that is not written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FrameEntry {
-    /// Its number.
+    /// Frame number.
     pub frame: u64,
-    /// Its time [s].
+    /// Time [s].
     pub time: f64,
     /// Number of guides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -73,7 +73,7 @@ pub struct FrameEntry {
 }
 
 impl FrameEntry {
-    /// Rows of a part, if it is there.
+    /// Returns the number of rows of a part, if it is present.
     pub fn rows(&self, part: Part) -> Option<u64> {
         match part {
             Part::Guides => self.guides,
@@ -92,9 +92,9 @@ impl Manifest {
         }
     }
 
-    /// Reads it, and adds the frames of the journal.
+    /// Reads the manifest, and adds the frames of the journal.
     pub(super) fn read(dir: &Path) -> Result<Self, CacheError> {
-        // A run that writes meanwhile moves frames from the journal to the manifest: read in this order, none is missed.
+        // A concurrent run moves frames from the journal to the manifest: read in this order, none is missed.
         let journal = journal::read(dir);
         let not_a_cache = |why: &str| CacheError::NotACache {
             path: dir.to_owned(),
@@ -134,7 +134,7 @@ impl Manifest {
         }
     }
 
-    /// Writes it and gives its length [bytes].
+    /// Writes the manifest and returns its length [bytes].
     pub(super) fn write(&self, dir: &Path) -> Result<u64, WriteError> {
         let text = serde_json::to_vec(self).expect("names and numbers");
         write_atomically(&dir.join(FILE), |out| {
@@ -144,7 +144,7 @@ impl Manifest {
         Ok(text.len() as u64 + 1)
     }
 
-    /// The frames that have a part, in words.
+    /// Lists the frames that have a part.
     pub(super) fn present(&self, has: impl Fn(&FrameEntry) -> bool) -> String {
         let mut ranges: Vec<(u64, u64)> = Vec::new();
         for frame in self.frames.iter().filter(|f| has(f)).map(|f| f.frame) {

@@ -1,19 +1,20 @@
 //! Frames on disk, as a folder.
 //!
 //! ```text
-//! DIR/manifest.json          the scene as resolved, what wrote it, the frames that are there
+//! DIR/manifest.json          the scene as resolved, the program version, the list of frames
 //! DIR/guides/000042.arrow    Arrow IPC (Feather v2), zstd
 //! DIR/grains/000042.arrow
 //! DIR/bodies/000042.arrow
 //! DIR/frames.jsonl           while a run writes: the frames that the manifest does not list yet
-//! DIR/stats.jsonl            a line a frame
-//! DIR/checkpoint/state       everything needed to go on
+//! DIR/stats.jsonl            one line per frame
+//! DIR/checkpoint/state       everything needed to resume
 //! ```
 //!
 //! Every data tool opens a frame in one line; with pyarrow `feather.read_table("DIR/guides/000042.arrow")`. Tables of
-//! guides and grains have the columns `id` (u32), `position` and `velocity` (lists of three f32), `radius` (f32), `material`
-//! (u8) and those of the solver; tables of bodies `name`, `position`, `rotation` (x y z w), `linear_velocity`,
-//! `angular_velocity`, `force` and `torque`, all f64, so that a body reads back as it was. The metadata of a table:
+//! guides and grains have the columns `id` (u32), `position` and `velocity` (lists of three f32), `radius` (f32),
+//! `material` (u8) and those of the solver. Tables of bodies have `name`, `position`, `rotation` (x y z w),
+//! `linear_velocity`, `angular_velocity`, `force` and `torque`, all f64, so that a body reads back exactly. Metadata of
+//! a table:
 //!
 //! | key | value |
 //! | --- | --- |
@@ -22,8 +23,8 @@
 //! | `box:position` | two corners [m] as JSON, if positions are compact: lists of three u16, 0 at the first corner and 65535 at the second |
 //! | `barchan:crc32` | in the footer: checksum of all bytes before the end-of-stream mark |
 //!
-//! A file is written beside its place and renamed into it, so it is there whole or not at all, and a frame is listed in the
-//! manifest, or in `frames.jsonl` meanwhile, once all its files are there. One process at a time writes to a folder: see
+//! A file is written to a temporary name and renamed, so it is complete or absent. A frame is listed in the manifest,
+//! or meanwhile in `frames.jsonl`, once all its files exist. One process at a time writes to a folder: see
 //! [`CacheFolder`].
 
 mod arrow_file;
@@ -54,14 +55,14 @@ pub use writer::{CacheSettings, CacheWriter, WriteReport};
 
 use crate::WriteError;
 
-/// What a frame is made of on disk.
+/// Part of a frame on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// The particles that carry the physics.
+    /// The simulated particles.
     Guides,
-    /// The particles that follow them.
+    /// The refined particles.
     Grains,
-    /// Poses of bodies, and what acts on them.
+    /// Poses of bodies, and the forces on them.
     Bodies,
 }
 
@@ -69,7 +70,7 @@ impl Part {
     /// Every part.
     pub const ALL: [Self; 3] = [Self::Guides, Self::Grains, Self::Bodies];
 
-    /// What scene files and folders call it.
+    /// Returns its name in scene files and folders.
     pub fn name(self) -> &'static str {
         match self {
             Self::Guides => "guides",
@@ -78,7 +79,7 @@ impl Part {
         }
     }
 
-    /// The part of that name.
+    /// Returns the part of that name.
     pub fn of_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|part| part.name() == name)
     }
@@ -88,7 +89,7 @@ fn frame_path(dir: &Path, part: Part, frame: u64) -> PathBuf {
     dir.join(part.name()).join(format!("{frame:06}.arrow"))
 }
 
-/// Removes a file, if it is there.
+/// Removes a file, if it exists.
 fn remove(path: &Path) -> Result<(), WriteError> {
     match fs::remove_file(path) {
         Err(reason) if reason.kind() != io::ErrorKind::NotFound => Err(WriteError {

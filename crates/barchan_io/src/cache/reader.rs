@@ -1,4 +1,4 @@
-//! A cache that is read.
+//! Reads caches.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,32 +23,32 @@ impl Cache {
         })
     }
 
-    /// Where it is.
+    /// Returns its folder.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// What it holds.
+    /// Returns its manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// The frames that are there, in order.
+    /// Returns the frames in the cache, in order.
     pub fn frames(&self) -> &[FrameEntry] {
         &self.manifest.frames
     }
 
-    /// The guides of a frame.
+    /// Reads the guides of a frame.
     pub fn read_guides(&self, frame: u64) -> Result<Table, CacheError> {
         self.read(Part::Guides, frame, read_particles)
     }
 
-    /// The grains of a frame.
+    /// Reads the grains of a frame.
     pub fn read_grains(&self, frame: u64) -> Result<Table, CacheError> {
         self.read(Part::Grains, frame, read_particles)
     }
 
-    /// The bodies of a frame.
+    /// Reads the bodies of a frame.
     pub fn read_bodies(&self, frame: u64) -> Result<Vec<BodyState>, CacheError> {
         self.read(Part::Bodies, frame, bodies::read)
     }
@@ -77,7 +77,7 @@ impl Cache {
         }
     }
 
-    /// Figures of each frame that is there.
+    /// Reads the statistics of each frame.
     pub fn stats(&self) -> Result<Vec<FrameStats>, CacheError> {
         let mut lines = stats::read(&self.dir)?;
         lines.retain(|line| {

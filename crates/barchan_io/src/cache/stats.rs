@@ -1,4 +1,4 @@
-//! `stats.jsonl`: figures of each frame, a line each.
+//! `stats.jsonl`: one line of statistics per frame.
 //!
 //! Lines are appended. A crash can tear the last one; readers skip it, and a resumed run rewrites the file without it.
 
@@ -13,18 +13,18 @@ use serde_json::Value;
 use super::{CacheError, jsonl};
 use crate::WriteError;
 
-/// Figures of a frame.
+/// Statistics of a frame.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FrameStats {
-    /// Its number.
+    /// Frame number.
     pub frame: u64,
-    /// Its time [s].
+    /// Time [s].
     pub time: f64,
-    /// The figures; extras come back in order of their names.
+    /// The statistics; extras are sorted by name.
     pub stats: Stats,
 }
 
-/// A line as it is in the file. A number that is not finite is `null`.
+/// A line in the file. A number that is not finite is `null`.
 #[derive(Serialize, Deserialize)]
 struct Line {
     frame: u64,
@@ -126,13 +126,13 @@ pub(super) fn append(dir: &Path, stats: FrameStats) -> Result<u64, WriteError> {
     jsonl::append(&file(dir), &Line::from(stats))
 }
 
-/// Reads all lines but a torn last one.
+/// Reads all lines except a torn last one.
 pub(super) fn read(dir: &Path) -> Result<Vec<FrameStats>, CacheError> {
     let lines: Vec<Line> = jsonl::read(&file(dir))?;
     Ok(lines.into_iter().map(FrameStats::from).collect())
 }
 
-/// Rewrites the file with these lines only.
+/// Replaces the contents of the file by these lines.
 pub(super) fn replace(dir: &Path, lines: Vec<FrameStats>) -> Result<(), WriteError> {
     jsonl::replace(&file(dir), lines.into_iter().map(Line::from))
 }

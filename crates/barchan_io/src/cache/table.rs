@@ -13,22 +13,22 @@ use glam::{DVec3, Vec3};
 
 use super::{CacheError, arrow_file};
 
-/// Rows of a record batch: readers decode batches side by side, and compression hardly gains from more.
+/// Rows per record batch: readers decode batches in parallel, and larger ones hardly compress better.
 const BATCH_ROWS: usize = 1 << 16;
 
 const POSITION: &str = "position";
 const BOX_KEY: &str = "box:position";
 
-/// How positions are stored.
+/// Storage of positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Positions {
-    /// As they are.
+    /// Full precision.
     Exact,
-    /// 16 bits a coordinate within the box of all of them.
+    /// 16 bits per coordinate, within the bounding box.
     Compact,
 }
 
-/// Writes a table with what its metadata is to say, and gives the length of the file [bytes].
+/// Writes a table with this metadata, and returns the length of the file [bytes].
 pub(super) fn write(
     path: &Path,
     table: Table,
@@ -86,14 +86,14 @@ fn array(column: Column) -> ArrayRef {
     }
 }
 
-/// Lists of N numbers each.
+/// Converts rows of N numbers each to a list array.
 pub(super) fn lists<T: ArrowPrimitiveType, const N: usize>(rows: Vec<[T::Native; N]>) -> ArrayRef {
     let values = PrimitiveArray::<T>::new(ScalarBuffer::from(rows.into_flattened()), None);
     let item = Arc::new(Field::new("item", T::DATA_TYPE, false));
     Arc::new(FixedSizeListArray::new(item, N as i32, Arc::new(values), None))
 }
 
-/// The value that all rows have, as JSON, if they have one and JSON can say it.
+/// Returns the common value of all rows as JSON, if there is one that JSON can represent.
 fn constant(column: &Column) -> Option<String> {
     fn same<T: Copy + PartialEq>(values: &[T]) -> Option<T> {
         let (&first, rest) = values.split_first()?;
@@ -163,10 +163,10 @@ impl Kind {
     }
 }
 
-/// The numbers of a column, batch after batch.
+/// Returns the numbers of a column, batch after batch.
 ///
 /// # Panics
-/// If they are of another type.
+/// If they have another type.
 pub(super) fn numbers<'a, T: ArrowPrimitiveType>(arrays: impl Iterator<Item = &'a dyn Array>) -> Vec<T::Native> {
     let mut all = Vec::new();
     for array in arrays {
@@ -175,10 +175,10 @@ pub(super) fn numbers<'a, T: ArrowPrimitiveType>(arrays: impl Iterator<Item = &'
     all
 }
 
-/// The lists of a column, batch after batch.
+/// Returns the lists of a column, batch after batch.
 ///
 /// # Panics
-/// If they are of another type.
+/// If they have another type.
 pub(super) fn rows<'a, T: ArrowPrimitiveType, const N: usize>(
     arrays: impl Iterator<Item = &'a dyn Array>,
 ) -> Vec<[T::Native; N]> {
@@ -190,7 +190,7 @@ pub(super) fn rows<'a, T: ArrowPrimitiveType, const N: usize>(
     all
 }
 
-/// The box within which positions are compact.
+/// Bounding box of compact positions.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     low: Vec3,
@@ -198,7 +198,7 @@ struct Bounds {
 }
 
 impl Bounds {
-    /// The smallest box around finite points, if there is any.
+    /// Returns the smallest box around the finite points, if there are any.
     fn of(points: &[Vec3]) -> Option<Self> {
         let first = *points.first()?;
         let mut bounds = Self {
@@ -219,7 +219,7 @@ impl Bounds {
         self.high.as_dvec3() - self.low.as_dvec3()
     }
 
-    /// Rounds to the nearest of 65536 places an axis.
+    /// Rounds to the nearest of 65536 positions per axis.
     fn pack(self, p: Vec3) -> [u16; 3] {
         let share = (p.as_dvec3() - self.low.as_dvec3()) / self.size();
         // A flat box has 0 / 0 here, which casts to 0.

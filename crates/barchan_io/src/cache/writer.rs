@@ -1,4 +1,4 @@
-//! A cache that is written, beside the simulation.
+//! Writes a cache in parallel with the simulation.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -19,19 +19,19 @@ use super::{
 };
 use crate::{WriteError, write_checkpoint};
 
-/// Frames that may wait to be written; a simulation that is faster than the disk waits then.
+/// Frames that may wait to be written; a simulation that is faster than the disk then blocks.
 const QUEUE: usize = 2;
 
-/// What is written, and how.
+/// Contents and format of a cache.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CacheSettings {
-    /// Which files a frame gets.
+    /// Parts to write.
     pub parts: Vec<Part>,
-    /// Grains are written in every n-th frame, counted from the first [-]; 0 is taken as 1.
+    /// Grains are written in every n-th frame, counted from the first [-]; 0 is treated as 1.
     pub grains_every: u64,
-    /// Whether positions of guides and grains are stored in 16 bits a coordinate, within the box of the frame.
+    /// Stores positions of guides and grains in 16 bits per coordinate, within the box of the frame.
     pub compact: bool,
-    /// Level of zstd [-]. By default 1: higher ones made files of the same length in more time, negative ones hardly
+    /// Level of zstd [-]. Default 1: higher levels made files of the same length in more time, negative ones hardly
     /// compressed (bench `cache`).
     pub level: i32,
 }
@@ -47,14 +47,14 @@ impl Default for CacheSettings {
     }
 }
 
-/// What writing took.
+/// Cost of writing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WriteReport {
     /// Frames written.
     pub frames: u64,
     /// Bytes written, checkpoints included.
     pub bytes: u64,
-    /// Time that the writing thread worked.
+    /// Time that the writer thread worked.
     pub busy: Duration,
     /// Time that the simulation waited for it.
     pub waited: Duration,
@@ -65,10 +65,10 @@ enum Job {
     Checkpoint(u64, Archive),
 }
 
-/// Writes frames in a thread of its own.
+/// Writes frames in a separate thread.
 ///
-/// The first error ends it: the next call returns that error, with the path and the reason, and all frames before stay
-/// readable. Dropped, it still writes what was pushed.
+/// The first error stops it: the next call returns that error with the path and the reason, and all earlier frames stay
+/// readable. On drop it still writes the frames that were pushed.
 pub struct CacheWriter {
     queue: Option<SyncSender<Job>>,
     thread: Option<JoinHandle<Result<WriteReport, CacheError>>>,
@@ -77,12 +77,12 @@ pub struct CacheWriter {
 }
 
 impl CacheWriter {
-    /// Begins a cache in `dir`. Fails if a cache with frames is there.
+    /// Creates a cache in `dir`. Fails if there is a cache with frames.
     pub fn create(dir: &Path, run: Run, settings: CacheSettings) -> Result<Self, CacheError> {
         Self::create_in(CacheFolder::create(dir, false)?, run, settings)
     }
 
-    /// Begins a cache in place of the one in the folder, if any. Files that are not of a cache are left alone.
+    /// Creates a cache, replacing the one in the folder, if any. Leaves foreign files alone.
     pub fn create_in(mut folder: CacheFolder, run: Run, settings: CacheSettings) -> Result<Self, CacheError> {
         let manifest = Manifest::new(run);
         clear(folder.dir(), &manifest)?;
@@ -90,13 +90,13 @@ impl CacheWriter {
         Self::start(folder, &manifest, settings)
     }
 
-    /// Goes on with the cache in `dir` after frame `after`, whose checkpoint is taken up.
+    /// Continues the cache in `dir` after frame `after`, that of the checkpoint.
     pub fn resume(dir: &Path, run: Run, settings: CacheSettings, after: u64) -> Result<Self, CacheError> {
         Self::resume_in(CacheFolder::open(dir)?, run, settings, after)
     }
 
-    /// Goes on with the cache in the folder after frame `after`, whose checkpoint is taken up. Later frames are removed, and torn
-    /// lines are repaired.
+    /// Continues the cache in the folder after frame `after`, that of the checkpoint. Removes later frames, and repairs
+    /// torn lines.
     pub fn resume_in(folder: CacheFolder, run: Run, settings: CacheSettings, after: u64) -> Result<Self, CacheError> {
         let dir = folder.dir();
         let mut manifest = Manifest::read(dir)?;
@@ -145,10 +145,10 @@ impl CacheWriter {
         })
     }
 
-    /// Hands over a frame. Waits while two others wait; returns the error of an earlier one.
+    /// Queues a frame. Blocks while two others are queued; returns the error of an earlier one.
     ///
     /// # Panics
-    /// If its number is not above that of the frame before.
+    /// If its number is not above that of the previous frame.
     pub fn push(&mut self, frame: Frame) -> Result<(), CacheError> {
         let number = frame.number;
         assert!(
@@ -160,7 +160,7 @@ impl CacheWriter {
         self.send(Job::Frame(Box::new(frame)))
     }
 
-    /// Hands over a checkpoint, to be written once all frames before it are there.
+    /// Queues a checkpoint, to be written after all frames before it.
     pub fn checkpoint(&mut self, frame: u64, archive: Archive) -> Result<(), CacheError> {
         self.send(Job::Checkpoint(frame, archive))
     }
@@ -176,7 +176,7 @@ impl CacheWriter {
         }
     }
 
-    /// Waits until all is written.
+    /// Waits until everything is written.
     pub fn finish(mut self) -> Result<WriteReport, CacheError> {
         self.join()
     }
@@ -196,13 +196,13 @@ impl Drop for CacheWriter {
     fn drop(&mut self) {
         self.queue = None;
         if let Some(thread) = self.thread.take() {
-            // Whoever wants to hear of errors calls `finish`.
+            // Errors are reported by `finish`.
             let _ = thread.join();
         }
     }
 }
 
-/// State of the writing thread.
+/// State of the writer thread.
 struct Work {
     folder: CacheFolder,
     settings: CacheSettings,
@@ -211,13 +211,13 @@ struct Work {
     listed: usize,
     /// Frames that the journal lists.
     added: usize,
-    /// Parts whose folders are there.
+    /// Parts whose folders exist.
     made: Vec<Part>,
     report: WriteReport,
 }
 
-/// Frames that the journal holds before the manifest is written again, at least [-].
-const LEAST_ADDED: usize = 64;
+/// Smallest number of frames in the journal before the manifest is rewritten [-].
+const MIN_JOURNAL_FRAMES: usize = 64;
 
 impl Work {
     fn run(mut self, jobs: &Receiver<Job>) -> Result<WriteReport, CacheError> {
@@ -241,7 +241,7 @@ impl Work {
         Ok(())
     }
 
-    /// Writes the files, then the line of statistics, then that of the journal: what it lists is there.
+    /// Writes the files, then the line of statistics, then that of the journal, so that listed files exist.
     fn frame(&mut self, frame: Frame) -> Result<(), CacheError> {
         let figures = FrameStats::from(&frame);
         let mut entry = FrameEntry {
@@ -278,13 +278,13 @@ impl Work {
         self.added += 1;
         self.report.frames += 1;
         // Their number has doubled: over a run, manifests take as much writing as two of them.
-        if self.added >= self.listed.max(LEAST_ADDED) {
+        if self.added >= self.listed.max(MIN_JOURNAL_FRAMES) {
             self.list()?;
         }
         Ok(())
     }
 
-    /// Moves what the journal lists to the manifest. Frames are not held in memory for it.
+    /// Moves the frames of the journal to the manifest. They are not kept in memory for it.
     fn list(&mut self) -> Result<(), CacheError> {
         if self.added > 0 {
             let dir = self.folder.dir();
@@ -296,7 +296,7 @@ impl Work {
         Ok(())
     }
 
-    /// Returns the path of a frame's file, in a folder that is there.
+    /// Returns the path of a frame's file, in an existing folder.
     fn path(&mut self, part: Part, frame: u64) -> Result<PathBuf, WriteError> {
         let path = frame_path(self.folder.dir(), part, frame);
         if !self.made.contains(&part) {
@@ -317,7 +317,7 @@ impl Work {
     }
 }
 
-/// Fails if a file of a frame that the manifest lists is gone.
+/// Fails if a file of a listed frame is missing.
 fn check_files(dir: &Path, manifest: &Manifest) -> Result<(), CacheError> {
     for part in Part::ALL {
         let folder = dir.join(part.name());
@@ -335,17 +335,17 @@ fn check_files(dir: &Path, manifest: &Manifest) -> Result<(), CacheError> {
     Ok(())
 }
 
-/// Makes a folder a cache with an `empty` manifest, without what it held of another one.
+/// Turns a folder into a cache with an `empty` manifest, and removes the files of an earlier one.
 pub(super) fn clear(dir: &Path, empty: &Manifest) -> Result<(), CacheError> {
     remove(&dir.join("checkpoint").join("state"))?;
     journal::clear(dir)?;
-    // From now on it is a cache of ours without frames, also if it is cleared by half.
+    // From now on it is a valid cache without frames, even if clearing is interrupted.
     empty.write(dir)?;
     remove(&dir.join("stats.jsonl"))?;
     clear_frames(dir, |_| true)
 }
 
-/// Removes the frames that `goes` picks by their number, and what a killed run left half written. Other files stay.
+/// Removes the frames that `goes` selects by their number, and temporary files of a killed run. Other files stay.
 fn clear_frames(dir: &Path, goes: impl Fn(u64) -> bool) -> Result<(), CacheError> {
     for folder in folders(dir).iter().map(PathBuf::as_path).chain([dir]) {
         let entries = match fs::read_dir(folder) {
@@ -364,7 +364,7 @@ fn clear_frames(dir: &Path, goes: impl Fn(u64) -> bool) -> Result<(), CacheError
     Ok(())
 }
 
-/// Whether a file of this name is one of ours that was not yet renamed into its place: `.000042.arrow.1234.part`.
+/// Returns true if a name is that of a temporary file of ours: `.000042.arrow.1234.part`.
 fn is_half_written(name: &str) -> bool {
     let inner = name.strip_prefix('.').and_then(|name| name.strip_suffix(".part"));
     let Some((place, process)) = inner.and_then(|inner| inner.rsplit_once('.')) else {

@@ -1,8 +1,8 @@
-//! A cache, turned into files of other kinds.
+//! Exports a cache to files of other formats.
 //!
-//! Guides and grains become one file per frame, `OUT/guides/000042.EXTENSION`, with their rows in the order of `id`: a particle that
-//! stays keeps its row while none before it comes or goes. Bodies become one table, `OUT/bodies.csv`, one row per body and frame;
-//! formats that have faces also get their surfaces.
+//! Guides and grains become one file per frame, `OUT/guides/000042.EXTENSION`, with rows in the order of `id`: a
+//! particle keeps its row while no particle before it appears or disappears. Bodies become one table, `OUT/bodies.csv`,
+//! with one row per body and frame; formats with faces also contain their surfaces.
 
 mod csv;
 mod ply;
@@ -18,16 +18,16 @@ use thiserror::Error;
 
 use crate::{Cache, CacheError, Part, PointFileError, Points, Values, WriteError, write_points};
 
-/// A kind of files that a cache can be turned into.
+/// An export format.
 pub struct Exporter {
-    /// What commands call it.
+    /// Name on the command line.
     pub name: &'static str,
-    /// What it is, in a few words.
+    /// Short description.
     pub about: &'static str,
     write: fn(&mut Export) -> Result<(), ExportError>,
 }
 
-/// Every kind.
+/// Every export format.
 pub const EXPORTERS: &[Exporter] = &[
     Exporter {
         name: "vtk",
@@ -47,7 +47,7 @@ pub const EXPORTERS: &[Exporter] = &[
 ];
 
 impl Exporter {
-    /// The exporter of that name.
+    /// Returns the exporter of that name.
     pub fn of_name(name: &str) -> Result<&'static Self, ExportError> {
         EXPORTERS
             .iter()
@@ -56,25 +56,25 @@ impl Exporter {
     }
 }
 
-/// Why a cache could not be exported.
+/// Reason why a cache cannot be exported.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ExportError {
-    /// There is no such kind.
+    /// There is no such format.
     #[error("there is no export to `{found}`; allowed: {}", names())]
     UnknownKind {
-        /// What was asked for.
+        /// Requested name.
         found: String,
     },
-    /// A table without places.
+    /// A table has no positions.
     #[error("the {part} of frame {frame} have no column `position`")]
     NoPosition {
         /// `guides` or `grains`.
         part: &'static str,
-        /// Which frame.
+        /// Frame number.
         frame: u64,
     },
-    /// The cache is at fault.
+    /// The cache cannot be read.
     #[error(transparent)]
     Cache(#[from] CacheError),
     /// The surface of a body cannot be read.
@@ -82,10 +82,10 @@ pub enum ExportError {
     Surface {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error.
         reason: String,
     },
-    /// The system refused.
+    /// The system cannot write.
     #[error(transparent)]
     Write(#[from] WriteError),
     /// A file could not be written.
@@ -98,7 +98,8 @@ fn names() -> String {
     all.join(", ")
 }
 
-/// Turns the cache in `cache_dir` into files of `kind` in `out_dir`. `progress` is told how many frames are done, of how many.
+/// Exports the cache in `cache_dir` to files of `kind` in `out_dir`. `progress` receives the number of finished frames
+/// and the total.
 pub fn export(
     cache_dir: &Path,
     kind: &str,
@@ -125,7 +126,7 @@ fn make_folder(path: &Path) -> Result<(), WriteError> {
 /// The column that every table has.
 const POSITION: &str = "position";
 
-/// What an exporter works on.
+/// Input and output of an exporter.
 struct Export<'a> {
     cache: &'a Cache,
     out: &'a Path,
@@ -139,12 +140,12 @@ type WriteBodies<'a> = dyn Fn(&Path, Vec<BodyState>) -> Result<(), WriteError> +
 struct Written {
     part: Part,
     time: f64,
-    /// Relative to the folder.
+    /// Path relative to the folder.
     file: String,
 }
 
 impl Export<'_> {
-    /// Writes guides and grains of each frame as point files with this ending, and bodies by `write_bodies`.
+    /// Writes guides and grains of each frame as point files with this extension, and bodies by `write_bodies`.
     fn frames(&mut self, extension: &str, write_bodies: Option<&WriteBodies>) -> Result<Vec<Written>, ExportError> {
         let frames = self.cache.frames();
         let mut written = Vec::new();
@@ -242,7 +243,7 @@ impl Poses {
         }
     }
 
-    /// All of them, as columns.
+    /// Returns all values as columns.
     fn columns(&self) -> Vec<crate::Column<'_>> {
         let own = [
             ("name", Values::Text(&self.name)),
@@ -257,7 +258,7 @@ impl Poses {
         own.into_iter().chain(vectors).map(column).collect()
     }
 
-    /// As points, with `keys` before their own columns.
+    /// Returns the bodies as points, with `keys` before their own columns.
     fn points<'a>(&'a self, keys: &[(&'a str, Values<'a>)]) -> Points<'a> {
         let keys = keys.iter().map(|&(name, values)| crate::Column { name, values });
         let own = self.columns().into_iter().filter(|column| column.name != POSITION);
@@ -268,7 +269,7 @@ impl Poses {
     }
 }
 
-/// The same rows in the order of their ids; as they are if they have none.
+/// Sorts the rows by id; returns a table without ids unchanged.
 fn sorted_by_id(table: Table) -> Table {
     let Some(Column::U32(ids)) = table.column("id") else {
         return table;

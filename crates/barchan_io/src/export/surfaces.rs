@@ -1,4 +1,4 @@
-//! Surfaces of bodies, as a cache keeps them.
+//! Surfaces of bodies in a cache.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,9 +19,9 @@ pub(super) struct BodySurfaces {
     meshes: BTreeMap<String, TriMesh>,
 }
 
-/// The part of `stage.json` that says where surfaces are.
+/// The part of `stage.json` that names the files of surfaces.
 #[derive(Deserialize)]
-struct Stage {
+struct SurfaceFiles {
     #[serde(default)]
     bodies: Vec<StageBody>,
 }
@@ -42,7 +42,7 @@ impl BodySurfaces {
         let path = dir.join("stage.json");
         let stage = match fs::read(&path) {
             Ok(text) => serde_json::from_slice(&text).map_err(|error| failed(&path, error.to_string()))?,
-            Err(error) if error.kind() == ErrorKind::NotFound => Stage { bodies: Vec::new() },
+            Err(error) if error.kind() == ErrorKind::NotFound => SurfaceFiles { bodies: Vec::new() },
             Err(error) => return Err(failed(&path, error.to_string())),
         };
         let mut meshes = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! VTK XML: one .vtp file per frame for guides, grains and bodies, and for each of them a .pvd file that gives their times. Bodies
-//! are the triangles of their surfaces, posed; the table of bodies is there too.
+//! VTK XML: one .vtp file per frame for guides, grains and bodies, and for each of them a .pvd file with the times.
+//! Bodies are the triangles of their surfaces, posed; the table of bodies is included.
 
 use std::io::{self, Write};
 

@@ -18,7 +18,7 @@ pub fn run(first_frame: u64) -> Run {
     }
 }
 
-/// Particles on a spiral that turns with `phase`; all of one radius.
+/// Particles on a spiral that rotates with `phase`; all of one radius.
 pub fn particles(count: u32, phase: f32) -> Table {
     let angle = |i: u32| phase + 0.1 * i as f32;
     let place = |i| Vec3::new(angle(i).cos(), angle(i).sin(), 0.001 * i as f32);
@@ -71,7 +71,7 @@ pub fn frame(number: u64) -> Frame {
     }
 }
 
-/// A cache with these frames.
+/// Writes a cache with these frames.
 pub fn written(frames: Range<u64>, settings: CacheSettings) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = CacheWriter::create(folder.path(), run(0), settings).unwrap();

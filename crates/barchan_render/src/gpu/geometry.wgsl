@@ -1,4 +1,4 @@
-// Spheres, triangles and the ground: where they come onto the image, and what they are there. The twin of lens.rs,
+// Projects spheres, triangles and the ground, and writes their surface data. Counterpart of lens.rs,
 // triangle.rs and the first half of shade.rs.
 
 // A camera, or the light of the sun; lengths on the image are in samples, of which a pixel has SIDE x SIDE.
@@ -9,13 +9,13 @@ struct View {
     forward: vec4f,
     middle: vec2f,
     size: vec2f,
-    // A sample [m], at the distance 1 m if rays part.
+    // Size of a sample [m]; in perspective at a distance of 1 m.
     scale: f32,
     near: f32,
     // Smallest radius that is drawn [samples].
     least_radius: f32,
     perspective: f32,
-    // Depths that the buffer of parallel light can hold [m].
+    // Depth range of parallel light [m].
     depth_low: f32,
     depth_high: f32,
     padding: vec2f,
@@ -24,18 +24,18 @@ struct View {
 struct Scene {
     towards_sun: vec4f,
     sun_color: vec4f,
-    // xyz: least corner of the grid [m]; w: a cell [m].
+    // xyz: smallest corner of the grid [m]; w: size of a cell [m].
     grid_low: vec4f,
-    // xyz: cells; w: height below which there is ground [m].
+    // xyz: cells; w: height of the ground [m].
     grid_size: vec4f,
-    // xyz: middle of the scene [m]; w: its radius [m].
+    // xyz: center of the scene [m]; w: its radius [m].
     middle: vec4f,
     ground: f32,
     has_ground: f32,
     has_grid: f32,
-    // Radius of a usual sphere [m].
-    grain: f32,
-    // 0: one colour; 1: each its own; 2: grains.
+    // Radius of a typical sphere [m].
+    typical_radius: f32,
+    // 0: one color; 1: one per sphere; 2: grains.
     color_mode: f32,
     texel: f32,
     softness: f32,
@@ -72,12 +72,12 @@ fn outward_of(direction: vec3f) -> vec3f {
     return direction.x * view.right.xyz + direction.y * view.down.xyz + direction.z * view.forward.xyz;
 }
 
-// The ray through a place of the image; its depth is 1.
+// Ray through a point of the image; its depth is 1.
 fn ray_local(place: vec2f) -> vec3f {
     return vec3f((place - view.middle) * view.scale, 1.0);
 }
 
-// What the depth buffer keeps: 1 is near, 0 without end; of parallel light 0 is first.
+// Value in the depth buffer: 1 is near, 0 is infinite; for parallel light 0 is first.
 fn buffer_depth(depth: f32) -> f32 {
     if view.perspective > 0.5 {
         return view.near / depth;
@@ -94,15 +94,15 @@ struct SphereIn {
 
 struct SphereOut {
     @builtin(position) clip: vec4f,
-    // Centre in the lens frame; drawn radius.
+    // Center in the lens frame; drawn radius.
     @location(0) @interpolate(flat) sphere: vec4f,
-    // The centre on the image; true radius; 1 beside the eye.
+    // Center on the image; true radius; 1 beside the eye.
     @location(1) @interpolate(flat) image: vec4f,
-    // Id, colour, samples of a pixel that are kept.
+    // Id, color, samples of a pixel that are kept.
     @location(2) @interpolate(flat) ids: vec3u,
 }
 
-// Which samples show a sphere below the least radius: so that it keeps its share of the image. A bit each.
+// Samples that show a sphere below the smallest radius, one bit each: it keeps its share of the image.
 fn kept_samples(size: f32, id: u32) -> u32 {
     if size >= 1.0 {
         return 15u;
@@ -153,7 +153,7 @@ fn sphere_vertex(in: SphereIn) -> SphereOut {
     out.image = vec4f(view.middle + c.xy / (depth * view.scale), radius, 0.0);
     let x = reach(c.x, c.z, drawn);
     let y = reach(c.y, c.z, drawn);
-    // A sample more, so that rounding cuts nothing off.
+    // One sample more, so that rounding clips nothing.
     let low = view.middle + vec2f(x.x, y.x) / view.scale - 1.0;
     let high = view.middle + vec2f(x.y, y.y) / view.scale + 1.0;
     let place = mix(low, high, corner);
@@ -161,7 +161,7 @@ fn sphere_vertex(in: SphereIn) -> SphereOut {
     return out;
 }
 
-// Depth of a sphere's front; negative beside it. The forms are those of `FarSphere`.
+// Depth of a sphere's front; negative outside. The forms are those of `FarSphere`.
 fn sphere_depth(in: SphereOut) -> f32 {
     let c = in.sphere.xyz;
     let squared = in.sphere.w * in.sphere.w;
@@ -200,7 +200,7 @@ fn sphere_shadow(in: SphereOut) -> @builtin(frag_depth) f32 {
     return buffer_depth(depth);
 }
 
-// What is there: depth; normal and how far crevices reach [samples]; albedo and 1, 2 for the ground, 3 for a color that means a number.
+// Surface data: depth; normal and reach of crevices [samples]; albedo and 1, 2 for the ground, 3 for a color that encodes a number.
 struct Surface {
     @builtin(frag_depth) buffered: f32,
     @location(0) depth: f32,
@@ -260,7 +260,7 @@ fn decode(color: vec3f) -> vec3f {
     return select(pow((color + 0.055) / 1.055, vec3f(2.4)), color / 12.92, color <= vec3f(0.04045));
 }
 
-// The light of which film makes a response: the root of its quadratic equation.
+// Inverts the film response: the root of its quadratic equation.
 fn exposure(response: vec3f) -> vec3f {
     let a = 2.51 - 2.43 * response;
     let b = 0.03 - 0.59 * response;
@@ -342,7 +342,7 @@ fn triangle_surface(in: TriangleOut) -> Surface {
         normal = -normal;
     }
     let depth = to_local(in.position).z;
-    let crevice = select(0.02 * scene.middle.w, CREVICE * scene.grain, scene.grain > 0.0);
+    let crevice = select(0.02 * scene.middle.w, CREVICE * scene.typical_radius, scene.typical_radius > 0.0);
     var out: Surface;
     out.buffered = buffer_depth(depth);
     out.depth = depth;
@@ -365,7 +365,7 @@ fn ground_surface(@builtin(position) clip: vec4f) -> Surface {
         discard;
     }
     let depth = drop / -ray.z;
-    let crevice = select(0.02 * scene.middle.w, CREVICE * scene.grain, scene.grain > 0.0);
+    let crevice = select(0.02 * scene.middle.w, CREVICE * scene.typical_radius, scene.typical_radius > 0.0);
     var out: Surface;
     out.buffered = buffer_depth(depth);
     out.depth = depth;

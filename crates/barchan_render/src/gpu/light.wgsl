@@ -1,4 +1,4 @@
-// The light of what is seen, glass over it, and the film: the twin of shade.rs, sun.rs, sky.rs, glass.rs and tone.rs.
+// Lights the surfaces, blends glass, and maps to 8 bits. Counterpart of shade.rs, sun.rs, sky.rs, glass.rs and tone.rs.
 
 @group(1) @binding(0) var seen_depth: texture_2d<f32>;
 @group(1) @binding(1) var seen_normal: texture_2d<f32>;
@@ -32,7 +32,7 @@ fn depth_from_sun(place: vec2f) -> f32 {
     return sun_view.depth_low + found * (sun_view.depth_high - sun_view.depth_low);
 }
 
-// Part of the sun that a surface sees.
+// Share of the sun that a surface sees.
 fn sunlight(point: vec3f, normal: vec3f, turn: f32) -> f32 {
     let forward = sun_view.forward.xyz;
     let cosine = -dot(normal, forward);
@@ -71,7 +71,7 @@ fn sunlight(point: vec3f, normal: vec3f, turn: f32) -> f32 {
     return lit / f32(SUN_TAPS);
 }
 
-// The light of the sky times its direction, and the light.
+// Light of the sky times its direction, and the light.
 fn skylight(point: vec3f) -> vec4f {
     let at = (point - scene.grid_low.xyz) / scene.grid_low.w;
     let base = floor(at - 0.5);
@@ -89,7 +89,7 @@ fn many_bounces(visible: f32, albedo: vec3f) -> vec3f {
     return max(((visible * a + b) * visible + c) * visible, vec3f(visible));
 }
 
-// Part of a surface's surroundings that near surfaces on the image leave open.
+// Share of a surface's surroundings that nearby surfaces on the image leave open.
 fn crevice_light(point: vec3f, normal: vec3f, depth: f32, samples: f32, place: vec2f, turn: f32) -> f32 {
     let resolved = smooth_step(1.0, 3.0, samples / scene.samples);
     if resolved <= 0.0 {
@@ -168,7 +168,7 @@ fn shade(@builtin(position) clip: vec4f) -> @location(0) vec4f {
     return vec4f(mix(behind, select(albedo.xyz * light, evenly, even), shown), 1.0);
 }
 
-// Glass: what it adds, and in the last place what it holds back.
+// Glass: added light, and absorbed share in the last component.
 @fragment
 fn glass(in: TriangleOut) -> @location(0) vec4f {
     let ray = normalize(outward_of(ray_local(in.clip.xy)));

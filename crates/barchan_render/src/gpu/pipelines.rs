@@ -1,4 +1,4 @@
-//! Shaders, and what they are bound to.
+//! Shaders and their bindings.
 
 use barchan_gpu::wgpu::*;
 
@@ -7,7 +7,7 @@ use super::targets::{DEPTH, Grids, IMAGE, LIGHT, SURFACE, Targets};
 use super::upload::{SPHERE, VERTEX};
 use crate::{glass, shade, sun};
 
-/// The constants of the CPU's look, as a text in front of the shaders: there is one look.
+/// Returns the constants of the CPU renderer as source text before the shaders, so that both engines look the same.
 fn constants() -> String {
     let vectors = [
         ("SKY_LIGHT", shade::SKY_LIGHT),
@@ -19,7 +19,7 @@ fn constants() -> String {
     let numbers = [
         ("FADE_FROM", shade::FADE[0]),
         ("FADE_TO", shade::FADE[1]),
-        // Reach is counted in samples.
+        // Reaches are in samples.
         ("CREVICE", shade::CREVICE),
         ("UNRESOLVED", shade::UNRESOLVED),
         ("WORN", shade::WORN),
@@ -29,7 +29,7 @@ fn constants() -> String {
         ("EVEN_LIGHT", shade::EVEN_LIGHT),
         ("EVEN_ALBEDO", shade::EVEN_ALBEDO),
         ("SUN_SEARCH", sun::SEARCH),
-        ("SUN_WIDEST", sun::WIDEST),
+        ("SUN_WIDEST", sun::MAX_FILTER),
         ("REFLECTANCE", glass::REFLECTANCE),
         ("SHEEN", glass::SHEEN),
         ("TAU", std::f32::consts::TAU),
@@ -45,7 +45,7 @@ fn constants() -> String {
     vectors.concat() + &numbers.concat() + &counts.concat()
 }
 
-/// All pipelines, and the layouts of what they are bound to.
+/// All pipelines, and the layouts of their bindings.
 pub(super) struct Pipelines {
     pub sphere_shadow: RenderPipeline,
     pub sphere_surface: RenderPipeline,
@@ -61,7 +61,7 @@ pub(super) struct Pipelines {
     sampler: Sampler,
 }
 
-/// What a pipeline draws, and onto what.
+/// Description of a pipeline.
 struct Plan<'a> {
     groups: &'a [&'a BindGroupLayout],
     vertex: &'a str,
@@ -69,7 +69,7 @@ struct Plan<'a> {
     topology: PrimitiveTopology,
     fragment: Option<&'a str>,
     targets: &'a [Option<ColorTargetState>],
-    /// How depths are compared, and whether they are kept.
+    /// Depth comparison; true if depths are written.
     depth: Option<(CompareFunction, bool)>,
 }
 
@@ -158,7 +158,7 @@ impl Pipelines {
         }
     }
 
-    /// What every pass knows.
+    /// Binds the data of every pass.
     pub fn bind_scene(
         &self,
         device: &Device,
@@ -181,7 +181,7 @@ impl Pipelines {
         )
     }
 
-    /// What light depends on.
+    /// Binds the inputs of lighting.
     pub fn bind_seen(
         &self,
         device: &Device,
@@ -206,7 +206,7 @@ impl Pipelines {
         )
     }
 
-    /// What the film sees.
+    /// Binds the inputs of tone mapping.
     pub fn bind_light(&self, device: &Device, targets: &Targets) -> BindGroup {
         bind(device, &self.light, 6, [BindingResource::TextureView(&targets.light)])
     }

@@ -1,4 +1,4 @@
-//! What is drawn onto, and the grids of the sky.
+//! Render targets, and the textures of the sky grids.
 
 use barchan_gpu::Gpu;
 use barchan_gpu::wgpu::*;
@@ -10,7 +10,7 @@ use crate::lens::Lens;
 use crate::sky::SkyGrid;
 
 pub(super) const DEPTH: TextureFormat = TextureFormat::Depth32Float;
-/// Depth, normal, albedo of what is seen.
+/// Depth, normal and albedo of the visible surface.
 pub(super) const SURFACE: [TextureFormat; 3] = [
     TextureFormat::R32Float,
     TextureFormat::Rgba16Float,
@@ -19,7 +19,7 @@ pub(super) const SURFACE: [TextureFormat; 3] = [
 pub(super) const LIGHT: TextureFormat = TextureFormat::Rgba16Float;
 pub(super) const IMAGE: TextureFormat = TextureFormat::Rgba8Unorm;
 
-/// Everything as large as the image.
+/// Everything of the image's size.
 pub(super) struct Targets {
     /// Width and height of the image [px].
     pub size: [u32; 2],
@@ -28,7 +28,7 @@ pub(super) struct Targets {
     depth: TextureView,
     image: Texture,
     image_view: TextureView,
-    /// The image, row by row, as the processor can read it.
+    /// The image, row by row, readable by the CPU.
     pub readable: Buffer,
 }
 
@@ -53,7 +53,7 @@ fn view(texture: &Texture) -> TextureView {
     texture.create_view(&TextureViewDescriptor::default())
 }
 
-/// Bytes of a row of the image as it is copied.
+/// Returns the bytes per row of the image as it is copied.
 fn row_bytes(width: u32) -> u32 {
     (4 * width).next_multiple_of(COPY_BYTES_PER_ROW_ALIGNMENT)
 }
@@ -81,7 +81,7 @@ fn depth(view: &TextureView, load: LoadOp<f32>) -> Option<RenderPassDepthStencil
     })
 }
 
-/// The depths that the sun sees; of one texel without a sun's lens.
+/// Creates the depth map of the sun; one texel without a lens.
 pub(super) fn shadow_map(device: &Device, lens: Option<&Lens>) -> TextureView {
     let size = lens.map_or([1, 1], |lens| lens.size.map(|pixels| 2 * pixels as u32));
     view(&texture(device, size, DEPTH, TextureUsages::TEXTURE_BINDING))
@@ -117,7 +117,7 @@ impl Targets {
         }
     }
 
-    /// Spheres, meshes and ground.
+    /// Draws spheres, meshes and ground.
     pub fn surface_pass(&self, encoder: &mut CommandEncoder, draw: impl FnOnce(&mut RenderPass)) {
         let nothing = LoadOp::Clear(Color::TRANSPARENT);
         let [depths, normal, albedo] = &self.surface;
@@ -130,7 +130,7 @@ impl Targets {
         }));
     }
 
-    /// The light of each sample.
+    /// Computes the light of each sample.
     pub fn light_pass(&self, encoder: &mut CommandEncoder, draw: impl FnOnce(&mut RenderPass)) {
         draw(&mut encoder.begin_render_pass(&RenderPassDescriptor {
             label: Some("light"),
@@ -139,7 +139,7 @@ impl Targets {
         }));
     }
 
-    /// Glass over it.
+    /// Blends glass over it.
     pub fn glass_pass(&self, encoder: &mut CommandEncoder, draw: impl FnOnce(&mut RenderPass)) {
         draw(&mut encoder.begin_render_pass(&RenderPassDescriptor {
             label: Some("glass"),
@@ -149,7 +149,7 @@ impl Targets {
         }));
     }
 
-    /// From light to 8 bits.
+    /// Converts light to 8 bits.
     pub fn develop_pass(&self, encoder: &mut CommandEncoder, draw: impl FnOnce(&mut RenderPass)) {
         draw(&mut encoder.begin_render_pass(&RenderPassDescriptor {
             label: Some("develop"),
@@ -158,7 +158,7 @@ impl Targets {
         }));
     }
 
-    /// Copies the image to where it can be read.
+    /// Copies the image to the readable buffer.
     pub fn fetch(&self, encoder: &mut CommandEncoder) {
         let layout = TexelCopyBufferLayout {
             offset: 0,
@@ -172,7 +172,7 @@ impl Targets {
         encoder.copy_texture_to_buffer(self.image.as_image_copy(), to, self.image.size());
     }
 
-    /// The image in the bytes of `readable`.
+    /// Decodes the image from the bytes of `readable`.
     pub fn image(&self, bytes: &[u8]) -> Image {
         let [width, height] = self.size;
         let rows = bytes.chunks(row_bytes(width) as usize).take(height as usize);
@@ -237,12 +237,12 @@ impl Grids {
     }
 }
 
-/// The bits of a number in [-1, 1] in half precision, rounded towards zero; what is below its least normal number is zero.
+/// Returns the half-precision bits of a number in [-1, 1], rounded toward zero; subnormal numbers become zero.
 fn half(value: f32) -> u16 {
     let bits = value.to_bits();
     let sign = (bits >> 16 & 0x8000) as u16;
     let magnitude = bits & 0x7FFF_FFFF;
-    // 2^-14 is the least normal half; exponents differ by 127 - 15.
+    // 2^-14 is the smallest normal half; exponents differ by 127 - 15.
     if magnitude < 0x3880_0000 {
         return sign;
     }

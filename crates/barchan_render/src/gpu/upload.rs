@@ -1,4 +1,4 @@
-//! Spheres, triangles and numbers as the adapter takes them.
+//! Spheres, triangles and uniforms in GPU layout.
 
 use barchan_gpu::Gpu;
 use barchan_gpu::wgpu::*;
@@ -15,8 +15,8 @@ use crate::shade::extent;
 use crate::sky::SkyGrid;
 use crate::sun;
 
-/// Spheres in a buffer at most: 96 MiB, which every adapter has room for in one piece.
-const BATCH: usize = 1 << 22;
+/// Largest number of spheres per buffer: 96 MiB, which every GPU can allocate in one piece.
+const MAX_BATCH: usize = 1 << 22;
 
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
@@ -24,7 +24,7 @@ struct SphereData {
     center: [f32; 3],
     radius: f32,
     id: u32,
-    /// Four bytes of sRGB, or the number of a base.
+    /// Four bytes of sRGB, or the index of a base color.
     color: u32,
 }
 
@@ -49,21 +49,21 @@ pub(super) const VERTEX: VertexBufferLayout = VertexBufferLayout {
     attributes: &vertex_attr_array![0 => Float32x3, 1 => Float32x3, 2 => Float32x4],
 };
 
-/// All that is drawn.
+/// All geometry to draw.
 pub(super) struct Shapes {
-    /// With the number of spheres in each.
+    /// Buffers with their numbers of spheres.
     spheres: Vec<(Buffer, u32)>,
     solids: Option<(Buffer, u32)>,
     glass: Option<(Buffer, u32)>,
-    /// Colours that spheres may have.
+    /// Base colors of spheres.
     pub bases: Buffer,
 }
 
 impl Shapes {
     pub fn new(gpu: &Gpu, scene: &Scene, lens: &Lens) -> Self {
         let count = scene.spheres.positions.len();
-        let batches = (0..count).step_by(BATCH).map(|from| {
-            let range = from..count.min(from + BATCH);
+        let batches = (0..count).step_by(MAX_BATCH).map(|from| {
+            let range = from..count.min(from + MAX_BATCH);
             let data: Vec<SphereData> = range.into_par_iter().filter_map(|i| sphere(scene, i)).collect();
             (gpu.buffer("spheres", BufferUsages::VERTEX, &data), data.len() as u32)
         });
@@ -153,7 +153,7 @@ fn triangles(scene: &Scene, solid: bool) -> Vec<[VertexData; 3]> {
     all
 }
 
-/// From far to near, as glass is laid over glass.
+/// Sorts from far to near, the order of blending.
 fn sorted(mut triangles: Vec<[VertexData; 3]>, lens: &Lens) -> Vec<VertexData> {
     let depth = |triangle: &[VertexData; 3]| {
         let sum: Vec3 = triangle.iter().map(|vertex| Vec3::from_array(vertex.position)).sum();
@@ -191,7 +191,7 @@ impl ViewUniform {
         Self::of_lens(lens, [0.0, 1.0])
     }
 
-    /// The light of the sun; anything without its lens, for nothing is drawn then.
+    /// Returns the view of the sun; arbitrary without its lens, because nothing is drawn then.
     pub fn of_sun(lens: Option<&Lens>, scene: &Scene) -> Self {
         let (Some(lens), Some((low, high))) = (lens, scene.focus) else {
             let any = Lens::of_light(Vec3::NEG_Z, Vec3::ZERO, 1.0, [0, 0]);
@@ -234,7 +234,7 @@ pub(super) struct SceneUniform {
     ground: f32,
     has_ground: f32,
     has_grid: f32,
-    grain: f32,
+    typical_radius: f32,
     color_mode: f32,
     texel: f32,
     softness: f32,
@@ -251,7 +251,7 @@ impl SceneUniform {
     ) -> Self {
         let (middle, radius) = extent(scene);
         let flag = |on: bool| f32::from(u8::from(on));
-        // Without an end is a number that shaders can count with.
+        // Replaces an infinite depth by a number that shaders can compute with.
         let floor = |grid: &SkyGrid| grid.floor.max(-1e30);
         Self {
             towards_sun: padded(towards_sun),
@@ -264,7 +264,7 @@ impl SceneUniform {
             ground: scene.ground.unwrap_or(0.0),
             has_ground: flag(scene.ground.is_some()),
             has_grid: flag(grid.is_some()),
-            grain: scene.grain,
+            typical_radius: scene.typical_radius,
             color_mode: match scene.spheres.colors {
                 Colors::One(_) => 0.0,
                 Colors::Each(_) => 1.0,

@@ -1,4 +1,4 @@
-//! Movies without any program: OpenH264 for the pictures, muxide for the file around them.
+//! Movies without an external program: OpenH264 encodes the images, muxide writes the file.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -14,12 +14,12 @@ use openh264::formats::YUVSlices;
 use super::MovieError;
 use super::yuv::Yuv;
 
-/// Bits for a pixel: grains are noise, which compresses badly.
+/// Bits per pixel: grains are noise, which compresses badly.
 const BITS_PER_PIXEL: f64 = 0.5;
-/// From nearly lossless to where blocks begin to show.
-const QUANTISER: QpRange = QpRange::new(16, 28);
+/// Quantizer range: from nearly lossless to where blocks become visible.
+const QUANTIZER: QpRange = QpRange::new(16, 28);
 
-/// A movie in the making.
+/// A movie being written.
 pub(crate) struct BuiltIn {
     encoder: Encoder,
     muxer: Muxer<BufWriter<File>>,
@@ -36,13 +36,13 @@ impl BuiltIn {
             reason,
         };
         let bits = BITS_PER_PIXEL * f64::from(width) * f64::from(height) * frame_rate;
-        // A second between pictures that can be jumped to.
+        // One second between key frames.
         let jump = IntraFramePeriod::from_num_frames(frame_rate.ceil() as u32);
         let config = EncoderConfig::new()
             .max_frame_rate(FrameRate::from_hz(frame_rate as f32))
             .rate_control_mode(RateControlMode::Bufferbased)
             .bitrate(BitRate::from_bps(bits.min(2e8) as u32))
-            .qp(QUANTISER)
+            .qp(QUANTIZER)
             .skip_frames(false)
             .background_detection(false)
             .intra_frame_period(jump)

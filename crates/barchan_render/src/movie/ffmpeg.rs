@@ -1,4 +1,4 @@
-//! Movies by the program `ffmpeg`, which is fed through a pipe.
+//! Movies by the program `ffmpeg`, fed through a pipe.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use super::MovieError;
 use super::yuv::Yuv;
 
-/// Whether there is an `ffmpeg` that has x264.
+/// Returns true if there is an `ffmpeg` with x264.
 pub(crate) fn is_installed() -> bool {
     let listed = Command::new("ffmpeg")
         .args(["-hide_banner", "-loglevel", "error", "-encoders"])
@@ -19,14 +19,14 @@ pub(crate) fn is_installed() -> bool {
     listed.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("libx264"))
 }
 
-/// Longest part of what `ffmpeg` says that is kept [bytes].
-const KEPT: u64 = 1 << 16;
+/// Largest part of `ffmpeg`'s messages that is kept [bytes].
+const MAX_MESSAGES: u64 = 1 << 16;
 
-/// An `ffmpeg` at work.
+/// A running `ffmpeg`.
 pub(crate) struct Ffmpeg {
     child: Child,
     path: PathBuf,
-    /// Collects what it says: a full pipe would stop it.
+    /// Collects its messages: a full pipe would block it.
     errors: Option<JoinHandle<String>>,
 }
 
@@ -44,7 +44,7 @@ impl Ffmpeg {
             "-color_range",
             "tv",
         ];
-        // `file:` keeps it from looking for a protocol in the name.
+        // `file:` prevents it from reading a protocol in the name.
         let mut output = OsString::from("file:");
         output.push(part);
         let mut child = Command::new("ffmpeg")
@@ -81,7 +81,7 @@ impl Ffmpeg {
         let pipe = self.child.stdin.as_mut();
         match pipe.map(|pipe| pipe.write_all(&yuv.bytes)) {
             Some(Ok(())) => Ok(()),
-            // It closes the pipe when it gives up, and has said why.
+            // It closes the pipe when it fails, and has printed the reason.
             _ => Err(self.end().err().unwrap_or_else(|| self.failed("it stopped reading"))),
         }
     }
@@ -90,7 +90,7 @@ impl Ffmpeg {
         self.end()
     }
 
-    /// Waits for it to end. Any word is a failure: version 5.1 exits with 0 when it cannot write the end of the file.
+    /// Waits for its end. Any message is a failure: version 5.1 exits with 0 when it cannot write the end of the file.
     fn end(&mut self) -> Result<(), MovieError> {
         drop(self.child.stdin.take());
         let said = self
@@ -117,7 +117,7 @@ impl Ffmpeg {
 /// Reads to the end; keeps the first lines.
 fn listen(mut errors: impl Read) -> String {
     let mut said = Vec::new();
-    let _ = (&mut errors).take(KEPT).read_to_end(&mut said);
+    let _ = (&mut errors).take(MAX_MESSAGES).read_to_end(&mut said);
     let dropped = io::copy(&mut errors, &mut io::sink()).unwrap_or(0);
     let whole = said.iter().rposition(|byte| *byte == b'\n').filter(|_| dropped > 0);
     said.truncate(whole.unwrap_or(said.len()));
@@ -126,7 +126,7 @@ fn listen(mut errors: impl Read) -> String {
 
 impl Drop for Ffmpeg {
     fn drop(&mut self) {
-        // One that is done only has to be waited for.
+        // A process that has ended only has to be waited for.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

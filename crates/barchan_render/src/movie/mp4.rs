@@ -1,11 +1,11 @@
-//! A check that an MP4 file can be played: encoders may exit without a word when a disk is full.
+//! Checks that an MP4 file can be played: encoders may exit without a message when a disk is full.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// Checks that the movie at `path` is complete: its boxes fill the file, its index lists `images` samples, and the media data
-/// holds all of them.
+/// Checks that the movie at `path` is complete: its boxes fill the file, its index lists `images` samples, and the
+/// media data holds all of them.
 pub(crate) fn check(path: &Path, images: u64) -> io::Result<()> {
     let mut file = File::open(path)?;
     let end = file.metadata()?.len();
@@ -42,7 +42,8 @@ fn broken(what: &str) -> io::Error {
     io::Error::other(what)
 }
 
-/// Type, start of the content and length [bytes] of the box that begins with `head`, if it ends within `left` bytes.
+/// Returns type, start of the content and length [bytes] of the box that begins with `head`, if it ends within `left`
+/// bytes.
 fn header(head: &[u8], left: u64) -> Option<([u8; 4], u64, u64)> {
     let kind = head.get(4..8)?.try_into().ok()?;
     let (content, size) = match number(head, 0)? {
@@ -53,7 +54,7 @@ fn header(head: &[u8], left: u64) -> Option<([u8; 4], u64, u64)> {
     (content <= size && size <= left).then_some((kind, content, size))
 }
 
-/// Number of samples that an index lists, and their length in all [bytes].
+/// Returns the number of samples that an index lists, and their total length [bytes].
 fn samples(index: &[u8]) -> Option<(u64, u64)> {
     let path = [b"trak", b"mdia", b"minf", b"stbl", b"stsz"];
     let table = path.iter().try_fold(index, |bytes, name| find(bytes, name))?;
@@ -66,7 +67,7 @@ fn samples(index: &[u8]) -> Option<(u64, u64)> {
     Some((u64::from(count), bytes))
 }
 
-/// Content of the first box called `name`.
+/// Returns the content of the first box called `name`.
 fn find<'a>(mut bytes: &'a [u8], name: &[u8; 4]) -> Option<&'a [u8]> {
     loop {
         let (kind, content, size) = header(bytes, bytes.len() as u64)?;

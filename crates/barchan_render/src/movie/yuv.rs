@@ -1,9 +1,9 @@
-//! Images as encoders take them.
+//! Images in the encoders' color format.
 
 use crate::Image;
 use rayon::prelude::*;
 
-/// Brightness for each pixel, and the two differences of colour for each 2 x 2 of them; ITU-R BT.709, limited range.
+/// Luma for each pixel, and two chroma values for each 2 x 2 of them; ITU-R BT.709, limited range.
 pub(crate) struct Yuv {
     /// Width and height, even [px].
     pub size: [u32; 2],
@@ -12,7 +12,7 @@ pub(crate) struct Yuv {
 }
 
 impl Yuv {
-    /// Black, with sides rounded up to even numbers.
+    /// Creates a black image, with sides rounded up to even numbers.
     pub fn new(width: u32, height: u32) -> Self {
         let size = [width, height].map(|side| side.next_multiple_of(2));
         let pixels = size[0] as usize * size[1] as usize;
@@ -22,7 +22,7 @@ impl Yuv {
         }
     }
 
-    /// Takes an image, which is at most one row and one column smaller.
+    /// Converts an image, which is at most one row and one column smaller.
     pub fn read(&mut self, image: &Image) {
         let [width, height] = self.size.map(|side| side as usize);
         let (luma, chroma) = self.bytes.split_at_mut(width * height);
@@ -49,7 +49,7 @@ impl Yuv {
         });
     }
 
-    /// The three planes.
+    /// Returns the three planes.
     pub fn planes(&self) -> (&[u8], &[u8], &[u8]) {
         let pixels = self.size[0] as usize * self.size[1] as usize;
         let (luma, chroma) = self.bytes.split_at(pixels);
@@ -58,12 +58,12 @@ impl Yuv {
     }
 }
 
-/// Y of ITU-R BT.709: 16 to 235.
+/// Returns Y of ITU-R BT.709: 16 to 235.
 fn brightness([r, g, b]: [f32; 3]) -> u8 {
     (16.5 + (0.2126 * r + 0.7152 * g + 0.0722 * b) * (219.0 / 255.0)) as u8
 }
 
-/// Cb and Cr of ITU-R BT.709: 16 to 240, 128 for grey.
+/// Returns Cb and Cr of ITU-R BT.709: 16 to 240, 128 for gray.
 fn differences([r, g, b]: [f32; 3]) -> [u8; 2] {
     let y = 0.2126 * r + 0.7152 * g + 0.0722 * b;
     [(b - y) / 1.8556, (r - y) / 1.5748].map(|difference| (128.5 + difference * (224.0 / 255.0)) as u8)
@@ -73,7 +73,7 @@ fn differences([r, g, b]: [f32; 3]) -> [u8; 2] {
 mod tests {
     use super::*;
 
-    /// The inverse of the conversion, as players do it.
+    /// Inverts the conversion, as players do.
     fn shown(y: u8, u: u8, v: u8) -> [f32; 3] {
         let y = (f32::from(y) - 16.0) * 255.0 / 219.0;
         let (u, v) = (f32::from(u) - 128.0, f32::from(v) - 128.0);
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn players_show_the_colours_that_went_in() {
+    fn players_show_the_colors_that_went_in() {
         for color in [
             [0, 0, 0],
             [255, 255, 255],

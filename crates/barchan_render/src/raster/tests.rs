@@ -22,7 +22,7 @@ fn picture<'a>(positions: &'a [Vec3], radii: &'a [f32]) -> Picture<'a> {
     picture
 }
 
-/// What each sample sees: its ray (of depth 1), its depth [m] and the number of the surface.
+/// Returns for each sample its ray (of depth 1), its depth [m] and the id of the surface.
 fn seen(picture: &Picture) -> Vec<(Vec3, f32, u32)> {
     let lens = Lens::of_camera(&picture.camera, WIDTH, HEIGHT).unwrap();
     let scene = Scene::new(picture).unwrap();
@@ -38,14 +38,14 @@ fn seen(picture: &Picture) -> Vec<(Vec3, f32, u32)> {
     seen
 }
 
-/// Depth at which a ray from the origin meets a sphere, in double precision.
+/// Returns the depth at which a ray from the origin meets a sphere, in double precision.
 fn sphere_depth(ray: Vec3, center: Vec3, radius: f32) -> Option<f64> {
     let (d, c, r) = (ray.as_dvec3(), center.as_dvec3(), f64::from(radius));
     let inside = d.dot(c).powi(2) - d.length_squared() * (c.length_squared() - r * r);
     (inside >= 0.0).then(|| (d.dot(c) - inside.sqrt()) / d.length_squared())
 }
 
-/// Samples so close to the silhouette that rounding may decide.
+/// Returns true for samples so close to the silhouette that rounding may decide.
 fn on_the_edge(ray: Vec3, center: Vec3, radius: f32) -> bool {
     let distance = center.as_dvec3().cross(ray.as_dvec3().normalize()).length();
     (distance - f64::from(radius)).abs() < 1e-5 * f64::from(radius)
@@ -67,7 +67,7 @@ fn silhouette_and_depth_of_a_sphere_are_those_of_the_closed_form() {
                 _ if on_the_edge(ray, center, radius) => {}
                 Some(expected) => {
                     assert_eq!(id, 0, "a ray to {center} misses");
-                    // Half the chord is a root: its error grows towards the silhouette.
+                    // Half the chord is a root: its error grows toward the silhouette.
                     assert!(
                         (f64::from(depth) - expected).abs() < 2e-3 * f64::from(radius),
                         "{depth}, not {expected}"
@@ -181,7 +181,7 @@ fn triangles_that_share_an_edge_leave_no_gap_and_no_overlap() {
 
 #[test]
 fn a_floor_that_passes_under_the_camera_is_drawn_to_its_end() {
-    // Corners behind the camera: without care they would be mirrored into the image.
+    // Corners behind the camera must not be mirrored into the image.
     let floor = |half: f32| square(0.0, half).map(|v| Vec3::new(v.y, v.z, -1.0));
     let vertices = floor(20.0);
     let mut picture = picture(&[], &[]);
@@ -220,7 +220,7 @@ fn a_grain_below_a_pixel_is_seen_wherever_it_is_and_keeps_its_share() {
         let positions: Vec<Vec3> = (0..count)
             .map(|k| {
                 let (column, row) = ((k % 20) as f32, (k / 20) as f32);
-                // Four pixels apart and a little more, so that every place within a pixel occurs.
+                // A little more than four pixels apart, so that every position within a pixel occurs.
                 let place = Vec2::new(4.0 + 4.13 * column, 4.0 + 4.29 * row);
                 let offset = place - 0.5 * Vec2::new(WIDTH as f32, HEIGHT as f32);
                 5.0 * Vec3::new(1.0, -offset.x * pixel, -offset.y * pixel)
@@ -236,7 +236,7 @@ fn a_grain_below_a_pixel_is_seen_wherever_it_is_and_keeps_its_share() {
         }
         assert!(hits.iter().all(|&n| n > 0), "a grain of {radius_pixels} px vanished");
         let share = all as f32 / (4 * count) as f32;
-        // One lane is always kept, so that the least share is a quarter of the least disc.
+        // One lane is always kept, so the smallest share is a quarter of the smallest disc.
         let least = 0.25 * std::f32::consts::FRAC_PI_2;
         let expected = (std::f32::consts::PI * radius_pixels * radius_pixels).max(least);
         assert!(

@@ -1,8 +1,8 @@
-//! What must stay.
+//! Conserved quantities.
 
 use glam::DVec3;
 
-/// Sums over guides that only forces from outside change.
+/// Sums over guides that only external forces change.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Momenta {
     /// Momentum [kg m/s].
@@ -11,19 +11,19 @@ pub struct Momenta {
     pub angular: DVec3,
     /// Kinetic energy [J].
     pub energy: f64,
-    /// Sum of the magnitudes of momenta [kg m/s]: what errors of `linear` are relative to.
+    /// Sum of the magnitudes of momenta [kg m/s]: scale for errors of `linear`.
     pub linear_scale: f64,
     /// Sum of the magnitudes of angular momenta [kg m²/s].
     pub angular_scale: f64,
 }
 
 impl Momenta {
-    /// Of guides with `masses` [kg] at `places` [m] and `velocities` [m/s], about `point` [m].
-    pub fn new(masses: &[f64], places: &[DVec3], velocities: &[DVec3], point: DVec3) -> Self {
+    /// Sums over guides with `masses` [kg] at `positions` [m] and `velocities` [m/s], about `point` [m].
+    pub fn new(masses: &[f64], positions: &[DVec3], velocities: &[DVec3], point: DVec3) -> Self {
         let mut sums = Self::default();
-        for ((&mass, &place), &velocity) in masses.iter().zip(places).zip(velocities) {
+        for ((&mass, &position), &velocity) in masses.iter().zip(positions).zip(velocities) {
             let momentum = mass * velocity;
-            let angular = (place - point).cross(momentum);
+            let angular = (position - point).cross(momentum);
             sums.linear += momentum;
             sums.angular += angular;
             sums.energy += 0.5 * mass * velocity.length_squared();
@@ -34,7 +34,8 @@ impl Momenta {
     }
 }
 
-/// Total force [N] of guides on bodies against their weight [N]: 1 at rest. The rule before any other use of wall forces.
+/// Returns the total force of guides on bodies relative to their weight [-]: 1 at rest. Must hold before wall forces
+/// are used for anything else.
 pub fn carried(forces: impl IntoIterator<Item = DVec3>, masses: impl IntoIterator<Item = f64>, gravity: DVec3) -> f64 {
     let force: DVec3 = forces.into_iter().sum();
     let weight = gravity * masses.into_iter().sum::<f64>();
@@ -47,13 +48,13 @@ mod tests {
 
     #[test]
     fn two_guides_that_circle_have_only_angular_momentum() {
-        let places = [DVec3::X, -DVec3::X].map(|p| p + DVec3::splat(5.0));
-        let sums = Momenta::new(&[2.0; 2], &places, &[DVec3::Y, -DVec3::Y], DVec3::splat(5.0));
+        let positions = [DVec3::X, -DVec3::X].map(|p| p + DVec3::splat(5.0));
+        let sums = Momenta::new(&[2.0; 2], &positions, &[DVec3::Y, -DVec3::Y], DVec3::splat(5.0));
         assert_eq!(sums.linear, DVec3::ZERO);
         assert_eq!(sums.angular, DVec3::Z * 4.0);
         assert_eq!((sums.energy, sums.linear_scale, sums.angular_scale), (2.0, 4.0, 4.0));
         // Without momentum the point does not matter.
-        let elsewhere = Momenta::new(&[2.0; 2], &places, &[DVec3::Y, -DVec3::Y], DVec3::ZERO);
+        let elsewhere = Momenta::new(&[2.0; 2], &positions, &[DVec3::Y, -DVec3::Y], DVec3::ZERO);
         assert_eq!(elsewhere.angular, sums.angular);
     }
 

@@ -11,16 +11,16 @@ pub struct Line {
     pub r2: f64,
 }
 
-/// The line through points [x, y]; none through fewer than two places.
+/// Fits a line through points [x, y]; `None` for fewer than two distinct x.
 pub fn line(points: &[[f64; 2]]) -> Option<Line> {
     let n = points.len() as f64;
     let mean_of = |k: usize| points.iter().map(|p| p[k]).sum::<f64>() / n;
     let (x, y) = (mean_of(0), mean_of(1));
     let sum = |a: usize, b: usize| {
-        let centre = [x, y];
+        let center = [x, y];
         points
             .iter()
-            .map(|p| (p[a] - centre[a]) * (p[b] - centre[b]))
+            .map(|p| (p[a] - center[a]) * (p[b] - center[b]))
             .sum::<f64>()
     };
     let (xx, xy, yy) = (sum(0, 0), sum(0, 1), sum(1, 1));
@@ -35,22 +35,22 @@ pub fn line(points: &[[f64; 2]]) -> Option<Line> {
     })
 }
 
-/// The mean; NaN of nothing.
+/// Returns the mean; NaN for an empty slice.
 pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Standard deviation of a sample; 0 of fewer than two.
+/// Returns the standard deviation of a sample; 0 for fewer than two values.
 pub fn spread(values: &[f64]) -> f64 {
     if values.len() < 2 {
         return 0.0;
     }
-    let centre = mean(values);
-    let sum: f64 = values.iter().map(|v| (v - centre).powi(2)).sum();
+    let center = mean(values);
+    let sum: f64 = values.iter().map(|v| (v - center).powi(2)).sum();
     (sum / (values.len() - 1) as f64).sqrt()
 }
 
-/// The value below which the share `q` of all lies, 0 to 1; NaN of nothing. Sorts them.
+/// Returns the quantile `q`, 0 to 1; NaN for an empty slice. Sorts the values.
 pub fn quantile(values: &mut [f64], q: f64) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     match values.len() {

@@ -1,24 +1,25 @@
-//! Sand that runs out.
+//! Discharge of sand.
 
 use super::{line, mean, spread};
 
 /// Shares of the discharge between which the rate is fitted [-].
 const STEADY: [f64; 2] = [0.2, 0.8];
-/// Guides that a bin of the rate holds at least: shot noise is then 2 %.
-const BIN: f64 = 2500.0;
+/// Smallest number of guides in a bin of the rate: shot noise is then 2 %.
+const MIN_BIN: f64 = 2500.0;
 
-/// What a discharge shows.
+/// Measures of a discharge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Discharge {
-    /// Guides in a second between 20 and 80 % of the discharge [1/s].
+    /// Guides per second between 20 and 80 % of the discharge [1/s].
     pub rate: f64,
-    /// Rate of the first third of the discharge over that of the second [-].
+    /// Rate of the first third of the discharge relative to that of the second [-].
     pub head: f64,
-    /// Scatter of the rate over its mean, in bins of 2500 guides, without shot noise [-]; none with fewer than three bins.
+    /// Relative scatter of the rate in bins of 2500 guides, without shot noise [-]; `None` with fewer than three bins.
     pub variation: Option<f64>,
 }
 
-/// The discharge of `remaining` guides [time in s, number] over time; none if nothing came out.
+/// Measures the discharge from the number of `remaining` guides over time [time in s, number]; `None` if no guide came
+/// out.
 pub fn discharge(remaining: &[[f64; 2]]) -> Option<Discharge> {
     let (first, last) = (remaining.first()?[1], remaining.last()?[1]);
     let all = first - last;
@@ -43,12 +44,12 @@ pub fn discharge(remaining: &[[f64; 2]]) -> Option<Discharge> {
 
 fn variation(remaining: &[[f64; 2]], first: f64, all: f64) -> Option<f64> {
     let steady = (STEADY[1] - STEADY[0]) * all;
-    let bins = (steady / BIN).floor() as usize;
+    let bins = (steady / MIN_BIN).floor() as usize;
     if bins < 3 {
         return None;
     }
     let bin = steady / bins as f64;
-    // When the number that came out passes each end of a bin.
+    // Time at which the discharged number passes the end of a bin.
     let time = |out: f64| {
         let after = remaining.iter().position(|p| first - p[1] >= out)?.max(1);
         let (a, b) = (remaining[after - 1], remaining[after]);
@@ -79,7 +80,8 @@ mod tests {
 
     #[test]
     fn a_liquid_runs_the_slower_the_lower_it_stands() {
-        // Torricelli: the height falls as (1 - t/T)². By thirds of the volume the rates are as (√(2/3) - √(1/3)) / (1 - √(2/3)).
+        // Torricelli: the height falls as (1 - t/T)². By thirds of the volume the rates are as (√(2/3) - √(1/3)) / (1 -
+        // √(2/3)).
         let liquid: Vec<[f64; 2]> = (0..=1000)
             .map(|k| f64::from(k) / 1000.0)
             .map(|t| [t, 30_000.0 * (1.0 - t) * (1.0 - t)])

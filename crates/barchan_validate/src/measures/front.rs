@@ -1,4 +1,4 @@
-//! How far sand has run.
+//! Run-out of sand.
 
 use std::f64::consts::{PI, TAU};
 
@@ -6,24 +6,24 @@ use glam::DVec2;
 
 use super::HeightMap;
 
-/// Directions in which the front is looked for.
+/// Number of directions in which the front is measured.
 const AZIMUTHS: usize = 16;
 
-/// Mean over 16 azimuths of the largest radius [m] about `centre` [m] that the map reaches in one piece; 0 of nothing. The
-/// farthest single guide is no front.
-pub fn front(map: &HeightMap, centre: DVec2, least_height: f64) -> f64 {
+/// Returns the mean over 16 azimuths of the largest radius [m] about `center` [m] that the map reaches in one piece; 0
+/// for an empty map. A single guide ahead is not the front.
+pub fn front(map: &HeightMap, center: DVec2, least_height: f64) -> f64 {
     let connected = connected(map, least_height);
     let mut reach = [0f64; AZIMUTHS];
     for (at, _) in connected.iter().enumerate().filter(|c| *c.1) {
-        let way = map.middle(at) - centre;
-        let azimuth = ((way.to_angle() + PI) / TAU * AZIMUTHS as f64) as usize % AZIMUTHS;
-        // The outer edge of the cell, not its middle.
-        reach[azimuth] = reach[azimuth].max(way.length() + 0.5 * map.cell);
+        let offset = map.cell_center(at) - center;
+        let azimuth = ((offset.to_angle() + PI) / TAU * AZIMUTHS as f64) as usize % AZIMUTHS;
+        // The outer edge of the cell, not its center.
+        reach[azimuth] = reach[azimuth].max(offset.length() + 0.5 * map.cell);
     }
     reach.iter().sum::<f64>() / AZIMUTHS as f64
 }
 
-/// Which cells hang together by their sides with the highest one, through cells of at least `least_height` [m].
+/// Marks the cells connected by their sides to the highest one, through cells of at least `least_height` [m].
 fn connected(map: &HeightMap, least_height: f64) -> Vec<bool> {
     let mut seen = vec![false; map.heights.len()];
     let high = |at: usize| map.heights[at].is_some_and(|height| height >= least_height);
@@ -58,19 +58,19 @@ mod tests {
 
     #[test]
     fn a_disc_reaches_to_its_rim_and_islands_do_not_count() {
-        let mut places = Vec::new();
+        let mut positions = Vec::new();
         for i in -60..=60 {
             for j in -60..=60 {
                 let p = DVec3::new(f64::from(i), f64::from(j), 0.5) * 0.01;
                 if p.truncate().length() <= 0.5 {
-                    places.push(p);
+                    positions.push(p);
                 }
             }
         }
-        places.push(DVec3::new(2.0, 0.0, 0.005));
-        places.push(DVec3::new(0.0, 0.0, 0.02));
-        let kept = vec![true; places.len()];
-        let map = HeightMap::new(&places, &vec![0.005; places.len()], &kept, 0.02);
+        positions.push(DVec3::new(2.0, 0.0, 0.005));
+        positions.push(DVec3::new(0.0, 0.0, 0.02));
+        let kept = vec![true; positions.len()];
+        let map = HeightMap::new(&positions, &vec![0.005; positions.len()], &kept, 0.02);
         let found = front(&map, DVec2::ZERO, 0.0);
         assert!((found - 0.5).abs() < 0.02, "{found}");
         assert_eq!(front(&map, DVec2::ZERO, 1.0), 0.0, "nothing is as high");

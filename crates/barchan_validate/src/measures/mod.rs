@@ -1,4 +1,4 @@
-//! Measures: pure functions of what a simulation shows.
+//! Measures: pure functions of a simulation's state.
 
 mod conservation;
 mod fit;

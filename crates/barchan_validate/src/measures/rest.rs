@@ -1,20 +1,20 @@
-//! When sand is at rest.
+//! Detection of rest.
 
 use super::quantile;
 
-/// How still sand must be.
+/// Thresholds of rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RestBand {
-    /// Kinetic energy over m g d N, at most [-].
+    /// Largest kinetic energy over m g d N [-].
     pub energy: f64,
-    /// 99th percentile of speeds over √(g d), at most [-].
+    /// Largest 99th percentile of speeds over √(g d) [-].
     pub speed: f64,
-    /// For how long [s].
+    /// Required duration [s].
     pub duration: f64,
 }
 
 impl RestBand {
-    /// For solvers that are made for pictures.
+    /// For solvers made for pictures.
     pub const PICTURES: Self = Self {
         energy: 1e-4,
         speed: 0.05,
@@ -22,7 +22,7 @@ impl RestBand {
     };
 }
 
-/// Watches sand come to rest.
+/// Detects when sand comes to rest.
 #[derive(Clone, Debug)]
 pub struct Rest {
     band: RestBand,
@@ -33,7 +33,7 @@ pub struct Rest {
 }
 
 impl Rest {
-    /// Of guides of `diameter` [m] under `gravity` [m/s²].
+    /// Creates a detector for guides of `diameter` [m] under `gravity` [m/s²].
     pub fn new(band: RestBand, gravity: f64, diameter: f64) -> Self {
         Self {
             band,
@@ -44,14 +44,14 @@ impl Rest {
         }
     }
 
-    /// Whether guides of equal weight with these speeds [m/s] have been at rest for long enough at `time` [s].
+    /// Returns true if guides of equal weight with these speeds [m/s] have been at rest for long enough at `time` [s].
     pub fn watch(&mut self, time: f64, speeds: impl Iterator<Item = f64>) -> bool {
         self.speeds.clear();
         self.speeds.extend(speeds);
         let squares: f64 = self.speeds.iter().map(|v| v * v).sum();
         let energy = 0.5 * squares / self.speeds.len().max(1) as f64 / (self.gravity * self.diameter);
         let fast = quantile(&mut self.speeds, 0.99) / (self.gravity * self.diameter).sqrt();
-        // Nothing there is not at rest.
+        // An empty set is not at rest.
         if !(energy < self.band.energy && fast < self.band.speed) {
             self.still_since = None;
             return false;

@@ -1,4 +1,4 @@
-//! Beds of sand that have settled: how they lie, what carries them, and what sinks into them.
+//! Settled beds of sand: packing, load on bodies, and penetration.
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
@@ -8,19 +8,20 @@ use crate::stage::{Observation, Stage, values};
 
 /// Distance of the probe from floor and surface, in diameters [-].
 const MARGIN: f64 = 5.0;
-/// Layers of the probe.
+/// Number of layers in the probe.
 const LAYERS: usize = 4;
 /// Time over which forces are averaged [s].
 const WINDOW: f64 = 0.25;
 
-/// Watches a bed of `side` [m] that has settled for `watch` [s]: the share of its weight that bodies carry, and how densely guides lie.
+/// Measures a bed of `side` [m] that has settled for `watch` [s]: the share of its weight that bodies carry, and its
+/// packing.
 pub(super) fn bed(stage: &mut Stage) -> Result<Observation, Broken> {
     let (d, side) = (stage.value("d")?, stage.value("side")?);
     let [least, most] = weigh_until(stage, stage.value("watch")?)?;
-    let (places, radii) = (stage.places(), stage.radii());
-    let mut tops: Vec<f64> = places.iter().map(|p| p.z).collect();
+    let (positions, radii) = (stage.positions(), stage.radii());
+    let mut tops: Vec<f64> = positions.iter().map(|p| p.z).collect();
     let probe = [MARGIN * d, quantile(&mut tops, 0.99) - MARGIN * d];
-    let layers = fractions(&places, &radii, side * side, probe, LAYERS);
+    let layers = fractions(&positions, &radii, side * side, probe, LAYERS);
     Ok(Observation {
         values: values([
             ("fraction", layers.iter().sum::<f64>() / LAYERS as f64),
@@ -30,13 +31,14 @@ pub(super) fn bed(stage: &mut Stage) -> Result<Observation, Broken> {
             ("least force", least),
             ("most force", most),
         ]),
-        guides: places.len(),
+        guides: positions.len(),
         ..Observation::default()
     })
 }
 
-/// Waits for rest, no longer than until `limit` [s], and a second more, lowers the floor by `sink` [m] at `speed` [m/s], and waits for another
-/// second: the share of the weight that floor and walls carry together, from the first motion on.
+/// Waits for rest, until `limit` [s] at most, and a second more, lowers the floor by `sink` [m] at `speed` [m/s], and
+/// waits for another second. Measures the share of the weight that floor and walls carry together, from the first
+/// motion on.
 pub(super) fn weigh(stage: &mut Stage) -> Result<Observation, Broken> {
     let (sink, speed) = (stage.value("sink")?, stage.value("speed")?);
     stage.until_rest(stage.value("d")?, stage.value("limit")?)?;
@@ -55,7 +57,7 @@ pub(super) fn weigh(stage: &mut Stage) -> Result<Observation, Broken> {
     })
 }
 
-/// Least and most of the share of the weight that bodies carry, averaged over windows, up to `time` [s].
+/// Returns the smallest and largest share of the weight that bodies carry, averaged over windows, up to `time` [s].
 fn weigh_until(stage: &mut Stage, time: f64) -> Result<[f64; 2], Broken> {
     let [mut least, mut most] = [f64::INFINITY, f64::NEG_INFINITY];
     while stage.time() < time - 1e-9 {
@@ -65,13 +67,14 @@ fn weigh_until(stage: &mut Stage, time: f64) -> Result<[f64; 2], Broken> {
     Ok([least, most])
 }
 
-/// Lets the body `ball` of radius `ball` [m] and `ratio` [-] times the sand's density fall onto a bed of friction `mu` [-] for `watch` [s], and
-/// measures how deep it lies, of what [Uehara03] found: depth = 0.14 / μ √ratio D^⅔ H^⅓, with H the whole way from rest.
+/// Drops the body `ball` of radius `ball` [m] and `ratio` [-] times the sand's density onto a bed of friction `mu` [-]
+/// for `watch` [s], and measures its depth relative to [Uehara03]: depth = 0.14 / μ √ratio D^⅔ H^⅓, with H the total
+/// drop from rest.
 pub(super) fn ball(stage: &mut Stage) -> Result<Observation, Broken> {
     let (d, radius) = (stage.value("d")?, stage.value("ball")?);
     let (ratio, mu) = (stage.value("ratio")?, stage.value("mu")?);
-    let (places, radii) = (stage.places(), stage.radii());
-    let map = HeightMap::new(&places, &radii, &settled(&places, d), 2.0 * d);
+    let (positions, radii) = (stage.positions(), stage.radii());
+    let map = HeightMap::new(&positions, &radii, &settled(&positions, d), 2.0 * d);
     let below = map.points().filter(|(at, _)| at.length() < radius / FRAC_1_SQRT_2);
     let heights: Vec<f64> = below.map(|(_, height)| height).collect();
     let surface = crate::measures::mean(&heights);
@@ -85,7 +88,7 @@ pub(super) fn ball(stage: &mut Stage) -> Result<Observation, Broken> {
             ("depth", depth / expected),
             ("depth of the ball", depth / (2.0 * radius)),
         ]),
-        guides: places.len(),
+        guides: positions.len(),
         ..Observation::default()
     })
 }

@@ -1,4 +1,4 @@
-//! A column of sand collapses.
+//! Collapse of a column of sand.
 
 use glam::DVec2;
 
@@ -7,25 +7,26 @@ use crate::expression::GRAVITY;
 use crate::measures::{HeightMap, Rest, RestBand, front, quantile};
 use crate::stage::{Observation, Stage, values};
 
-/// What stands above `h0` [m] is taken off the settled column. From the moment the wall is gone until rest: run-out and height over the column's radius `r0` [m], and when the front had gone
-/// 98 % of its way, in √(h0/g).
+/// Removes the settled sand above `h0` [m]. From the removal of the wall until rest, measures run-out and height
+/// relative to the column's radius `r0` [m], and the time at which the front had covered 98 % of its distance, in
+/// √(h0/g).
 pub(super) fn column(stage: &mut Stage) -> Result<Observation, Broken> {
     let (d, r0, h0) = (stage.value("d")?, stage.value("r0")?, stage.value("h0")?);
     let fall = (h0 / GRAVITY).sqrt();
-    // Single grains that roll on ahead are no front; guides for pictures stand for many grains each.
+    // Single spheres that roll ahead are not the front; guides made for pictures represent many particles each.
     let least_height = if stage.has_particles() { d } else { 0.0 };
     let limit = 12.0 * fall + 3.0;
-    stage.remove(|place| place.z > h0 - 0.5 * d);
+    stage.remove(|position| position.z > h0 - 0.5 * d);
     let mut seen = Observation {
         guides: stage.guides(),
         ..Observation::default()
     };
-    let mut tops: Vec<f64> = stage.places().iter().map(|p| p.z).collect();
+    let mut tops: Vec<f64> = stage.positions().iter().map(|p| p.z).collect();
     let top = quantile(&mut tops, 0.99) + 0.5 * d;
     let map = |stage: &Stage| {
-        let places = stage.places();
-        // What flies ahead does not hang together with the rest.
-        HeightMap::new(&places, &stage.radii(), &vec![true; places.len()], 2.0 * d)
+        let positions = stage.positions();
+        // Guides that fly ahead are not connected to the rest.
+        HeightMap::new(&positions, &stage.radii(), &vec![true; positions.len()], 2.0 * d)
     };
     let mut fronts = Vec::new();
     let mut rest = Rest::new(RestBand::PICTURES, GRAVITY, d);

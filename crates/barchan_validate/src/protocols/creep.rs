@@ -1,4 +1,4 @@
-//! A heap at rest stays.
+//! A heap at rest stays at rest.
 
 use glam::DVec3;
 
@@ -6,32 +6,32 @@ use super::{Broken, heap::pour};
 use crate::measures::{HeightMap, front, mean, slope};
 use crate::stage::{Observation, Stage, values};
 
-/// What is watched of a heap.
-struct Look {
-    places: Vec<Option<DVec3>>,
+/// Observed state of a heap.
+struct HeapState {
+    positions: Vec<Option<DVec3>>,
     middle: f64,
     apex: f64,
     foot: f64,
     angle: f64,
 }
 
-impl Look {
+impl HeapState {
     fn new(stage: &Stage, d: f64) -> Self {
-        let places = stage.places();
+        let positions = stage.positions();
         let radii = stage.radii();
-        let map = HeightMap::new(&places, &radii, &vec![true; places.len()], 2.0 * d);
-        let slope = slope(&places, &radii, d);
+        let map = HeightMap::new(&positions, &radii, &vec![true; positions.len()], 2.0 * d);
+        let slope = slope(&positions, &radii, d);
         Self {
-            middle: mean(&places.iter().map(|p| p.z).collect::<Vec<_>>()),
+            middle: mean(&positions.iter().map(|p| p.z).collect::<Vec<_>>()),
             apex: slope.as_ref().map_or(f64::NAN, |s| s.height),
             angle: slope.map_or(f64::NAN, |s| s.angle.to_degrees()),
-            foot: front(&map, map.centre(), 0.0),
-            places: stage.places_by_id(),
+            foot: front(&map, map.center(), 0.0),
+            positions: stage.positions_by_id(),
         }
     }
 }
 
-/// Pours a heap, waits for rest and a second more, and watches for `watch` [s].
+/// Pours a heap, waits for rest and a second more, and observes it for `watch` [s].
 pub(super) fn creep(stage: &mut Stage) -> Result<Observation, Broken> {
     let (d, watch) = (stage.value("d")?, stage.value("watch")?);
     let mut seen = Observation::default();
@@ -42,7 +42,7 @@ pub(super) fn creep(stage: &mut Stage) -> Result<Observation, Broken> {
     while stage.time() < wait - 1e-9 {
         stage.advance()?;
     }
-    let before = Look::new(stage, d);
+    let before = HeapState::new(stage, d);
     let end = stage.time() + watch;
     let (mut speed, mut frames) = (0.0, 0.0);
     while stage.time() < end - 1e-9 {
@@ -51,15 +51,15 @@ pub(super) fn creep(stage: &mut Stage) -> Result<Observation, Broken> {
         speed += velocities.iter().map(|v| v.length()).sum::<f64>() / velocities.len() as f64;
         frames += 1.0;
     }
-    let after = Look::new(stage, d);
+    let after = HeapState::new(stage, d);
     let guides = &stage.simulation().world().guides;
-    let mut ways = Vec::new();
+    let mut displacements = Vec::new();
     for (&id, &radius) in guides.id.iter().zip(&guides.radius) {
-        if let (Some(Some(from)), Some(to)) = (before.places.get(id as usize), after.places[id as usize]) {
-            ways.push(from.distance(to) / f64::from(radius));
+        if let (Some(Some(from)), Some(to)) = (before.positions.get(id as usize), after.positions[id as usize]) {
+            displacements.push(from.distance(to) / f64::from(radius));
         }
     }
-    let still = ways.iter().filter(|way| **way < 0.1).count() as f64 / ways.len() as f64;
+    let still = displacements.iter().filter(|moved| **moved < 0.1).count() as f64 / displacements.len() as f64;
     seen.guides = stage.guides();
     let carried = stage.carried(0.2)?;
     seen.values = values([

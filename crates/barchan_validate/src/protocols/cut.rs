@@ -3,21 +3,22 @@
 use super::Broken;
 use crate::stage::{Observation, Stage, values};
 
-/// Depth of the watched top layer [d].
+/// Depth of the observed top layer [d].
 const LAYER: f64 = 2.5;
-/// Length of the watched top behind the face, of the cut's height [-]: half of the wedge that slides where the friction angle is 30°.
+/// Length of the observed top behind the face, relative to the cut's height [-]: half of the wedge that slides at a
+/// friction angle of 30°.
 const EDGE: f64 = 0.3;
 
-/// Trims the settled sand, whose face at x = 0 has just lost its wall, to the height `h` [m], lets it go for `duration` [s], and measures how far the top
-/// above the face has come down, in per cent of `h`.
+/// Trims the settled sand, whose face at x = 0 has just lost its wall, to the height `h` [m], releases it for
+/// `duration` [s], and measures the subsidence of the top above the face, in percent of `h`.
 pub(super) fn cut(stage: &mut Stage) -> Result<Observation, Broken> {
     let (d, h, duration) = (stage.value("d")?, stage.value("h")?, stage.value("duration")?);
-    stage.remove(|place| place.z > h - 0.5 * d);
-    let before = stage.places_by_id();
+    stage.remove(|position| position.z > h - 0.5 * d);
+    let before = stage.positions_by_id();
     while stage.time() < duration {
         stage.advance()?;
     }
-    let after = stage.places_by_id();
+    let after = stage.positions_by_id();
     let drops: Vec<f64> = before
         .iter()
         .zip(&after)

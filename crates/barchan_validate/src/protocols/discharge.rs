@@ -1,4 +1,4 @@
-//! Sand runs out through a hole or a slot.
+//! Discharge of sand through a hole or a slot.
 
 use std::f64::consts::PI;
 
@@ -9,20 +9,20 @@ use crate::expression::GRAVITY;
 use crate::measures::{discharge, mean};
 use crate::stage::{Observation, Stage, values};
 
-/// Coefficient k [-] of the rim that grains keep clear of: an opening of width D acts as one of D - k d.
-const RIM: f64 = 1.4;
+/// Coefficient k [-] of Beverloo's empty annulus: an opening of width D acts as one of D - k d.
+const EMPTY_ANNULUS: f64 = 1.4;
 
 /// Opening in the floor z = 0, about the origin.
 #[derive(Clone, Copy)]
 enum Outlet {
     /// Round hole of this diameter [m].
     Hole(f64),
-    /// Slot of this width along x [m], and of this length along y [m], at whose ends sand goes on.
+    /// Slot of this width along x [m], and of this length along y [m], with sand beyond its ends.
     Slot(f64, f64),
 }
 
 impl Outlet {
-    /// Width of the opening [m].
+    /// Returns the width of the opening [m].
     fn width(self) -> f64 {
         match self {
             Self::Hole(width) | Self::Slot(width, _) => width,
@@ -38,7 +38,7 @@ impl Outlet {
         p.z > 0.0 && p.z < self.width() && aside < 0.5 * self.width()
     }
 
-    /// Volume of that block [m³].
+    /// Returns the volume of that block [m³].
     fn volume(self) -> f64 {
         match self {
             Self::Hole(width) => PI / 4.0 * width.powi(3),
@@ -46,9 +46,10 @@ impl Outlet {
         }
     }
 
-    /// Volume rate without its constant [m³/s] for guides of diameter `d` [m]: √g (D - k d)^5/2, or √g L (D - k d)^3/2.
+    /// Returns the volume rate without its constant [m³/s] for guides of diameter `d` [m]: √g (D - k d)^5/2, or
+    /// √g L (D - k d)^3/2 for a slot.
     fn scale(self, d: f64) -> f64 {
-        let clear = (self.width() - RIM * d).max(0.0);
+        let clear = (self.width() - EMPTY_ANNULUS * d).max(0.0);
         let area = match self {
             Self::Hole(_) => clear.powi(2),
             Self::Slot(_, length) => length * clear,
@@ -69,17 +70,18 @@ pub(super) fn run_out_of_slot(stage: &mut Stage) -> Result<Observation, Broken> 
     discharged(stage, outlet)
 }
 
-/// Until nothing has come out for half a second, no longer than until `limit` [s]. Guides above z = 0 are inside. Beverloo's constant
-/// is that of the sand just above the opening, as wide and as high as it is: flow is looser than what lies.
+/// Runs until no guide has come out for half a second, until `limit` [s] at most. Guides above z = 0 are inside.
+/// Beverloo's constant uses the packing just above the opening, in a block as wide and as high as it: flowing sand is
+/// looser than sand at rest.
 fn discharged(stage: &mut Stage, outlet: Outlet) -> Result<Observation, Broken> {
     let (limit, d) = (stage.value("limit")?, stage.value("d")?);
-    let inside = |stage: &Stage| stage.places().iter().filter(|p| p.z > 0.0).count() as f64;
+    let inside = |stage: &Stage| stage.positions().iter().filter(|p| p.z > 0.0).count() as f64;
     let mut seen = Observation {
         guides: stage.guides(),
         ..Observation::default()
     };
     let mass = f64::from(stage.simulation().world().guides.mass.iter().sum::<f32>()) / seen.guides as f64;
-    let above_outlet = |stage: &Stage| stage.places().iter().filter(|p| outlet.is_under(p)).count() as f64;
+    let above_outlet = |stage: &Stage| stage.positions().iter().filter(|p| outlet.is_under(p)).count() as f64;
     let mut remaining = vec![[0.0, inside(stage)]];
     let mut flowing = vec![above_outlet(stage)];
     let mut changed = 0.0;

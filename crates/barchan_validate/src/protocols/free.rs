@@ -1,4 +1,4 @@
-//! Nothing from outside acts, or only gravity.
+//! Motion without external forces, or with gravity only.
 
 use glam::DVec3;
 
@@ -6,7 +6,7 @@ use super::Broken;
 use crate::expression::GRAVITY;
 use crate::stage::{Observation, Stage, values};
 
-/// Two clouds of guides meet without gravity; errors of what must stay, over `duration` [s].
+/// Two clouds of guides collide without gravity; measures the errors of conserved quantities over `duration` [s].
 pub(super) fn cloud(stage: &mut Stage) -> Result<Observation, Broken> {
     let duration = stage.value("duration")?;
     let first = stage.momenta();
@@ -31,8 +31,9 @@ pub(super) fn cloud(stage: &mut Stage) -> Result<Observation, Broken> {
     })
 }
 
-/// A cloud crosses periodic faces for `duration` [s]; errors of published momentum and energy against m v and m v²/2 of the start, the worst of all frames, and
-/// of the mean displacement of the guides against v t. With `shortest`, as if each displacement were the shortest.
+/// A cloud crosses periodic faces for `duration` [s]; measures the errors of published momentum and energy against m v
+/// and m v²/2 of the start, the worst of all frames, and of the mean displacement of the guides against v t. With
+/// `shortest`, each displacement is replaced by its nearest image.
 pub(super) fn crossings(stage: &mut Stage) -> Result<Observation, Broken> {
     let (duration, is_shortest) = (stage.value("duration")?, stage.value("shortest")? > 0.0);
     let first = stage.momenta();
@@ -74,12 +75,13 @@ pub(super) fn crossings(stage: &mut Stage) -> Result<Observation, Broken> {
     })
 }
 
-/// A second of free fall; the error over g Σ Δt² / 2, which is 1 for symplectic Euler. Steps get shorter the faster it falls.
+/// A second of free fall; measures the error over g Σ Δt² / 2, which is 1 for symplectic Euler. Steps get shorter as
+/// the speed grows.
 pub(super) fn fall(stage: &mut Stage) -> Result<Observation, Broken> {
-    // The middle of all: guides that touch push each other.
+    // The mean of all guides: contact forces cancel.
     let height = |stage: &Stage| {
-        let places = stage.places();
-        places.iter().map(|p| p.z).sum::<f64>() / places.len() as f64
+        let positions = stage.positions();
+        positions.iter().map(|p| p.z).sum::<f64>() / positions.len() as f64
     };
     let start = height(stage);
     let mut squares = 0.0;
@@ -97,7 +99,8 @@ pub(super) fn fall(stage: &mut Stage) -> Result<Observation, Broken> {
     })
 }
 
-/// The body `plate` turns about its middle axis; tells the time between two flips, and what energy is left after five.
+/// The body `plate` rotates about its intermediate axis; measures the time between two flips, and the energy after
+/// five.
 pub(super) fn flip(stage: &mut Stage) -> Result<Observation, Broken> {
     let turning = |stage: &Stage| {
         let body = stage.body("plate");

@@ -1,4 +1,4 @@
-//! Grains that follow guides: whether they rest, keep apart, go the same way and stay out of bodies.
+//! Grains that follow guides: rest, spacing, flow, and distance from bodies.
 
 use barchan::refine::measures::{Creep, Flow, Quality, creep, flow, inside_bodies, share_below, sticking, strays};
 use barchan::refine::{GrainRefiner, Grains};
@@ -8,24 +8,24 @@ use glam::DVec3;
 use super::Broken;
 use crate::stage::{Observation, Stage, values};
 
-/// Frames from look to look.
-const LOOK: u64 = 10;
-/// Share of a radius that a grain at rest may move [-].
-const STILL: f64 = 0.05;
-/// Radii of a guide that a grain may be beyond all places where guides were [-].
-const LOST: f64 = 6.0;
+/// Frames between observations.
+const INTERVAL: u64 = 10;
+/// Largest displacement of a grain at rest, in radii [-].
+const REST_DISPLACEMENT: f64 = 0.05;
+/// Distance from the region visited by guides beyond which a grain is lost, in radii of a guide [-].
+const LOST_DISTANCE: f64 = 6.0;
 
-/// Lets a scene run for `run` [s]; with `watch` [s] above zero it then waits for the guides to rest, no longer than until `limit` [s],
-/// and a second more, and watches for as long. Tells of the grains what [`Quality`] tells at the end, and the worst of all looks on the way.
-/// The flow is that through z = `outlet` [m].
+/// Runs a scene for `run` [s]; with `watch` [s] above zero it then waits for the guides to rest, until `limit` [s] at
+/// most, and a second more, and observes for as long. Measures the [`Quality`] of the grains at the end, and the worst
+/// of all observations before. The flow is that through z = `outlet` [m].
 pub(super) fn grains(stage: &mut Stage) -> Result<Observation, Broken> {
     let (run, watch, limit) = (stage.value("run")?, stage.value("watch")?, stage.value("limit")?);
     let outlet = stage.value("outlet")?;
-    let mut looks = Looks::new(outlet);
+    let mut looks = Worst::new(outlet);
     let first = quality(stage);
     let mut frame = 0;
     while stage.time() < run - 1e-9 {
-        let before = frame % LOOK == LOOK - 1;
+        let before = frame % INTERVAL == INTERVAL - 1;
         let before = before.then(|| refiner(stage).grains().clone());
         stage.advance()?;
         frame += 1;
@@ -42,10 +42,10 @@ pub(super) fn grains(stage: &mut Stage) -> Result<Observation, Broken> {
         go_on(stage, 1.0)?;
         let before = refiner(stage).grains().clone();
         go_on(stage, watch)?;
-        let Creep { moved, .. } = creep(&before, refiner(stage).grains(), STILL * radius(stage));
+        let Creep { moved, .. } = creep(&before, refiner(stage).grains(), REST_DISPLACEMENT * radius(stage));
         seen.values.push(("still".into(), 100.0 * (1.0 - moved)));
     }
-    // Guides that were still on their way have gone on since the last look.
+    // Guides in motion have moved on since the last observation.
     looks.reach(stage);
     let last = quality(stage);
     let grains = refiner(stage).grains();
@@ -75,20 +75,20 @@ pub(super) fn grains(stage: &mut Stage) -> Result<Observation, Broken> {
     Ok(seen)
 }
 
-/// The worst that was seen.
-struct Looks {
+/// The worst of all observations.
+struct Worst {
     inside: f64,
     strays: f64,
     sticking: f64,
     outlet: f64,
-    /// What went through the outlet, whenever someone looked.
+    /// Flow through the outlet at each observation.
     flows: Vec<Flow>,
-    /// Where guides were [m].
+    /// Bounds of the guides' positions so far [m].
     low: DVec3,
     high: DVec3,
 }
 
-impl Looks {
+impl Worst {
     fn new(outlet: f64) -> Self {
         Self {
             inside: 0.0,
@@ -111,15 +111,15 @@ impl Looks {
         self.reach(stage);
     }
 
-    /// Takes note of where guides are.
+    /// Extends the bounds by the positions of the guides.
     fn reach(&mut self, stage: &Stage) {
-        for place in stage.places() {
-            (self.low, self.high) = (self.low.min(place), self.high.max(place));
+        for position in stage.positions() {
+            (self.low, self.high) = (self.low.min(position), self.high.max(position));
         }
     }
 
-    /// By how much the grains' flow differs from that of the guides, of the latter [%], between the looks at a tenth and at the
-    /// most that went through.
+    /// Returns the relative difference between the flow of grains and of guides [%], between the observations at a
+    /// tenth of the largest flow and at the largest.
     fn flow_difference(&self) -> Option<f64> {
         let first = self.flows.iter().find(|flow| flow.guides > 0.1)?;
         let last = self.flows.last()?;
@@ -127,15 +127,15 @@ impl Looks {
         (guides > 0.1 && guides < 0.9).then(|| 100.0 * ((last.grains - first.grains) / guides - 1.0))
     }
 
-    /// Grains that are gone, or beyond all places where guides were.
+    /// Counts grains that disappeared, or are beyond the region visited by guides.
     fn lost(&self, stage: &Stage) -> f64 {
         let world = stage.simulation().world();
         let grains = refiner(stage).grains();
-        let room = LOST * largest_radius(world);
+        let room = LOST_DISTANCE * largest_radius(world);
         let given = grains.id.iter().max().map_or(0, |id| *id as usize + 1);
         let is_out = |i: &usize| {
-            let place = stage.told(world.origin + grains.place(*i).as_dvec3());
-            !(place.cmpge(self.low - room).all() && place.cmple(self.high + room).all())
+            let position = stage.to_scene_frame(world.origin + grains.place(*i).as_dvec3());
+            !(position.cmpge(self.low - room).all() && position.cmple(self.high + room).all())
         };
         (given - grains.len() + (0..grains.len()).filter(is_out).count()) as f64
     }
@@ -160,7 +160,7 @@ fn refiner(stage: &Stage) -> &GrainRefiner {
     refiner.expect("the experiment's scene has grains")
 }
 
-/// Radius of the smallest grain [m].
+/// Returns the radius of the smallest grain [m].
 fn radius(stage: &Stage) -> f64 {
     refiner(stage).settings().radii.min()
 }

@@ -1,17 +1,17 @@
-//! Sand is poured and comes to rest as a heap.
+//! Pours a heap of sand.
 
 use super::Broken;
 use crate::measures::{Slope, flank_along_x, slope};
 use crate::stage::{Observation, Stage, values};
 
-/// Pours for `pour` [s] and waits for rest, no longer than until `limit` [s].
+/// Pours for `pour` [s] and waits for rest, until `limit` [s] at most.
 pub(super) fn pour(stage: &mut Stage) -> Result<Option<f64>, Broken> {
     let pour = stage.value("pour")?;
     stage.advance_to(pour)?;
     Ok(stage.until_rest(stage.value("d")?, stage.value("limit")?)?)
 }
 
-/// Pours a heap and measures its slope; where the experiment says `dig`, digs its foot away and measures again.
+/// Pours a heap and measures its slope; if the experiment has `dig`, digs its foot away and measures again.
 pub(super) fn heap(stage: &mut Stage) -> Result<Observation, Broken> {
     let d = stage.value("d")?;
     let limit = stage.value("limit")?;
@@ -26,8 +26,8 @@ pub(super) fn heap(stage: &mut Stage) -> Result<Observation, Broken> {
     if (stage.guides() as f64) < 0.95 * stage.value("guides")? {
         seen.notes.push("the heap grew into the spout".to_owned());
     }
-    let Some(slope) = slope(&stage.places(), &stage.radii(), d) else {
-        // Sand that runs away level has no slope.
+    let Some(slope) = slope(&stage.positions(), &stage.radii(), d) else {
+        // Sand that spreads out flat has no slope.
         seen.values.push(("angle".into(), 0.0));
         seen.notes.push("no heap".to_owned());
         return Ok(seen);
@@ -54,15 +54,16 @@ pub(super) fn heap(stage: &mut Stage) -> Result<Observation, Broken> {
     Ok(seen)
 }
 
-/// Digs the foot of a heap of slope `before` away on one side up to half of its radius, waits for rest again, and measures that side.
+/// Digs the foot of a heap of slope `before` away on one side up to half of its radius, waits for rest again, and
+/// measures that side.
 fn dig(stage: &mut Stage, d: f64, before: &Slope, seen: &mut Observation) -> Result<(), Broken> {
-    let cut = before.centre.x + 0.5 * before.radius;
-    stage.remove(|place| place.x > cut);
+    let cut = before.center.x + 0.5 * before.radius;
+    stage.remove(|position| position.x > cut);
     let limit = stage.time() + 10.0;
     if stage.until_rest(d, limit)?.is_none() {
         seen.notes.push("not at rest 10 s after digging".to_owned());
     }
-    let angle = flank_along_x(&stage.places(), &stage.radii(), d, before.centre, before.height);
+    let angle = flank_along_x(&stage.positions(), &stage.radii(), d, before.center, before.height);
     let angle = angle.map_or(f64::NAN, f64::to_degrees);
     seen.values.push(("angle after digging".into(), angle));
     Ok(())

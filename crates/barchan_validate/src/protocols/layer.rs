@@ -5,40 +5,41 @@ use crate::expression::GRAVITY;
 use crate::measures::{line, mean};
 use crate::stage::{Observation, Stage, values};
 
-/// Fastest mean speed of a layer that has stopped, of √(g d) [-].
+/// Largest mean speed of a layer that has stopped, relative to √(g d) [-].
 const STOPPED_SPEED: f64 = 0.02;
-/// Greatest acceleration of a layer that flows steadily, of g [-]: about what a quarter of a degree of slope adds.
+/// Largest acceleration of a layer in steady flow, relative to g [-]: about the effect of a quarter of a degree of
+/// slope.
 const STEADY_ACCELERATION: f64 = 0.005;
 
 /// Motion of a layer at the end of its time on a slope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flow {
+enum LayerMotion {
     Stopped,
-    /// On its way to rest.
+    /// Coming to rest.
     Slowing,
     Steady,
     Accelerating,
 }
 
-/// Judges mean speeds [time in s, speed in m/s] of a layer of guides of diameter `d` [m] by their last third.
-fn judged(speeds: &[[f64; 2]], d: f64) -> Flow {
+/// Classifies the mean speeds [time in s, speed in m/s] of a layer of guides of diameter `d` [m] by their last third.
+fn classify(speeds: &[[f64; 2]], d: f64) -> LayerMotion {
     let last = &speeds[speeds.len() * 2 / 3..];
     let end: Vec<f64> = last[last.len() * 2 / 3..].iter().map(|p| p[1]).collect();
     let acceleration = line(last).map_or(0.0, |line| line.slope) / GRAVITY;
     if mean(&end) < STOPPED_SPEED * (GRAVITY * d).sqrt() {
-        Flow::Stopped
+        LayerMotion::Stopped
     } else if acceleration < -STEADY_ACCELERATION {
-        Flow::Slowing
+        LayerMotion::Slowing
     } else if acceleration > STEADY_ACCELERATION {
-        Flow::Accelerating
+        LayerMotion::Accelerating
     } else {
-        Flow::Steady
+        LayerMotion::Steady
     }
 }
 
-/// Lets a layer rest, no longer than `limit` [s], then tilts gravity from `from` to `to` [°] by `by` [°] each. At each angle all guides get the speed
-/// `kick` [m/s] down the slope and flow for `watch` [s]. Measures the range of angles at which they neither stop nor accelerate,
-/// and the steepest at which they stop.
+/// Lets a layer rest, until `limit` [s] at most, then tilts gravity from `from` to `to` [°] in steps of `by` [°]. At
+/// each angle all guides get the speed `kick` [m/s] down the slope and flow for `watch` [s]. Measures the range of
+/// angles at which they neither stop nor accelerate, and the steepest at which they stop.
 pub(super) fn flow(stage: &mut Stage) -> Result<Observation, Broken> {
     let d = stage.value("d")?;
     let (from, to, by) = (stage.value("from")?, stage.value("to")?, stage.value("by")?);
@@ -60,11 +61,11 @@ pub(super) fn flow(stage: &mut Stage) -> Result<Observation, Broken> {
             let down: Vec<f64> = stage.velocities().iter().map(|v| v.x).collect();
             speeds.push([stage.time(), mean(&down)]);
         }
-        match judged(&speeds, d) {
-            Flow::Stopped => stopped = angle,
-            Flow::Slowing => (),
-            Flow::Steady => steady += by,
-            Flow::Accelerating => break,
+        match classify(&speeds, d) {
+            LayerMotion::Stopped => stopped = angle,
+            LayerMotion::Slowing => (),
+            LayerMotion::Steady => steady += by,
+            LayerMotion::Accelerating => break,
         }
         angle += by;
     }
@@ -80,17 +81,21 @@ mod tests {
     use super::*;
 
     /// A layer whose speed [m/s] is a function of time [s], over 3 s.
-    fn layer(speed: impl Fn(f64) -> f64) -> Flow {
+    fn layer(speed: impl Fn(f64) -> f64) -> LayerMotion {
         let speeds: Vec<[f64; 2]> = (1..=180).map(|k| f64::from(k) / 60.0).map(|t| [t, speed(t)]).collect();
-        judged(&speeds, 0.02)
+        classify(&speeds, 0.02)
     }
 
     #[test]
     fn a_layer_stops_flows_steadily_or_accelerates() {
-        assert_eq!(layer(|t| 0.5 - t.min(0.5)), Flow::Stopped);
-        assert_eq!(layer(|t| 1.0 - 0.5 * (-3.0 * t).exp()), Flow::Steady);
-        assert_eq!(layer(|t| 1.0 - 0.2 * t), Flow::Slowing);
-        assert_eq!(layer(|t| 0.5 + 0.02 * t), Flow::Steady);
-        assert_eq!(layer(|t| 0.5 + 0.1 * t), Flow::Accelerating, "half a degree of slope");
+        assert_eq!(layer(|t| 0.5 - t.min(0.5)), LayerMotion::Stopped);
+        assert_eq!(layer(|t| 1.0 - 0.5 * (-3.0 * t).exp()), LayerMotion::Steady);
+        assert_eq!(layer(|t| 1.0 - 0.2 * t), LayerMotion::Slowing);
+        assert_eq!(layer(|t| 0.5 + 0.02 * t), LayerMotion::Steady);
+        assert_eq!(
+            layer(|t| 0.5 + 0.1 * t),
+            LayerMotion::Accelerating,
+            "half a degree of slope"
+        );
     }
 }

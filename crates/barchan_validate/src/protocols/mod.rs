@@ -1,4 +1,4 @@
-//! How experiments are done: each drives a simulation and measures.
+//! Protocols of experiments: each drives a simulation and measures.
 
 mod bed;
 mod column;
@@ -20,7 +20,7 @@ use thiserror::Error;
 use crate::expression::ExpressionError;
 use crate::stage::{Observation, Stage};
 
-/// Why an experiment broke off.
+/// Reason why an experiment stopped early.
 #[derive(Debug, Error)]
 pub(crate) enum Broken {
     #[error(transparent)]
@@ -56,7 +56,7 @@ const PROTOCOLS: &[(&str, Protocol)] = &[
     ("grains", grains::grains),
 ];
 
-/// The protocol called `name`.
+/// Returns the protocol called `name`.
 pub(crate) fn protocol(name: &str) -> Option<Protocol> {
     PROTOCOLS.iter().find(|p| p.0 == name).map(|p| p.1)
 }

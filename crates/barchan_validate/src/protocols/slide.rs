@@ -6,26 +6,27 @@ use super::Broken;
 use crate::measures::line;
 use crate::stage::{Observation, Stage, values};
 
-/// Where what slides is [m]: the body `block` or, without one, the middle of all guides.
-fn place(stage: &Stage) -> DVec3 {
+/// Returns the position of the sliding object [m]: the body `block` or, without one, the center of all guides.
+fn position(stage: &Stage) -> DVec3 {
     let bodies = &stage.simulation().world().bodies;
     if bodies.iter().any(|body| body.name == "block") {
-        return stage.told(stage.body("block").center());
+        return stage.to_scene_frame(stage.body("block").center());
     }
-    let places = stage.places();
-    places.iter().sum::<DVec3>() / places.len() as f64
+    let positions = stage.positions();
+    positions.iter().sum::<DVec3>() / positions.len() as f64
 }
 
-/// Slides down for `duration` [s] from rest; the acceleration is twice the slope of the way over the square of the time.
+/// Slides down for `duration` [s] from rest; the acceleration is twice the slope of the displacement over the square of
+/// the time.
 pub(super) fn slide(stage: &mut Stage) -> Result<Observation, Broken> {
     let duration = stage.value("duration")?;
-    let start = place(stage);
-    let mut ways = Vec::new();
+    let start = position(stage);
+    let mut displacements = Vec::new();
     while stage.time() < duration {
         stage.advance()?;
-        ways.push([stage.time().powi(2), (place(stage) - start).length()]);
+        displacements.push([stage.time().powi(2), (position(stage) - start).length()]);
     }
-    let acceleration = line(&ways).map_or(f64::NAN, |line| 2.0 * line.slope);
+    let acceleration = line(&displacements).map_or(f64::NAN, |line| 2.0 * line.slope);
     Ok(Observation {
         values: values([("acceleration", acceleration)]),
         guides: stage.guides(),
@@ -33,27 +34,27 @@ pub(super) fn slide(stage: &mut Stage) -> Result<Observation, Broken> {
     })
 }
 
-/// Sticks for `duration` [s] after a second in which contacts form; tells how fast it creeps, in diameters a second.
+/// Sticks for `duration` [s] after a second in which contacts form; measures the creep, in diameters per second.
 pub(super) fn stick(stage: &mut Stage) -> Result<Observation, Broken> {
     let (d, duration) = (stage.value("d")?, stage.value("duration")?);
     while stage.time() < 1.0 {
         stage.advance()?;
     }
-    let start = place(stage);
+    let start = position(stage);
     while stage.time() < 1.0 + duration {
         stage.advance()?;
     }
     Ok(Observation {
-        values: values([("creep", (place(stage) - start).length() / (d * duration))]),
+        values: values([("creep", (position(stage) - start).length() / (d * duration))]),
         guides: stage.guides(),
         ..Observation::default()
     })
 }
 
-/// The slab tilts until what lies on it has slid by a quarter of a diameter; tells the angle.
+/// Tilts the slab until the object on it has slid by a quarter of a diameter; measures the angle.
 pub(super) fn tilt(stage: &mut Stage) -> Result<Observation, Broken> {
     let (d, limit) = (stage.value("d")?, stage.value("duration")?);
-    let on_slab = |stage: &Stage| stage.body("slab").pose.local(place(stage));
+    let on_slab = |stage: &Stage| stage.body("slab").pose.local(position(stage));
     let start = on_slab(stage);
     let mut seen = Observation {
         guides: stage.guides(),

@@ -6,8 +6,8 @@ use super::Broken;
 use crate::measures::{mean, quantile};
 use crate::stage::{Observation, Stage, values};
 
-/// Waits for rest, then drives the body `box` for `duration` [s] with `acceleration` [m/s²] along x; tells how far guides creep in
-/// it, in diameters.
+/// Waits for rest, then drives the body `box` for `duration` [s] with `acceleration` [m/s²] along x; measures the creep
+/// of guides in it, in diameters.
 pub(super) fn truck(stage: &mut Stage) -> Result<Observation, Broken> {
     let (d, duration) = (stage.value("d")?, stage.value("duration")?);
     let acceleration = stage.value("acceleration")?;
@@ -19,9 +19,9 @@ pub(super) fn truck(stage: &mut Stage) -> Result<Observation, Broken> {
         seen.notes.push("never at rest".to_owned());
     }
     let in_box = |stage: &Stage| {
-        let origin = stage.told(stage.body("box").pose.position);
+        let origin = stage.to_scene_frame(stage.body("box").pose.position);
         stage
-            .places_by_id()
+            .positions_by_id()
             .iter()
             .map(|p| p.map(|p| p - origin))
             .collect::<Vec<_>>()
@@ -36,7 +36,10 @@ pub(super) fn truck(stage: &mut Stage) -> Result<Observation, Broken> {
     }
     let after = in_box(stage);
     let pairs = before.iter().zip(&after).filter_map(|(a, b)| Some(((*a)?, (*b)?)));
-    let mut ways: Vec<f64> = pairs.map(|(a, b)| a.distance(b) / d).collect();
-    seen.values = values([("creep", mean(&ways)), ("creep of 99 %", quantile(&mut ways, 0.99))]);
+    let mut displacements: Vec<f64> = pairs.map(|(a, b)| a.distance(b) / d).collect();
+    seen.values = values([
+        ("creep", mean(&displacements)),
+        ("creep of 99 %", quantile(&mut displacements, 0.99)),
+    ]);
     Ok(seen)
 }

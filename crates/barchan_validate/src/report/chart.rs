@@ -1,4 +1,4 @@
-//! A law with its band, and what was measured.
+//! Plots a law with its band, and the measured values.
 
 use std::fmt::Write;
 
@@ -10,35 +10,35 @@ const HEIGHT: f64 = 300.0;
 /// Left, right, top, bottom.
 const MARGIN: [f64; 4] = [58.0, 14.0, 14.0, 44.0];
 
-/// What was measured.
+/// A measured value.
 #[derive(Clone, Debug)]
 pub(super) struct Point {
     pub x: f64,
     pub y: f64,
-    /// Half the length of its bar.
+    /// Half the length of its error bar.
     pub error: f64,
     pub pass: Option<bool>,
 }
 
-/// A picture.
+/// A plot.
 #[derive(Clone, Debug)]
 pub(super) struct Chart {
     pub title: String,
     pub x_label: String,
     pub y_label: String,
-    /// x, law, least, most; NaN where the band is open.
+    /// x, law, lower and upper end of the band; NaN where the band is open.
     pub law: Vec<[f64; 4]>,
     pub points: Vec<Point>,
 }
 
-/// The way from values to the picture.
+/// Maps values to the plot.
 struct Scale {
     x: [f64; 2],
     y: [f64; 2],
 }
 
 impl Scale {
-    fn place(&self, x: f64, y: f64) -> (f64, f64) {
+    fn map(&self, x: f64, y: f64) -> (f64, f64) {
         let [left, right, top, bottom] = MARGIN;
         let s = (x - self.x[0]) / (self.x[1] - self.x[0]);
         let t = ((y - self.y[0]) / (self.y[1] - self.y[0])).clamp(0.0, 1.0);
@@ -50,7 +50,7 @@ impl Scale {
 }
 
 impl Chart {
-    /// As a file of its own, with its colours.
+    /// Returns a standalone SVG file with its colors.
     pub fn svg(&self) -> String {
         let scale = self.scale();
         let mut svg = format!(
@@ -60,15 +60,15 @@ impl Chart {
         self.draw_axes(&scale, &mut svg);
         self.draw_law(&scale, &mut svg);
         for point in &self.points {
-            let (x, y) = scale.place(point.x, point.y);
+            let (x, y) = scale.map(point.x, point.y);
             let class = match point.pass {
                 Some(true) => "pass",
                 Some(false) => "miss",
                 None => "open",
             };
             if point.error > 0.0 {
-                let (_, low) = scale.place(point.x, point.y - point.error);
-                let (_, high) = scale.place(point.x, point.y + point.error);
+                let (_, low) = scale.map(point.x, point.y - point.error);
+                let (_, high) = scale.map(point.x, point.y + point.error);
                 let _ = write!(
                     svg,
                     r#"<line class="bar {class}" x1="{x:.1}" x2="{x:.1}" y1="{low:.1}" y2="{high:.1}"/>"#
@@ -94,7 +94,7 @@ impl Chart {
         let dots = self.points.iter().flat_map(|p| [p.y - p.error, p.y + p.error]);
         let [low, high] = ends(&mut laws.chain(dots));
         let room = 0.08 * (high - low).max(1e-12);
-        // Zero is a natural floor where nothing lies below it.
+        // The axis starts at zero if no value lies below it.
         let floor = if low >= 0.0 && low < 0.4 * high {
             0.0
         } else {
@@ -109,7 +109,7 @@ impl Chart {
     fn draw_axes(&self, scale: &Scale, svg: &mut String) {
         let [left, right, top, bottom] = MARGIN;
         for y in ticks(scale.y) {
-            let (_, at) = scale.place(scale.x[0], y);
+            let (_, at) = scale.map(scale.x[0], y);
             let _ = write!(
                 svg,
                 r#"<line class="grid" x1="{left}" x2="{:.1}" y1="{at:.1}" y2="{at:.1}"/><text class="tick" x="{:.1}" y="{:.1}" text-anchor="end">{}</text>"#,
@@ -120,7 +120,7 @@ impl Chart {
             );
         }
         for x in ticks(scale.x) {
-            let (at, _) = scale.place(x, scale.y[0]);
+            let (at, _) = scale.map(x, scale.y[0]);
             let _ = write!(
                 svg,
                 r#"<text class="tick" x="{at:.1}" y="{:.1}" text-anchor="middle">{}</text>"#,
@@ -140,8 +140,8 @@ impl Chart {
 
     fn draw_law(&self, scale: &Scale, svg: &mut String) {
         let path = |points: &mut dyn Iterator<Item = (f64, f64)>| {
-            let places = points.map(|(x, y)| scale.place(x, y));
-            places
+            let positions = points.map(|(x, y)| scale.map(x, y));
+            positions
                 .map(|(x, y)| format!("{x:.1},{y:.1}"))
                 .collect::<Vec<_>>()
                 .join(" ")
@@ -158,7 +158,7 @@ impl Chart {
     }
 }
 
-/// Round values between two ends, four to nine of them.
+/// Returns four to nine round values between two ends.
 fn ticks([low, high]: [f64; 2]) -> Vec<f64> {
     let raw = (high - low) / 5.0;
     let unit = 10f64.powf(raw.log10().floor());
@@ -205,8 +205,8 @@ mod tests {
             }],
         };
         let scale = chart.scale();
-        let (a, b) = (scale.place(0.0, 0.0), scale.place(10.0, 20.0));
-        let dot = scale.place(5.0, 10.0);
+        let (a, b) = (scale.map(0.0, 0.0), scale.map(10.0, 20.0));
+        let dot = scale.map(5.0, 10.0);
         assert!((dot.0 - 0.5 * (a.0 + b.0)).abs() < 1e-9 && (dot.1 - 0.5 * (a.1 + b.1)).abs() < 1e-9);
         let svg = chart.svg();
         assert!(svg.contains("x &lt; 1") && !svg.contains("NaN"), "{svg}");

@@ -1,11 +1,11 @@
-//! A row at a glance: the band, what is expected, what was measured.
+//! A row at a glance: the band, the expected and the measured value.
 
 use crate::row::Row;
 
 const WIDTH: f64 = 170.0;
 const HEIGHT: f64 = 22.0;
 
-/// The band as a bar across the middle half, and the measured value where it lies, at the rim if beyond.
+/// Draws the band as a bar across the middle half, and a mark at the measured value, at the rim if beyond.
 pub(super) fn gauge(row: &Row) -> String {
     let band = &row.band;
     let half = band.half_width();

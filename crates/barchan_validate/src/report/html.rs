@@ -1,4 +1,4 @@
-//! The page.
+//! The HTML page.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use super::{Drawing, Report, gauge::gauge, machine, short};
 use crate::experiment::Experiment;
 use crate::row::{Kind, Row};
 
-/// `text` where HTML is read.
+/// Escapes `text` for HTML.
 pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -14,7 +14,7 @@ pub(super) fn escape(text: &str) -> String {
         .replace('"', "&quot;")
 }
 
-/// The whole page, which needs no other file.
+/// Returns the whole page, which needs no other file.
 pub(super) fn page(report: &Report, experiments: &[Experiment], drawings: &[Drawing]) -> String {
     let count = |pass: Option<bool>| report.rows.iter().filter(|row| row.pass == pass).count();
     let (passed, missed, open) = (count(Some(true)), count(Some(false)), count(None));

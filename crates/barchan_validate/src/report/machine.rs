@@ -1,8 +1,8 @@
-//! Where and when.
+//! Machine and date.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Name of the processor, number of cores, operating system and architecture.
+/// Returns the name of the processor, the number of cores, operating system and architecture.
 pub fn machine() -> String {
     let processor = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
         let line = text.lines().find(|line| line.starts_with("model name"))?;
@@ -14,14 +14,14 @@ pub fn machine() -> String {
     format!("{processor}, {cores} cores, {system} {kind}")
 }
 
-/// Today in UTC, as 2026-01-31.
+/// Returns today's date in UTC, as 2026-01-31.
 pub fn today() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_secs());
     let (year, month, day) = date(seconds / 86400);
     format!("{year}-{month:02}-{day:02}")
 }
 
-/// Year, month and day of a number of days since 1970-01-01.
+/// Returns year, month and day of a number of days since 1970-01-01.
 fn date(mut days: u64) -> (u64, u64, u64) {
     let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let mut year = 1970;

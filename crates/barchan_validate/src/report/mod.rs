@@ -1,4 +1,4 @@
-//! The certificate: what was measured, beside the laws.
+//! Validation report: measured values beside the laws.
 
 mod chart;
 mod gauge;
@@ -20,25 +20,25 @@ use crate::row::{Kind, Row};
 use chart::{Chart, Point};
 pub use machine::{machine, today};
 
-/// Values of the axis at which a law is drawn.
+/// Number of points at which a law is drawn.
 const SAMPLES: usize = 60;
 
-/// Everything that a report says.
+/// Contents of a report.
 #[derive(Clone, Debug)]
 pub struct Report<'a> {
-    /// What was asked for.
+    /// Selection of runs.
     pub options: &'a Options,
     /// The rows.
     pub rows: &'a [Row],
     /// The command line.
     pub command: String,
-    /// Seconds that all runs took together.
+    /// Total time of all runs [s].
     pub seconds: f64,
-    /// Threads that a run had.
+    /// Threads per run.
     pub threads: usize,
 }
 
-/// A drawn law: the experiment, its quantity, and the picture.
+/// A plotted law: the experiment, its quantity, and the plot.
 struct Drawing {
     experiment: String,
     quantity: String,
@@ -46,7 +46,7 @@ struct Drawing {
 }
 
 impl Report<'_> {
-    /// Writes `report.html`, `table.md`, `rows.jsonl` and a picture a law into the folder `dir`.
+    /// Writes `report.html`, `table.md`, `rows.jsonl` and one plot per law into the folder `dir`.
     pub fn write(&self, dir: &Path) -> Result<(), ValidateError> {
         let failed = |path: &Path, reason: std::io::Error| ValidateError::Write {
             path: path.display().to_string(),
@@ -73,7 +73,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// The rows as a Markdown table; what misses is in bold.
+    /// Returns the rows as a Markdown table; failures are bold.
     pub fn markdown(&self) -> String {
         let mut text = String::from(
             "| run | quantity | measured | expected | band | seeds | verdict |\n| --- | --- | --- | --- | --- | --- | --- |\n",
@@ -122,7 +122,8 @@ impl Report<'_> {
         drawings
     }
 
-    /// The law over the experiment's axis with what was measured; none with fewer than two places on the axis.
+    /// Plots the law over the experiment's axis with the measured values; `None` with fewer than two positions on the
+    /// axis.
     fn drawing(&self, experiment: &Experiment, check: &Check) -> Option<Drawing> {
         let axis = experiment.plot.as_ref()?;
         let rows = self
@@ -176,7 +177,7 @@ impl Report<'_> {
     }
 }
 
-/// A number with four digits that count.
+/// Formats a number with four significant digits.
 pub fn short(x: f64) -> String {
     match x.abs() {
         a if a.is_nan() => "-".to_owned(),

@@ -32,7 +32,7 @@ fn live() -> (Simulation, Toolbox) {
     (simulation.unwrap(), tools.unwrap())
 }
 
-/// Straight down at a place.
+/// Returns a ray straight down at a point.
 fn above(x: f64, y: f64) -> Ray {
     Ray {
         origin: DVec3::new(x, y, 4.0),
@@ -71,8 +71,8 @@ fn a_pushing_hand_drives_sand_before_it() {
         (0..world.guides.len()).map(|i| world.place(i).x).sum::<f64>() / world.guides.len() as f64
     };
     let before = middle(&simulation);
-    let way = (0..60).map(|k| above(-0.3 + 0.01 * f64::from(k), 0.0));
-    go(&mut simulation, &mut tools, Tool::Push, way);
+    let path = (0..60).map(|k| above(-0.3 + 0.01 * f64::from(k), 0.0));
+    go(&mut simulation, &mut tools, Tool::Push, path);
     let hand = &simulation.world().bodies[tools.hand];
     assert!(
         hand.is_present(simulation.world().time) && hand.pose.position.x > 0.1,
@@ -125,7 +125,7 @@ fn dropped_bodies_come_to_lie_on_the_sand() {
     let world = simulation.world();
     let height = world.bodies[ball].pose.position.z;
     assert!(world.bodies[ball].is_present(world.time));
-    // One press, one body.
+    // One press drops one body.
     assert!(!world.bodies[tools.items[0].0[1]].is_present(world.time));
     assert!((0.05..0.4).contains(&height), "at {height} m");
 }
@@ -150,7 +150,7 @@ fn a_grabbed_body_follows_the_hand_and_flies_on_when_it_is_let_go() {
     go(&mut simulation, &mut tools, Tool::Grab, lift);
     let held = &simulation.world().bodies[ball];
     let wanted = DVec3::new(start.x + 0.59, start.y, start.z + 0.59);
-    // It lags by what it goes in the time of the pull, 0.07 m, and hangs below the point of its surface that is held.
+    // It lags by the distance covered in the pull time, 0.07 m, and hangs below the held point of its surface.
     assert!(
         held.pose.position.distance(wanted) < 0.2,
         "{} of {wanted}",

@@ -1,7 +1,6 @@
-//! Mesh files: OBJ, STL, PLY and glTF in; OBJ, STL and PLY out.
+//! Mesh files: reads OBJ, STL, PLY and glTF; writes OBJ, STL and PLY.
 //!
-//! The readers believe nothing a file says about its own size: what they allocate is bounded by the bytes that are
-//! there.
+//! The readers trust no size that a file declares: allocations are bounded by the bytes present.
 
 mod gltf;
 mod obj;
@@ -20,7 +19,7 @@ pub use stl::write_stl;
 use super::clean::{LoadedMesh, clean};
 use super::{MeshError, TriMesh};
 
-/// A kind of mesh file.
+/// A format of mesh files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MeshFormat {
     /// Wavefront OBJ.
@@ -29,12 +28,12 @@ pub enum MeshFormat {
     Stl,
     /// PLY, ascii or binary.
     Ply,
-    /// glTF, as JSON (.gltf) or in one binary file (.glb). Its y axis is up, so it is turned: (x, y, z) → (x, −z, y).
+    /// glTF, as JSON (.gltf) or in one binary file (.glb). Its y axis is up, so it is rotated: (x, y, z) → (x, −z, y).
     Gltf,
 }
 
 impl MeshFormat {
-    /// The extensions of mesh files, in lower case.
+    /// Extensions of mesh files, in lower case.
     pub const EXTENSIONS: [(&str, Self); 5] = [
         ("obj", Self::Obj),
         ("stl", Self::Stl),
@@ -43,7 +42,7 @@ impl MeshFormat {
         ("glb", Self::Gltf),
     ];
 
-    /// The format that the extension of `path` stands for, in upper or lower case.
+    /// Returns the format of the extension of `path`, case-insensitive.
     pub fn from_path(path: &Path) -> Result<Self, MeshError> {
         let extension = path.extension().map(|e| e.to_string_lossy().into_owned());
         let is_meant = |known: &str| extension.as_ref().is_some_and(|e| e.eq_ignore_ascii_case(known));
@@ -68,9 +67,9 @@ impl fmt::Display for MeshFormat {
     }
 }
 
-/// The triangles in `bytes` as they stand there: finite, with vertex numbers in range, but not welded or cleaned.
-/// Polygons are cut as fans, so concave ones may overlap themselves. `base` is the folder for what a glTF file refers
-/// to.
+/// Reads the triangles in `bytes` unchanged: finite, with valid vertex indices, but not welded or cleaned. Polygons are
+/// triangulated as fans, so concave ones may overlap themselves. `base` is the folder of the files that a glTF file
+/// refers to.
 pub fn parse(bytes: &[u8], format: MeshFormat, base: Option<&Path>) -> Result<TriMesh, MeshError> {
     if bytes.is_empty() {
         return Err(MeshError::Empty);
@@ -85,7 +84,7 @@ pub fn parse(bytes: &[u8], format: MeshFormat, base: Option<&Path>) -> Result<Tr
     Ok(mesh)
 }
 
-/// Reads the mesh file at `path`, welds vertices at the same place, and cleans it; the report says what was found.
+/// Reads the mesh file at `path`, welds vertices at the same position, and cleans it; the report lists the defects.
 pub fn load(path: &Path) -> Result<LoadedMesh, MeshError> {
     let format = match MeshFormat::from_path(path) {
         Err(_) if path.is_dir() => return Err(MeshError::Folder { path: path.to_owned() }),
@@ -97,7 +96,7 @@ pub fn load(path: &Path) -> Result<LoadedMesh, MeshError> {
         .map_err(|error| error.in_file(path))
 }
 
-/// The bytes of a plain file; a device or a pipe could be without end.
+/// Reads the bytes of a regular file; a device or a pipe could be endless.
 fn read(path: &Path) -> Result<Vec<u8>, MeshError> {
     let failed = |source| MeshError::Read {
         path: path.to_owned(),

@@ -1,7 +1,7 @@
 //! Wavefront OBJ.
 //!
-//! Read by hand: the errors of tobj 4.0.5 carry no place. Only positions and faces matter here; polygons are cut as
-//! fans, so concave ones may overlap themselves.
+//! A parser of our own: the errors of tobj 4.0.5 have no position. Only positions and faces are read; polygons are
+//! triangulated as fans, so concave ones may overlap themselves.
 
 use std::io::{self, Write};
 
@@ -34,7 +34,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<TriMesh, MeshError> {
             reason: format!("no vertex and no face, but {word:?} on {place}"),
         });
     }
-    // A face may name vertices that come later, so this cannot be checked on the way.
+    // A face may refer to later vertices, so this cannot be checked earlier.
     let count = mesh.vertices.len();
     let fault = |t: &[u32; 3]| t.iter().copied().find(|&v| v as usize >= count);
     match mesh
@@ -48,7 +48,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<TriMesh, MeshError> {
     }
 }
 
-/// One `f` statement: vertex numbers from 1, or from −1 backwards, each perhaps with `/texture/normal` after it.
+/// Parses an `f` statement: vertex indices from 1, or from −1 backward, each optionally followed by `/texture/normal`.
 fn face(words: &mut Words<'_>, mesh: &mut TriMesh) -> Result<(), MeshError> {
     let mut corners = 0;
     let (mut first, mut last) = (0, 0);
@@ -82,7 +82,7 @@ fn face(words: &mut Words<'_>, mesh: &mut TriMesh) -> Result<(), MeshError> {
     Ok(())
 }
 
-/// Calls `act` with the first word of every statement, until it answers false.
+/// Calls `act` with the first word of every statement, until it returns false.
 fn for_each_statement<'a>(
     bytes: &'a [u8],
     mut act: impl FnMut(&[u8], &mut Words<'a>) -> Result<bool, MeshError>,
@@ -101,7 +101,7 @@ fn for_each_statement<'a>(
     }
 }
 
-/// Found by walking the file again, so that good files pay nothing for it.
+/// Finds the line by reading the file again, so that valid files have no overhead.
 fn line_of_triangle(bytes: &[u8], triangle: usize) -> Option<usize> {
     let (mut seen, mut line) = (0, None);
     let walked = for_each_statement(bytes, |keyword, words| {
@@ -126,7 +126,7 @@ fn out_of_range(triangle: usize, line: Option<usize>, index: i64, vertices: usiz
     }
 }
 
-/// Writes `mesh` as OBJ text; the shortest decimals that read back as the same `f64`.
+/// Writes `mesh` as OBJ text, with the shortest decimals that read back as the same `f64`.
 pub fn write_obj(mesh: &TriMesh, mut out: impl Write) -> io::Result<()> {
     for v in &mesh.vertices {
         writeln!(out, "v {} {} {}", v.x, v.y, v.z)?;

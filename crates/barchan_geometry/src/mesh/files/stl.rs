@@ -1,8 +1,8 @@
 //! STL, binary and text.
 //!
-//! Read by hand: stl_io 0.11 takes a file that begins with "solid " for text as long as its first line is UTF-8, which
-//! is luck for a binary one, and its errors carry no place. Normals are ignored; the order of the corners says which
-//! side is outside.
+//! A parser of our own: stl_io 0.11 treats a file that begins with "solid " as text as long as its first line is UTF-8,
+//! which may be true of a binary one, and its errors have no position. Normals are ignored; the order of the corners
+//! determines the outer side.
 
 use std::io::{self, Write};
 
@@ -15,14 +15,14 @@ use super::text::{Words, excerpt};
 const HEADER: usize = 80;
 const DATA: usize = HEADER + 4;
 /// Normal, three corners, two bytes of attributes.
-const TRIANGLE: usize = 12 + 36 + 2;
+const TRIANGLE_BYTES: usize = 12 + 36 + 2;
 
 pub(super) fn parse(bytes: &[u8]) -> Result<TriMesh, MeshError> {
     if fits_binary(bytes) {
         return binary(bytes);
     }
     // A count below 2²⁴ puts a zero into byte 83, and text has no zeros.
-    let looks_like_text = !bytes[..bytes.len().min(DATA + TRIANGLE)].contains(&0);
+    let looks_like_text = !bytes[..bytes.len().min(DATA + TRIANGLE_BYTES)].contains(&0);
     let says_solid = bytes
         .trim_ascii_start()
         .get(..5)
@@ -40,9 +40,9 @@ pub(super) fn parse(bytes: &[u8]) -> Result<TriMesh, MeshError> {
     }
 }
 
-/// Whether the length is exactly what the count of a binary header asks for.
+/// Returns true if the length is exactly that of the count in a binary header.
 fn fits_binary(bytes: &[u8]) -> bool {
-    claimed(bytes).is_some_and(|count| bytes.len() as u64 == DATA as u64 + TRIANGLE as u64 * u64::from(count))
+    claimed(bytes).is_some_and(|count| bytes.len() as u64 == DATA as u64 + TRIANGLE_BYTES as u64 * u64::from(count))
 }
 
 fn claimed(bytes: &[u8]) -> Option<u32> {
@@ -57,7 +57,7 @@ fn binary(bytes: &[u8]) -> Result<TriMesh, MeshError> {
         MeshError::truncated(Place::Byte(bytes.len()), missing)
     })?;
     let records = &bytes[DATA..];
-    let whole = records.len() / TRIANGLE;
+    let whole = records.len() / TRIANGLE_BYTES;
     if whole < count as usize {
         let missing = format!("the header promises {count} triangles, {whole} are there");
         return Err(MeshError::truncated(Place::Byte(bytes.len()), missing));
@@ -66,7 +66,7 @@ fn binary(bytes: &[u8]) -> Result<TriMesh, MeshError> {
     let corner = |b: &[u8]| Vec3::new(float(b), float(&b[4..]), float(&b[8..])).as_dvec3();
     Ok(soup(
         records
-            .chunks_exact(TRIANGLE)
+            .chunks_exact(TRIANGLE_BYTES)
             .take(count as usize)
             .flat_map(|r| [corner(&r[12..]), corner(&r[24..]), corner(&r[36..])])
             .collect(),
@@ -106,7 +106,7 @@ fn text(bytes: &[u8]) -> Result<TriMesh, MeshError> {
     Ok(soup(corners))
 }
 
-/// Every three corners a triangle of their own.
+/// Makes a separate triangle of every three corners.
 fn soup(vertices: Vec<DVec3>) -> TriMesh {
     let triangles = (0..vertices.len() as u32 / 3).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]);
     TriMesh {
@@ -115,7 +115,7 @@ fn soup(vertices: Vec<DVec3>) -> TriMesh {
     }
 }
 
-/// Writes `mesh` as binary STL; positions are rounded to `f32`, as the format has it.
+/// Writes `mesh` as binary STL; positions are rounded to `f32`, as the format requires.
 pub fn write_stl(mesh: &TriMesh, mut out: impl Write) -> io::Result<()> {
     let count = u32::try_from(mesh.triangles.len()).map_err(io::Error::other)?;
     out.write_all(&[0; HEADER])?;

@@ -1,8 +1,8 @@
-//! Words and numbers of text files, with the line they stand on.
+//! Words and numbers of text files, with their line numbers.
 
 use super::super::error::{MeshError, Place};
 
-/// Walks over bytes word by word and counts lines. Bytes, because names and comments may be in any encoding.
+/// Iterates over bytes word by word and counts lines. Bytes, because names and comments may be in any encoding.
 pub(crate) struct Words<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -10,22 +10,22 @@ pub(crate) struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    /// Starts at the first byte, which stands on line `line`.
+    /// Starts at the first byte, on line `line`.
     pub(crate) fn new(bytes: &'a [u8], line: usize) -> Self {
         Self { bytes, at: 0, line }
     }
 
-    /// The line of the word read last, from 1.
+    /// Returns the line of the last word, from 1.
     pub(crate) fn line(&self) -> usize {
         self.line
     }
 
-    /// The same as a place in a file.
+    /// Returns the line of the last word as a position in a file.
     pub(crate) fn place(&self) -> Place {
         Place::Line(self.line)
     }
 
-    /// The next word, on whatever line.
+    /// Returns the next word, on any line.
     pub(crate) fn word(&mut self) -> Option<&'a [u8]> {
         while let Some(byte) = self.bytes.get(self.at) {
             if !is_blank(*byte) {
@@ -37,7 +37,7 @@ impl<'a> Words<'a> {
         None
     }
 
-    /// The next word on this line. A backslash at the end of a line joins the next one to it.
+    /// Returns the next word on this line. A backslash at the end of a line continues it on the next one.
     pub(crate) fn word_in_line(&mut self) -> Option<&'a [u8]> {
         loop {
             match self.bytes[self.at..] {
@@ -50,8 +50,8 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Moves to the beginning of the next line; false at the end of the file. No backslash joins lines here: a comment
-    /// may end with one.
+    /// Moves to the beginning of the next line; returns false at the end of the file. A backslash does not continue the
+    /// line here: a comment may end with one.
     pub(crate) fn next_line(&mut self) -> bool {
         match self.bytes[self.at..].iter().position(|&b| b == b'\n') {
             Some(end) => {
@@ -66,7 +66,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// The next word as a number, on whatever line.
+    /// Returns the next word as a number, on any line.
     pub(crate) fn number(&mut self) -> Result<f64, MeshError> {
         let word = self
             .word()
@@ -74,7 +74,7 @@ impl<'a> Words<'a> {
         self.parse_number(word)
     }
 
-    /// The next word on this line as a number.
+    /// Returns the next word on this line as a number.
     pub(crate) fn number_in_line(&mut self) -> Result<f64, MeshError> {
         let word = self
             .word_in_line()
@@ -82,7 +82,7 @@ impl<'a> Words<'a> {
         self.parse_number(word)
     }
 
-    /// `word`, read last, as a number.
+    /// Parses `word`, the last one read, as a number.
     pub(crate) fn parse_number(&self, word: &[u8]) -> Result<f64, MeshError> {
         std::str::from_utf8(word)
             .ok()
@@ -102,7 +102,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// The beginning of `bytes` as text for a message.
+/// Returns the beginning of `bytes` as text for a message.
 pub(crate) fn excerpt(bytes: &[u8]) -> String {
     const LONGEST: usize = 32;
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(LONGEST)]).into_owned();

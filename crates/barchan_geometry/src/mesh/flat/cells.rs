@@ -9,13 +9,14 @@ use super::{Face, FlatSolid};
 use crate::Aabb;
 use crate::mesh::primitives::{CUBOID_QUADS, cuboid};
 
-/// Facets that a division may make, at most.
+/// Largest number of facets of a division.
 const MAX_FACETS: usize = 100_000;
-/// Planes that may divide space, at most.
+/// Largest number of planes of a division.
 const MAX_PLANES: usize = 4_096;
 
-/// A convex solid with more faces is divided within its box only, since each face would divide the space around.
-const MANY_FACES: usize = 12;
+/// Number of faces above which a convex solid is divided within its box only, because each face would divide the
+/// surrounding space.
+const MAX_UNBOXED_FACES: usize = 12;
 
 /// Vertices [m] and facets of all cells.
 pub(super) struct Cells {
@@ -24,7 +25,7 @@ pub(super) struct Cells {
     planes: Vec<Face>,
     /// The vertex at which an edge, by its ends in ascending order, was cut.
     cuts: HashMap<[u32; 2], u32>,
-    /// Points this near a plane [m] lie on it.
+    /// Distance from a plane [m] below which points lie on it.
     tolerance: f64,
     /// Bound of the distance from the origin [m].
     radius: f64,
@@ -35,19 +36,20 @@ struct Facet {
     /// Vertices; those at which edges were cut may be missing.
     corners: Vec<u32>,
     plane: u32,
-    /// What became of it when a cell was cut: the parts below and above.
+    /// The parts below and above, after a cell was cut.
     halves: Option<[u32; 2]>,
 }
 
 /// A convex cell.
 pub(super) struct Cell {
-    /// Facets, and whether their plane's normal points into the cell. Facets that the cell on their other side had halved may be whole.
+    /// Facets; true if their plane's normal points into the cell. Facets that the neighboring cell has halved may still
+    /// be whole.
     facets: Vec<(u32, bool)>,
     bounds: Aabb,
 }
 
 impl Cells {
-    /// One cell: the box `domain` [m] around the origin.
+    /// Creates one cell: the box `domain` [m] around the origin.
     pub fn new(domain: &Aabb, tolerance: f64) -> (Self, Cell) {
         let mut vertices = cuboid(domain.size()).vertices;
         vertices.iter_mut().for_each(|p| *p += domain.center());
@@ -81,7 +83,8 @@ impl Cells {
         (cells, cell)
     }
 
-    /// Cells divided into those inside and those outside of `solid`. None if there are too many or rounding makes one impossible.
+    /// Divides cells into those inside and those outside of `solid`. `None` if there are too many or rounding makes one
+    /// impossible.
     pub fn divide(&mut self, solid: &FlatSolid, cells: Vec<Cell>) -> Option<[Vec<Cell>; 2]> {
         match solid {
             FlatSolid::Convex { faces, bounds } => self.divide_by_faces(faces, bounds, cells),
@@ -116,7 +119,7 @@ impl Cells {
     }
 
     fn divide_by_faces(&mut self, faces: &[Face], bounds: &Aabb, cells: Vec<Cell>) -> Option<[Vec<Cell>; 2]> {
-        let around = box_faces(bounds).filter(|_| faces.len() > MANY_FACES && bounds.is_finite());
+        let around = box_faces(bounds).filter(|_| faces.len() > MAX_UNBOXED_FACES && bounds.is_finite());
         let planes: Vec<(u32, bool)> = around
             .chain(faces.iter().copied())
             .map(|face| self.plane(&face))
@@ -142,7 +145,8 @@ impl Cells {
         Some([inside, outside])
     }
 
-    /// The number of a plane, and whether it points the other way. Planes that differ by less than the tolerance are one.
+    /// Returns the index of a plane, and true if it points the other way. Planes that differ by less than the tolerance
+    /// are identical.
     fn plane(&mut self, face: &Face) -> Option<(u32, bool)> {
         let same = |plane: &Face, sign: f64| {
             let (tilt, shift) = (plane.normal - sign * face.normal, plane.offset - sign * face.offset);
@@ -163,13 +167,13 @@ impl Cells {
         })
     }
 
-    /// The side of a plane that a vertex is on: -1, 0 or 1.
+    /// Returns the side of a plane that a vertex is on: -1, 0 or 1.
     fn side(&self, vertex: u32, plane: u32) -> i8 {
         let height = self.planes[plane as usize].height(self.vertices[vertex as usize]);
         i8::from(height > self.tolerance) - i8::from(height < -self.tolerance)
     }
 
-    /// Whether some corners of a facet lie below a plane, and whether some lie above it.
+    /// Returns true for each of below and above a plane if some corners of a facet lie there.
     fn sides(&self, facet: u32, plane: u32) -> [bool; 2] {
         let corners = &self.facets[facet as usize].corners;
         let mut found = [false; 2];
@@ -180,7 +184,7 @@ impl Cells {
         found
     }
 
-    /// Whether a cell lies wholly before one of the planes.
+    /// Returns true if a cell lies entirely before one of the planes.
     fn is_before_any(&mut self, cell: &mut Cell, planes: &[(u32, bool)]) -> bool {
         self.refresh(cell);
         let is_before = |&(plane, turned): &(u32, bool)| {
@@ -190,7 +194,7 @@ impl Cells {
         planes.iter().any(is_before)
     }
 
-    /// Brings facets and their corners up to date with the cuts of cells around.
+    /// Updates facets and their corners after cuts of neighboring cells.
     fn refresh(&mut self, cell: &mut Cell) {
         let mut k = 0;
         while let Some(&(facet, inward)) = cell.facets.get(k) {
@@ -215,7 +219,7 @@ impl Cells {
         }
     }
 
-    /// The parts of a cell below and above a plane.
+    /// Returns the parts of a cell below and above a plane.
     fn cut(&mut self, mut cell: Cell, plane: u32) -> Option<[Option<Cell>; 2]> {
         self.refresh(&mut cell);
         let sides: Vec<[bool; 2]> = cell.facets.iter().map(|&(facet, _)| self.sides(facet, plane)).collect();
@@ -263,7 +267,7 @@ impl Cells {
         (self.facets.len() <= MAX_FACETS).then(|| self.facets.len() as u32 - 1)
     }
 
-    /// Cuts a facet that has corners on both sides of a plane. None if it crosses the plane more than twice.
+    /// Cuts a facet that has corners on both sides of a plane. `None` if it crosses the plane more than twice.
     fn halve(&mut self, facet: u32, plane: u32) -> Option<[u32; 2]> {
         let Facet {
             corners, plane: own, ..
@@ -300,7 +304,7 @@ impl Cells {
         Some(halves)
     }
 
-    /// The vertex where an edge meets a plane that its ends are on different sides of; the same for all facets of the edge.
+    /// Returns the vertex where an edge meets a plane between its ends; the same for all facets of the edge.
     fn cut_edge(&mut self, a: u32, b: u32, plane: u32) -> u32 {
         let ends = [a.min(b), a.max(b)];
         let (vertices, face) = (&mut self.vertices, &self.planes[plane as usize]);
@@ -312,7 +316,8 @@ impl Cells {
         })
     }
 
-    /// The polygon that closes the hole which facets of a cell leave, outward; none unless there is one such polygon.
+    /// Returns the polygon that closes the hole left by the facets of a cell, outward; `None` unless there is exactly
+    /// one.
     fn lid(&self, facets: &[(u32, bool)]) -> Option<Vec<u32>> {
         let edges = || {
             facets.iter().flat_map(|&(facet, inward)| {
@@ -339,7 +344,7 @@ impl Cells {
         (open.is_empty() && polygon.len() > 2).then_some(polygon)
     }
 
-    /// All vertices, and the facets between `inside` and the other cells, outward.
+    /// Returns all vertices, and the facets between `inside` and the other cells, outward.
     pub fn boundary(mut self, mut inside: Vec<Cell>) -> (Vec<DVec3>, Vec<Polygon>) {
         let mut single: BTreeMap<u32, bool> = BTreeMap::new();
         for cell in &mut inside {
@@ -367,7 +372,7 @@ impl Cells {
     }
 }
 
-/// The sides of a box.
+/// Returns the faces of a box.
 fn box_faces(bounds: &Aabb) -> impl Iterator<Item = Face> {
     let [low, high] = [-bounds.min, bounds.max];
     DVec3::AXES.into_iter().flat_map(move |axis| {

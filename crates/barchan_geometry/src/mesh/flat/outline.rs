@@ -1,4 +1,4 @@
-//! Triangles of a closed surface of flat polygons, few of them.
+//! Triangulates a closed surface of flat polygons with few triangles.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -9,7 +9,7 @@ use crate::TriMesh;
 /// A convex polygon of a surface, counter-clockwise seen from outside.
 pub(super) struct Polygon {
     pub corners: Vec<u32>,
-    /// Its plane, and which way it faces: polygons that share both may become one.
+    /// Its plane, and its orientation: polygons that share both may be merged.
     pub side: (u32, bool),
     /// Outward unit normal [-].
     pub normal: DVec3,
@@ -19,7 +19,7 @@ pub(super) struct Polygon {
 pub(super) struct Outline {
     vertices: Vec<DVec3>,
     polygons: Vec<Polygon>,
-    /// Vertices this near the line between their neighbors [m] are no corners.
+    /// Distance from the line between their neighbors [m] below which vertices are not corners.
     tolerance: f64,
 }
 
@@ -32,7 +32,7 @@ impl Outline {
         }
     }
 
-    /// The surface as triangles, after merging what lies in one plane.
+    /// Returns the surface as triangles, after merging coplanar polygons.
     pub fn triangles(mut self) -> TriMesh {
         self.merge();
         self.straighten();
@@ -51,9 +51,9 @@ impl Outline {
         mesh
     }
 
-    /// Joins neighbors in one plane where their union is convex.
+    /// Merges coplanar neighbors where their union is convex.
     fn merge(&mut self) {
-        // The polygon of each directed edge; none where several have it.
+        // The polygon of each directed edge; `None` where there are several.
         let mut owners: HashMap<(u32, u32), Option<usize>> = HashMap::new();
         for (number, polygon) in self.polygons.iter().enumerate() {
             for edge in edges(&polygon.corners) {
@@ -78,7 +78,7 @@ impl Outline {
         self.polygons.retain(|polygon| !polygon.corners.is_empty());
     }
 
-    /// A polygon that can be joined with polygon `number`, and their union.
+    /// Returns a polygon that can be merged with polygon `number`, and their union.
     fn partner(&self, number: usize, owners: &HashMap<(u32, u32), Option<usize>>) -> Option<(usize, Vec<u32>)> {
         let owner = |a: u32, b: u32| owners.get(&(a, b)).copied().flatten();
         let polygon = &self.polygons[number];
@@ -90,7 +90,7 @@ impl Outline {
             .find_map(|other| Some((other, self.union(number, other)?)))
     }
 
-    /// The union of two polygons, if they share one line of edges and it is convex.
+    /// Returns the union of two polygons, if they share one chain of edges and it is convex.
     fn union(&self, one: usize, other: usize) -> Option<Vec<u32>> {
         let normal = self.polygons[one].normal;
         let [mut one, mut other] = [one, other].map(|k| self.polygons[k].corners.clone());
@@ -104,8 +104,8 @@ impl Outline {
             return None;
         }
         let (first, last) = (one[0], one[count]);
-        let place = other.iter().position(|&v| v == first)?;
-        other.rotate_left(place);
+        let rotation = other.iter().position(|&v| v == first)?;
+        other.rotate_left(rotation);
         let end = other.len() - count;
         if other.get(end) != Some(&last) {
             return None;
@@ -128,7 +128,7 @@ impl Outline {
         self.vertices[vertex as usize]
     }
 
-    /// Leaves out vertices in the middle of straight edges.
+    /// Removes vertices in the middle of straight edges.
     fn straighten(&mut self) {
         let mut neighbors: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
         let mut owners: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
@@ -162,7 +162,7 @@ impl Outline {
         }
     }
 
-    /// The triangles of a polygon: ears with the shortest cut first, which makes few slivers.
+    /// Triangulates a polygon by ears, the shortest cut first, which makes few slivers.
     fn ears(&self, polygon: &Polygon) -> Vec<[u32; 3]> {
         let mut rest = polygon.corners.clone();
         let mut triangles = Vec::with_capacity(rest.len().saturating_sub(2));
@@ -170,7 +170,7 @@ impl Outline {
             let n = rest.len();
             let ear = |k: usize| [rest[(k + n - 1) % n], rest[k], rest[(k + 1) % n]];
             // A cut along which all other corners lie would leave nothing.
-            let is_sound = |&k: &usize| {
+            let is_valid = |&k: &usize| {
                 let [a, b, c] = ear(k).map(|v| self.at(v));
                 let height = |p: DVec3| (p - a).cross(c - a).dot(polygon.normal) / a.distance(c);
                 height(b) > self.tolerance && rest.iter().any(|&v| height(self.at(v)) < -self.tolerance)
@@ -180,7 +180,7 @@ impl Outline {
                 a.distance_squared(c)
             };
             let shortest = |ears: &mut dyn Iterator<Item = usize>| ears.min_by(|&a, &b| cut(a).total_cmp(&cut(b)));
-            let k = shortest(&mut (0..n).filter(is_sound)).unwrap_or(0);
+            let k = shortest(&mut (0..n).filter(is_valid)).unwrap_or(0);
             triangles.push(ear(k));
             rest.remove(k);
         }
@@ -191,7 +191,7 @@ impl Outline {
     }
 }
 
-/// The directed edges of a polygon.
+/// Returns the directed edges of a polygon.
 fn edges(corners: &[u32]) -> impl Iterator<Item = (u32, u32)> + '_ {
     corners.iter().copied().zip(corners.iter().copied().cycle().skip(1))
 }

@@ -8,16 +8,16 @@ use super::relax::{Free, Neighbors, Spheres, relax};
 use crate::random::Stream;
 use crate::sample::Radii;
 
-/// Overlap left by relaxing, of the radii's sum; the cube is then spread until none is left.
+/// Overlap left by the relaxation relative to the radii's sum; the cube is then stretched until none is left.
 const TOLERANCE: f32 = 4e-3;
-/// Most steps of relaxing; equal spheres at [`FRACTION`] take a few hundred.
-const STEPS: u32 = 4000;
+/// Largest number of relaxation steps; equal spheres at [`FRACTION`] take a few hundred.
+const MAX_STEPS: u32 = 4000;
 
-/// Spheres in a cube that repeats along all three axes; none overlaps another or an image of it.
+/// Spheres in a cube that is periodic along all three axes; none overlaps another or its images.
 pub(super) struct PeriodicPacking {
     /// Side of the cube [m].
     pub side: f64,
-    /// Centres [m], within the cube.
+    /// Centers [m], within the cube.
     pub positions: Vec<DVec3>,
     /// Radii [m].
     pub radii: Vec<f64>,
@@ -39,7 +39,7 @@ impl PeriodicPacking {
             mobile: count,
             domain: [Some([0.0, side as f32]); 3],
         };
-        relax(&mut spheres, &mut Free, TOLERANCE, STEPS, progress);
+        relax(&mut spheres, &mut Free, TOLERANCE, MAX_STEPS, progress);
         let mut packing = Self {
             side,
             positions: spheres
@@ -80,7 +80,7 @@ impl PeriodicPacking {
         }
     }
 
-    /// The spheres of each cell, if the cube is cut into `per_side`³ of them, x fastest.
+    /// Returns the spheres of each cell, for `per_side`³ cells, x fastest.
     pub fn bins(&self, per_side: i32) -> Vec<Vec<u32>> {
         let mut bins = vec![Vec::new(); per_side.pow(3) as usize];
         for (k, p) in (0u32..).zip(&self.positions) {

@@ -1,6 +1,7 @@
-//! Spheres that push each other apart until none overlaps: energy minimisation by FIRE ([Bitzek06]).
+//! Moves spheres apart until none overlap: energy minimization by FIRE ([Bitzek06]).
 //!
-//! Energy ½ Σ (overlap)² over pairs and walls, unit mass. Below the jamming density (0.64 for equal spheres) it reaches zero.
+//! Energy ½ Σ (overlap)² over pairs and walls, unit mass. Below the jamming density (0.64 for equal spheres) it reaches
+//! zero.
 
 #![allow(clippy::needless_range_loop, reason = "lanes of several arrays at once")]
 
@@ -8,15 +9,16 @@ use barchan_neighbors::{ContactRule, Grid, Lists, vectorised};
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// What holds the spheres together.
+/// Walls around the spheres.
 pub(super) trait Walls: Sync {
-    /// How far sphere `i` at `position` [m] sticks out [m] (negative inside), and the outward normal there.
+    /// Returns the distance by which sphere `i` at `position` [m] sticks out [m] (negative inside), and the outward
+    /// normal there.
     fn excess(&self, i: usize, position: Vec3) -> (f32, Vec3);
-    /// Told the positions [m] of the mobile spheres after each step, in parallel-safe order.
+    /// Called with the positions [m] of the mobile spheres after each step.
     fn follow(&mut self, positions: &[Vec3]);
 }
 
-/// No walls at all.
+/// No walls.
 pub(super) struct Free;
 
 impl Walls for Free {
@@ -36,17 +38,17 @@ pub(super) struct Spheres {
 }
 
 impl Spheres {
-    /// Lengths of the axes [m], infinite for those that are not periodic; none if no axis is.
+    /// Returns the lengths of the axes [m], infinite for those that are not periodic; `None` if no axis is periodic.
     fn periods(&self) -> Option<[f32; 3]> {
         let length = |range: Option<[f32; 2]>| range.map_or(f32::INFINITY, |[low, high]| high - low);
         self.domain.iter().any(Option::is_some).then(|| self.domain.map(length))
     }
 }
 
-/// How much further than touching the neighbour lists reach, of a mean radius.
+/// Search margin of the neighbor lists beyond touching, in mean radii.
 const SKIN: f32 = 0.3;
-/// Longest step, of a mean radius.
-const LONGEST_STEP: f32 = 0.2;
+/// Longest step, in mean radii.
+const MAX_STEP: f32 = 0.2;
 
 /// FIRE's constants as published; time in units of the contact's √(m/k) = 1.
 const STEP_START: f32 = 0.2;
@@ -57,8 +59,8 @@ const MIX_START: f32 = 0.1;
 const MIX_DECAY: f32 = 0.99;
 const PATIENCE: u32 = 5;
 
-/// Moves spheres until no overlap exceeds `tolerance` of the radii's sum, or `most` steps are done. Returns the
-/// worst overlap of each mobile sphere.
+/// Moves spheres until no overlap exceeds `tolerance` of the radii's sum, or `most` steps are done. Returns the worst
+/// overlap of each mobile sphere.
 pub(super) fn relax(
     spheres: &mut Spheres,
     walls: &mut impl Walls,
@@ -96,7 +98,7 @@ pub(super) fn relax(
             mix = MIX_START;
             downhill = 0;
         }
-        let longest = LONGEST_STEP * mean_radius;
+        let longest = MAX_STEP * mean_radius;
         spheres.positions[..spheres.mobile]
             .par_iter_mut()
             .zip(&mut velocities)
@@ -118,7 +120,7 @@ struct Sums {
     force2: f64,
 }
 
-/// Sums in chunks of fixed size, so that they do not depend on the number of threads.
+/// Sums in chunks of fixed size, so that sums do not depend on the number of threads.
 fn sums(velocities: &[Vec3], forces: &[(Vec3, f32)]) -> Sums {
     let parts: Vec<[f64; 3]> = velocities
         .par_chunks(4096)
@@ -139,12 +141,12 @@ fn sums(velocities: &[Vec3], forces: &[(Vec3, f32)]) -> Sums {
     Sums { power, speed2, force2 }
 }
 
-/// Neighbours whose forces are found at once [-]; few spheres have more.
+/// Neighbors whose forces are computed at once [-]; few spheres have more.
 const LANES: usize = 16;
-/// Spheres of a task [-].
+/// Spheres per task [-].
 const TASK: usize = 256;
 
-/// Net force of each mobile sphere, and its worst overlap relative to the radii's sum.
+/// Computes the net force of each mobile sphere, and its worst overlap relative to the radii's sum.
 fn gather_forces(spheres: &Spheres, walls: &impl Walls, lists: &Neighbors, forces: &mut [(Vec3, f32)]) {
     forces.par_chunks_mut(TASK).enumerate().for_each(|(task, forces)| {
         push_apart(spheres, lists, task * TASK, forces);
@@ -159,7 +161,7 @@ fn gather_forces(spheres: &Spheres, walls: &impl Walls, lists: &Neighbors, force
 }
 
 vectorised! {
-    /// The part of [`gather_forces`] that spheres have in each other, for those from `first` on.
+    /// Computes the part of [`gather_forces`] between spheres, for those from `first` on.
     fn push_apart(spheres: &Spheres, lists: &Neighbors, first: usize, forces: &mut [(Vec3, f32)]) = push_all_apart
 }
 
@@ -171,7 +173,7 @@ fn push_all_apart(spheres: &Spheres, lists: &Neighbors, first: usize, forces: &m
         (*force, *worst) = (Vec3::ZERO, 0.0);
         for others in lists.of(i).chunks(LANES) {
             let (pushes, overlap) = pushes(spheres, periods, own, others);
-            // One after the other, as if there were no lanes; those that are not there or do not touch add nothing.
+            // Summed in scalar order; lanes that are empty or do not touch add zero.
             for l in 0..others.len() {
                 *force += Vec3::new(pushes[0][l], pushes[1][l], pushes[2][l]);
             }
@@ -180,7 +182,7 @@ fn push_all_apart(spheres: &Spheres, lists: &Neighbors, first: usize, forces: &m
     }
 }
 
-/// Forces of up to sixteen spheres on the one at `x` of radius `r`, as columns, and the worst overlap.
+/// Returns the forces of up to sixteen spheres on the one at `x` of radius `r`, as columns, and the worst overlap.
 #[inline(always)]
 fn pushes(
     spheres: &Spheres,
@@ -200,7 +202,7 @@ fn pushes(
     if let Some(periods) = periods {
         for (away, period) in away.iter_mut().zip(periods) {
             for away in away {
-                // Spheres wander from the domain by far less than its length.
+                // Spheres drift out of the domain by far less than its length.
                 let images = if away.abs() < 0.5 * period { 0.0 } else { period };
                 *away -= images.copysign(*away);
             }
@@ -222,7 +224,7 @@ fn pushes(
     (away, overlaps.into_iter().fold(0.0, |a, b| if b > a { b } else { a }))
 }
 
-/// Neighbour lists that reach a little further than touching and are found anew when spheres have moved that far.
+/// Neighbor lists with a search margin, rebuilt when spheres have moved that far.
 pub(super) struct Neighbors {
     grid: Grid,
     lists: Lists,
@@ -231,7 +233,7 @@ pub(super) struct Neighbors {
 }
 
 impl Neighbors {
-    /// Lists of spheres closer than `skin` [m] to touching.
+    /// Searches the spheres closer than `skin` [m] to touching.
     pub fn new(spheres: &Spheres, skin: f32) -> Self {
         let ranges = spheres.domain.map(|range| range.map(|[low, high]| low..high));
         let grid = Grid::periodic(ranges).expect("finite ranges");
@@ -270,7 +272,7 @@ impl Neighbors {
         }
     }
 
-    /// Neighbours of sphere `i`.
+    /// Returns the neighbors of sphere `i`.
     pub fn of(&self, i: usize) -> &[u32] {
         self.lists.of(i)
     }

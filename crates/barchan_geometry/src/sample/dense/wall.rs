@@ -1,30 +1,31 @@
-//! Pushing the surface layer of a cut packing inside.
+//! Pushes the surface layer of a cut packing inside.
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::relax::{Neighbors, Spheres, Walls, relax};
-use super::{Cut, LEAST_GAP, gap};
+use super::{Cut, MIN_GAP, gap};
 use crate::Shape;
 use crate::sample::{Particles, Periods, seam};
 
-/// Overlap aimed at, of the radii's sum.
+/// Target overlap relative to the radii's sum.
 const TOLERANCE: f32 = 3e-3;
-/// Walls stand in by this part of a radius, so that what the tolerance leaves is still inside.
+/// Inset of the walls in radii, so that spheres within the tolerance are still inside.
 const INSET: f32 = 5e-3;
-/// Rounds of relaxing; after each but the last, the tightest spheres go and the others get another chance.
+/// Rounds of relaxation; after each but the last, the tightest spheres are removed.
 const ROUNDS: u32 = 6;
-/// Most steps of a round.
-const STEPS: u32 = 80;
-/// Overlap, of the radii's sum, from which on a sphere may go between rounds.
-const TIGHT: f32 = 2e-2;
-/// Steps between two looks at the true distance; in between the surface is taken as flat.
-const LOOK: u32 = 8;
+/// Largest number of steps per round.
+const MAX_STEPS: u32 = 80;
+/// Overlap relative to the radii's sum from which a sphere may be removed between rounds.
+const TIGHT_OVERLAP: f32 = 2e-2;
+/// Steps between two evaluations of the true distance; in between the surface is approximated as flat.
+const DISTANCE_INTERVAL: u32 = 8;
 
-/// How deep a sphere must be, in radii, not to be asked whether it touches the surface.
-const FELT: f32 = 1.5;
+/// Depth in radii beyond which a sphere is not tested against the surface.
+const TESTED_DEPTH: f32 = 1.5;
 
-/// Moves the shell inside, and apart from images through the faces of `periods`; spheres for which there is no room are removed.
+/// Moves the shell inside, and apart from images through the faces of `periods`; removes spheres for which there is no
+/// room.
 pub(super) fn settle(shape: &dyn Shape, periods: Periods, cut: &mut Cut, progress: &(dyn Fn(f64) + Sync)) {
     if cut.shell.is_empty() {
         return;
@@ -39,9 +40,9 @@ pub(super) fn settle(shape: &dyn Shape, periods: Periods, cut: &mut Cut, progres
         mobile: cut.shell.len(),
         domain: [0, 1, 2].map(|axis| periods[axis].map(|range| range.map(|x| (x - origin[axis]) as f32))),
     };
-    let mut walls = Surface::new(shape, origin, &spheres, &cut.distances);
+    let mut walls = TangentPlanes::new(shape, origin, &spheres, &cut.distances);
     for round in 0..ROUNDS {
-        let overlaps = relax(&mut spheres, &mut walls, TOLERANCE, STEPS, &|part| {
+        let overlaps = relax(&mut spheres, &mut walls, TOLERANCE, MAX_STEPS, &|part| {
             progress((f64::from(round) + part) / f64::from(ROUNDS));
         });
         let worst = overlaps.iter().copied().fold(0.0, f32::max);
@@ -66,7 +67,7 @@ pub(super) fn settle(shape: &dyn Shape, periods: Periods, cut: &mut Cut, progres
     cut.shell = kept;
 }
 
-/// Which spheres stay: all but those that overlap more than any of their neighbours does.
+/// Marks the spheres that stay: all except those that overlap more than any of their neighbors.
 fn without_tightest(spheres: &Spheres, overlaps: &[f32]) -> Vec<bool> {
     let lists = Neighbors::new(spheres, 0.0);
     let tightness = |k: usize| overlaps.get(k).map_or((0.0, k), |&overlap| (overlap, k));
@@ -74,7 +75,7 @@ fn without_tightest(spheres: &Spheres, overlaps: &[f32]) -> Vec<bool> {
         .into_par_iter()
         .map(|i| {
             let rivals = || lists.of(i).iter().map(|&j| tightness(j as usize));
-            overlaps[i] <= TIGHT || rivals().any(|rival| rival > tightness(i))
+            overlaps[i] <= TIGHT_OVERLAP || rivals().any(|rival| rival > tightness(i))
         })
         .collect()
 }
@@ -85,13 +86,13 @@ fn retain<T>(values: &mut Vec<T>, stays: &[bool]) {
     values.retain(|_| *stays.next().unwrap_or(&true));
 }
 
-/// Which mobile spheres lie inside and overlap nothing that is kept. The worst go first.
+/// Marks the mobile spheres that lie inside and overlap no kept sphere. The worst are removed first.
 fn keep(shape: &dyn Shape, periods: &Periods, positions: &[DVec3], radii: &[f64], spheres: &Spheres) -> Vec<bool> {
     let radius = |k: usize| radii.get(k).copied().unwrap_or_else(|| f64::from(spheres.radii[k]));
     let lists = Neighbors::new(spheres, 0.0);
     let gap_between = |i: usize, j: usize| {
-        let way = seam::nearest(periods, positions[i] - positions[j]);
-        gap(way.length(), radius(i), radius(j))
+        let offset = seam::nearest(periods, positions[i] - positions[j]);
+        gap(offset.length(), radius(i), radius(j))
     };
     let mut keep: Vec<bool> = (0..spheres.mobile)
         .into_par_iter()
@@ -106,17 +107,17 @@ fn keep(shape: &dyn Shape, periods: &Periods, positions: &[DVec3], radii: &[f64]
         .into_par_iter()
         .filter(|&i| keep[i])
         .map(|i| (worst(i, &keep), i))
-        .filter(|&(gap, _)| gap < LEAST_GAP)
+        .filter(|&(gap, _)| gap < MIN_GAP)
         .collect();
     bad.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     for (_, i) in bad {
-        keep[i] = worst(i, &keep) >= LEAST_GAP;
+        keep[i] = worst(i, &keep) >= MIN_GAP;
     }
     keep
 }
 
-/// The surface as each sphere last saw it: flat.
-struct Surface<'a> {
+/// The surface near each sphere, as the tangent plane of its last evaluation.
+struct TangentPlanes<'a> {
     shape: &'a dyn Shape,
     origin: DVec3,
     radii: Vec<f32>,
@@ -131,7 +132,7 @@ struct Plane {
     normal: Vec3,
 }
 
-impl<'a> Surface<'a> {
+impl<'a> TangentPlanes<'a> {
     fn new(shape: &'a dyn Shape, origin: DVec3, spheres: &Spheres, distances: &[f64]) -> Self {
         let radii = spheres.radii[..spheres.mobile].to_vec();
         let planes = spheres.positions[..spheres.mobile]
@@ -139,7 +140,7 @@ impl<'a> Surface<'a> {
             .zip(distances)
             .zip(&radii);
         let planes = planes.map(
-            |((&x, &distance), &radius)| match distance < f64::from(-FELT * radius) {
+            |((&x, &distance), &radius)| match distance < f64::from(-TESTED_DEPTH * radius) {
                 true => Plane {
                     seen_from: x,
                     distance: distance as f32,
@@ -169,7 +170,7 @@ impl Plane {
     }
 }
 
-impl Walls for Surface<'_> {
+impl Walls for TangentPlanes<'_> {
     fn excess(&self, i: usize, x: Vec3) -> (f32, Vec3) {
         let plane = self.planes[i];
         let distance = plane.distance + plane.normal.dot(x - plane.seen_from);
@@ -178,14 +179,14 @@ impl Walls for Surface<'_> {
 
     fn follow(&mut self, positions: &[Vec3]) {
         self.steps += 1;
-        if !self.steps.is_multiple_of(LOOK) {
+        if !self.steps.is_multiple_of(DISTANCE_INTERVAL) {
             return;
         }
         let (shape, origin, radii) = (self.shape, self.origin, &self.radii);
         self.planes.par_iter_mut().enumerate().for_each(|(i, plane)| {
             let moved = positions[i].distance(plane.seen_from);
             // Too deep to have come near the surface since.
-            if plane.distance + moved < -FELT * radii[i] {
+            if plane.distance + moved < -TESTED_DEPTH * radii[i] {
                 return;
             }
             *plane = Plane::look(shape, origin, positions[i]);

@@ -1,5 +1,5 @@
-//! Points in cubic cells, four cubed of them a block, the blocks found by hashing: a surface touches few blocks of its
-//! box, and neighbours in space are neighbours in memory.
+//! Points in cubic cells, 4³ of them per block, with hashed blocks: a surface touches few blocks of its box, and
+//! neighbors in space are neighbors in memory.
 
 use std::ops::ControlFlow;
 
@@ -9,20 +9,20 @@ use glam::{DVec3, I64Vec3};
 const EMPTY: u64 = u64::MAX;
 const END: u32 = u32::MAX;
 
-/// A growing set of points, each found again from any place near it.
+/// A growing set of points with fast search around any position.
 pub(super) struct Cells {
     inverse_side: f64,
-    /// Open addressing: the block's key and its number.
+    /// Open addressing: the block's key and its index.
     table: Vec<(u64, u32)>,
     /// The newest point of each cell of a block.
     blocks: Vec<[u32; 64]>,
-    /// The point that came before in the same cell.
+    /// The previous point in the same cell.
     next: Vec<u32>,
     pub points: Vec<DVec3>,
 }
 
 impl Cells {
-    /// Cells of `side` [m] with room for `count` points.
+    /// Creates cells of `side` [m] with room for `count` points.
     pub fn new(side: f64, count: usize) -> Self {
         Self {
             inverse_side: 1.0 / side,
@@ -39,8 +39,8 @@ impl Cells {
         cells
     }
 
-    /// The key of the cell around `p`: its Morton code, so that near keys are near in space. Cells two million apart share a key, which
-    /// costs time, not truth, because every visitor measures distances.
+    /// Returns the key of the cell around `p`: its Morton code, so that near keys are near in space. Cells two million
+    /// apart share a key, which costs time but not correctness, because every visitor measures distances.
     pub fn key(&self, p: DVec3) -> u64 {
         morton(self.cell(p).to_array())
     }
@@ -66,8 +66,8 @@ impl Cells {
         *newest = index;
     }
 
-    /// Visits the numbers of all points within `reach` [m] of `p`, and some beyond, until `visit` breaks. The cell of `p`
-    /// comes first: who is close is found early.
+    /// Visits the indices of all points within `reach` [m] of `p`, and some beyond, until `visit` breaks. The cell of
+    /// `p` comes first, so that close points are found early.
     pub fn near(&self, p: DVec3, reach: f64, mut visit: impl FnMut(usize) -> ControlFlow<()>) -> ControlFlow<()> {
         let (own, first, last) = (self.cell(p), self.cell(p - reach), self.cell(p + reach));
         if let Some(block) = self.block(own >> 2) {
@@ -125,10 +125,10 @@ impl Cells {
         self.blocks.get(block as usize)
     }
 
-    /// The slot of a block's `key`, or the free one where it belongs.
+    /// Returns the slot of a block's `key`, or the free one where it belongs.
     fn slot(&self, key: u64) -> usize {
         let mask = self.table.len() - 1;
-        // The highest bits of the product are the ones that all axes reach.
+        // All axes contribute to the highest bits of the product.
         let mut slot = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - self.table.len().ilog2())) as usize;
         while self.table[slot].0 != key && self.table[slot].0 != EMPTY {
             slot = (slot + 1) & mask;
@@ -147,12 +147,13 @@ impl Cells {
     }
 }
 
-/// One of eight groups of a cell's key, such that cells of one group are at least a side apart: odd or even on each axis.
+/// Returns one of eight groups of a cell's key: cells of one group are at least a side apart (odd or even on each
+/// axis).
 pub(super) fn phase(key: u64) -> u8 {
     (key & 7) as u8
 }
 
-/// The number of a cell in its block: the six lowest bits of its Morton code.
+/// Returns the index of a cell in its block: the six lowest bits of its Morton code.
 fn local(cell: I64Vec3) -> usize {
     let pairs = |n: i64| (n & 1) | (n & 2) << 2;
     (pairs(cell.x) | pairs(cell.y) << 1 | pairs(cell.z) << 2) as usize

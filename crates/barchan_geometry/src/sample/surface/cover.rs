@@ -9,23 +9,22 @@ use super::cells::Cells;
 use super::settle::{Level, Spot};
 use crate::Aabb;
 
-/// Half diagonal of the cells at which the search begins, over the limit [-]. Halved once, most are covered as a
-/// whole.
-const COARSEST: f64 = 0.7;
-/// How often such a cell is halved before its last doubt counts as a hole.
+/// Half diagonal of the initial search cells relative to the limit [-]. Halved once, most are covered as a whole.
+const INITIAL_CELL: f64 = 0.7;
+/// Number of halvings of such a cell before a remaining doubt counts as a hole.
 const HALVINGS: u32 = 5;
-/// From this many halvings left on, a cell may be covered as a whole, and its centre stands for it.
-const SMALL: u32 = HALVINGS - 1;
-/// Distances to samples below this, over the limit [-], are not told apart.
-const LEAST_GAP: f64 = 1.0 - 0.5 * COARSEST;
+/// Number of remaining halvings from which a cell may be covered as a whole, represented by its center.
+const WHOLE_HALVINGS: u32 = HALVINGS - 1;
+/// Distance to samples relative to the limit [-] below which they are not resolved.
+const MIN_GAP: f64 = 1.0 - 0.5 * INITIAL_CELL;
 const MAX_PASSES: usize = 100;
 const CHUNK: usize = 256;
 
-/// What must be covered.
+/// Surface to be covered.
 #[derive(Clone, Copy, PartialEq)]
 enum Target {
     /// The level, from its own cells: any of its points lies in a cell, and no farther from a sample than the cell's
-    /// centre plus half the diagonal.
+    /// center plus half the diagonal.
     Level,
     /// The middle of thin parts, from the cells of the surface that encloses them.
     Middle,
@@ -52,7 +51,7 @@ impl Cell {
     }
 }
 
-/// A place farther from every sample than allowed, and the cell in which it was found.
+/// A point farther from every sample than allowed, and its cell.
 struct Hole {
     cell: Cell,
     spot: Spot,
@@ -60,8 +59,8 @@ struct Hole {
 }
 
 /// Adds samples until every point of the level within `bounds`, and of the middle of thin parts if there are any, is
-/// within `limit` [m] of one. Returns the largest distance [m] seen from a point there to its nearest sample, or
-/// [`LEAST_GAP`] limits if all are nearer.
+/// within `limit` [m] of one. Returns the largest distance [m] from a point there to its nearest sample, or [`MIN_GAP`]
+/// limits if all are nearer.
 pub(super) fn fill(spots: &mut Vec<Spot>, level: &Level, bounds: Aabb, limit: f64, thin: bool) -> f64 {
     let positions: Vec<DVec3> = spots.iter().map(|s| s.position).collect();
     let mut cover = Cover {
@@ -92,7 +91,7 @@ impl Cover<'_> {
             let parts: Vec<(f64, Vec<Hole>)> = doubtful
                 .par_chunks(CHUNK)
                 .map(|chunk| {
-                    let (mut largest, mut holes) = (LEAST_GAP * self.limit, Vec::new());
+                    let (mut largest, mut holes) = (MIN_GAP * self.limit, Vec::new());
                     for &cell in chunk {
                         self.judge(target, cell, HALVINGS, &mut largest, &mut holes);
                     }
@@ -118,9 +117,9 @@ impl Cover<'_> {
         gap
     }
 
-    /// Half diagonal [m] of the cells that are not halved any more.
+    /// Returns the half diagonal [m] of the cells that are not halved any more.
     fn finest(&self) -> f64 {
-        COARSEST * self.limit / f64::from(1 << HALVINGS)
+        INITIAL_CELL * self.limit / f64::from(1 << HALVINGS)
     }
 
     fn value(&self, target: Target) -> f64 {
@@ -130,9 +129,9 @@ impl Cover<'_> {
         }
     }
 
-    /// The coarsest cells that are to be judged: by halving cells of the size of the bounds wherever the target may be.
+    /// Returns the coarsest cells to be tested, by halving cells of the size of the bounds wherever the target may be.
     fn cells_of(&self, target: Target, bounds: Aabb) -> Vec<Cell> {
-        let half = COARSEST * self.limit / 3f64.sqrt();
+        let half = INITIAL_CELL * self.limit / 3f64.sqrt();
         let bounds = bounds.grown(self.level.level.max(0.0) + half);
         let doublings = (bounds.size().max_element() / (2.0 * half)).log2().ceil().max(0.0) as i32;
         let mut list = vec![Cell {
@@ -155,17 +154,18 @@ impl Cover<'_> {
         list
     }
 
-    /// Looks for holes in `cell`, and for the `largest` distance [m] from a point of the target to its nearest sample.
+    /// Searches for holes in `cell`, and for the `largest` distance [m] from a point of the target to its nearest
+    /// sample.
     fn judge(&self, target: Target, cell: Cell, halvings: u32, largest: &mut f64, holes: &mut Vec<Hole>) {
         let (center, reach) = (cell.center, cell.reach());
-        // The shape may be slow, so it is asked last.
-        if target == Target::Level && halvings <= SMALL && self.covers(center, self.limit - reach) {
+        // The shape may be slow, so it is evaluated last.
+        if target == Target::Level && halvings <= WHOLE_HALVINGS && self.covers(center, self.limit - reach) {
             return;
         }
         if (self.level.shape.distance(center) - self.value(target)).abs() > reach {
             return;
         }
-        if halvings <= SMALL || (target == Target::Level && !self.covers(center, self.limit)) {
+        if halvings <= WHOLE_HALVINGS || (target == Target::Level && !self.covers(center, self.limit)) {
             let mut spot = self.level.settle(center);
             let distance = self.nearest(spot.position);
             if target == Target::Middle && distance + reach <= self.limit {
@@ -173,7 +173,7 @@ impl Cover<'_> {
                 return;
             }
             if target == Target::Level && spot.position.distance(center) > 2.0 * reach {
-                // The distance leads astray; near enough to the level this place itself will do.
+                // The distance is misleading here; near enough to the level this point itself is used.
                 spot.position = center;
             } else if distance <= self.limit {
                 *largest = distance.max(*largest);
@@ -188,7 +188,7 @@ impl Cover<'_> {
         }
     }
 
-    /// Whether a sample lies within `distance` [m], at most the limit, of `p`.
+    /// Returns true if a sample lies within `distance` [m], at most the limit, of `p`.
     fn covers(&self, p: DVec3, distance: f64) -> bool {
         let seek = |i: usize| {
             if self.cells.points[i].distance_squared(p) <= distance * distance {
@@ -200,7 +200,7 @@ impl Cover<'_> {
         self.cells.near(p, distance, seek).is_break()
     }
 
-    /// Distance [m] from `p` to the nearest sample, infinite beyond the limit.
+    /// Returns the distance [m] from `p` to the nearest sample, infinite beyond the limit.
     fn nearest(&self, p: DVec3) -> f64 {
         let mut squared = f64::INFINITY;
         let _ = self.cells.near(p, self.limit, |i| {

@@ -1,4 +1,4 @@
-//! Floaters: samples that push each other apart while they stay on the level, [Bell05] after [Witkin94].
+//! Floaters: samples that repel each other while they stay on the level, [Bell05] after [Witkin94].
 
 use std::ops::ControlFlow;
 
@@ -9,34 +9,36 @@ use super::cells::Cells;
 use super::poisson::SATURATION;
 use super::settle::{Level, OPPOSED, Spot};
 
-/// First time step over the time constant tau of the velocities [-]: stable, and faster than the 0.2 of smaller ranges.
+/// Initial time step over the time constant tau of the velocities [-]: stable, and faster than the 0.2 of smaller
+/// ranges.
 const STEP: f64 = 0.5;
-/// The repulsion's step falls to zero over this many steps. At sharp edges floaters pushed from both sides would never come
-/// to rest by themselves.
+/// Number of steps over which the repulsion's step falls to zero. At sharp edges floaters pushed from both sides would
+/// never come to rest otherwise.
 const STEPS: usize = 60;
-/// Range of the repulsion over the hexagonal distance of the floaters [-]. Above one, all are under pressure, and holes
-/// close; at one, many lose touch before they do.
+/// Range of the repulsion relative to the hexagonal distance of the floaters [-]. Above one, all are under pressure,
+/// and holes close; at one, many lose contact first.
 const PRESSURE: f64 = 1.3;
-/// How far beyond the range neighbours are listed, of the range [-].
+/// Search margin beyond the range relative to the range [-].
 const SKIN: f64 = 0.3;
 const CHUNK: usize = 1024;
 
-/// Velocity [m] in units of 1/tau with which floaters at `distance` [m] push: K(d) = s (1 - d/s)², `range` s [m].
+/// Returns the velocity [m] in units of 1/tau with which floaters at `distance` [m] repel: K(d) = s (1 - d/s)², `range`
+/// s [m].
 pub(super) fn repulsion(distance: f64, range: f64) -> f64 {
     range * (1.0 - distance / range).max(0.0).powi(2)
 }
 
-/// Distance [m] between neighbours when as many samples as Poisson disks of `spacing` [m] leave room for lie evenly, each
-/// with six around it.
+/// Returns the distance [m] between neighbors if as many samples as saturated Poisson disks of `spacing` [m] lie
+/// evenly, each with six around it.
 pub(super) fn hexagonal_distance(spacing: f64) -> f64 {
     (2.0 / (3f64.sqrt() * SATURATION)).sqrt() * spacing
 }
 
-/// Lets floaters that began as Poisson disks of `spacing` [m] come to rest.
+/// Relaxes floaters that began as Poisson disks of `spacing` [m].
 pub(super) fn relax(spots: &mut Vec<Spot>, level: &Level, spacing: f64, progress: &(dyn Fn(f64) + Sync)) {
     let range = PRESSURE * hexagonal_distance(spacing);
     let mut lists = Lists::new(spots, range);
-    // The most any may have moved since the lists were made [m].
+    // Largest displacement since the lists were built [m].
     let mut drift = 0.0;
     let mut next = spots.clone();
     for step in 0..STEPS {
@@ -62,7 +64,7 @@ pub(super) fn relax(spots: &mut Vec<Spot>, level: &Level, spacing: f64, progress
         .for_each(|spot| *spot = level.settle(spot.position));
 }
 
-/// Floater `i` one step later, the repulsion's `step` [-] in units of tau.
+/// Advances floater `i` by one step, the repulsion's `step` [-] in units of tau.
 fn advance(spots: &[Spot], i: usize, near: &[u32], level: &Level, range: f64, step: f64) -> Spot {
     let here = spots[i];
     let x = here.position;
@@ -84,7 +86,7 @@ fn advance(spots: &[Spot], i: usize, near: &[u32], level: &Level, range: f64, st
     let (distance, normal) = level.shape.distance_and_normal(x);
     let excess = distance - level.level;
     if level.level < 0.0 && excess > level.tolerance() && normal.dot(here.normal) < OPPOSED {
-        // It went through the middle of something too thin for the level.
+        // It crossed the middle of a part too thin for the level.
         return level.settle(x);
     }
     Spot {
@@ -94,7 +96,7 @@ fn advance(spots: &[Spot], i: usize, near: &[u32], level: &Level, range: f64, st
     }
 }
 
-/// Who may come within the range of whom.
+/// Neighbor lists with a search margin.
 struct Lists {
     starts: Vec<usize>,
     numbers: Vec<u32>,

@@ -1,7 +1,7 @@
-//! Surfaces of solids, covered with particles that nothing of their size slips through.
+//! Covers surfaces of solids with particles that no particle of their size can pass.
 //!
-//! Three stages: Poisson disk samples on the triangles, floaters that spread them evenly over the level, and a search for
-//! holes that fills what it finds. The last one is what the promise rests on, see [`SurfaceSettings::limit`].
+//! Three stages: Poisson disk samples on the triangles, floaters that spread them evenly over the level, and a search
+//! for holes that fills them. The last stage guarantees [`SurfaceSettings::limit`].
 
 mod cells;
 mod cover;
@@ -21,27 +21,27 @@ pub use poisson::geodesic_distance;
 use poisson::{Areas, SATURATION};
 use settle::{Level, Spot};
 
-/// How a surface is covered.
+/// Settings of a surface sample.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SurfaceSettings {
     /// Particle radius [m].
     pub radius: f64,
-    /// Smallest distance of the Poisson samples over the radius [-], in (0, 2). Floaters end up about 1.29 times as far
-    /// apart.
+    /// Smallest distance of the Poisson samples relative to the radius [-], in (0, 2). Floaters end up about 1.29 times
+    /// as far apart.
     pub spacing: f64,
-    /// Where the particles' centres are: distance [m] from the surface, negative inside. With minus the radius the
-    /// particles touch the surface from within.
+    /// Distance of the particles' centers from the surface [m], negative inside. With minus the radius the particles
+    /// touch the surface from within.
     pub offset: f64,
-    /// Another seed, other samples.
+    /// Random seed.
     pub seed: u64,
-    /// Whether floaters even out the Poisson samples.
+    /// Spreads the Poisson samples evenly by floaters.
     pub relax: bool,
-    /// Most memory [byte] the work may take.
+    /// Memory limit [bytes].
     pub memory_limit: u64,
 }
 
 impl SurfaceSettings {
-    /// Particles of `radius` [m] on the surface itself.
+    /// Creates settings for particles of `radius` [m] on the surface itself.
     pub fn new(radius: f64) -> Self {
         Self {
             radius,
@@ -53,13 +53,13 @@ impl SurfaceSettings {
         }
     }
 
-    /// No point of the covered surface is farther [m] from a sample than this. It is below two radii, so a particle cannot
-    /// pass.
+    /// Returns the largest distance [m] of a point of the covered surface from a sample. It is below two radii, so a
+    /// particle cannot pass.
     pub fn limit(&self) -> f64 {
         (LIMIT_OVER_SPACING * self.spacing).min(LIMIT) * self.radius
     }
 
-    /// Whether `surface` can be covered so, and within the memory limit; cheap, before the work.
+    /// Checks that `surface` can be covered within the memory limit; cheap.
     pub fn check(&self, surface: &TriMesh) -> Result<(), SurfaceError> {
         self.check_areas(surface, &Areas::new(surface))
     }
@@ -86,7 +86,7 @@ impl SurfaceSettings {
             let triangles = surface.triangles.len();
             return Err(SurfaceError::NoArea { triangles, area });
         }
-        // Outwards the surface grows about as the one of its box does.
+        // Outward the surface grows about as that of its box does.
         let sides = |s: DVec3| s.x * s.y + s.y * s.z + s.z * s.x;
         let size = surface.bounds().size();
         let growth = (sides(size + 2.0 * offset.max(0.0)) / sides(size)).max(1.0);
@@ -105,49 +105,48 @@ impl SurfaceSettings {
     }
 }
 
-/// A cover made of particles.
+/// A cover of particles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SurfaceSample {
-    /// Centres [m].
+    /// Centers [m].
     pub positions: Vec<DVec3>,
-    /// Outward unit normals there [-].
+    /// Outward unit normals [-].
     pub normals: Vec<DVec3>,
-    /// Largest distance [m] found from a point of the covered surface to its nearest sample, not below 0.65
-    /// limits.
+    /// Largest distance [m] found from a point of the covered surface to its nearest sample, not below 0.65 limits.
     pub gap: f64,
 }
 
-/// Why a surface cannot be covered.
+/// Reason why a surface cannot be covered.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SurfaceError {
-    /// The radius is no length.
+    /// The radius is not a positive length.
     #[error("particle radius must be a finite length > 0 m, got {} m", short(*.radius))]
     Radius {
-        /// As given [m].
+        /// Given radius [m].
         radius: f64,
     },
-    /// The cover would be open.
+    /// The cover would have holes.
     #[error("spacing of surface particles must lie between 0 and 2 radii, got {}", short(*.spacing))]
     Spacing {
-        /// As given [-].
+        /// Given spacing [-].
         spacing: f64,
     },
-    /// The offset is no length.
+    /// The offset is not finite.
     #[error("offset of surface particles must be finite, got {} m", short(*.offset))]
     Offset {
-        /// As given [m].
+        /// Given offset [m].
         offset: f64,
     },
-    /// Nothing to put particles on.
+    /// The surface has no area.
     #[error("surface of {triangles} triangles has no finite area > 0 m² (got {} m²)", short(*.area))]
     NoArea {
-        /// How many there are.
+        /// Number of triangles.
         triangles: usize,
         /// Their area [m²].
         area: f64,
     },
-    /// More particles than memory.
+    /// The particles would exceed the memory limit.
     #[error(
         "a radius of {} m makes about {:.3e} surface particles, which need {:.1} GiB of memory; {:.1} GiB may be used: take a larger radius",
         short(*.radius), *.count as f64, gibibytes(*.bytes as f64), gibibytes(*.limit as f64)
@@ -155,26 +154,26 @@ pub enum SurfaceError {
     TooMany {
         /// Particle radius [m].
         radius: f64,
-        /// Particles expected.
+        /// Expected number of particles.
         count: u64,
-        /// Memory expected [byte].
+        /// Expected memory [bytes].
         bytes: u64,
-        /// Memory allowed [byte].
+        /// Memory limit [bytes].
         limit: u64,
     },
 }
 
-/// Largest distance from a covered point to its nearest sample, of the radius [-].
+/// Largest distance from a covered point to its nearest sample relative to the radius [-].
 const LIMIT: f64 = 1.7;
-/// The same for close spacings, of the spacing [-]: a little above what saturated Poisson samples reach.
+/// The same for close spacings relative to the spacing [-]: a little above that of saturated Poisson samples.
 const LIMIT_OVER_SPACING: f64 = LIMIT / 1.6;
-/// Most memory [byte] for a particle at any time; measured: 490 without an offset, up to 930 with one.
+/// Peak memory per particle [bytes]; measured: 490 without an offset, up to 930 with one.
 const BYTES_PER_PARTICLE: f64 = 1000.0;
 
 /// Covers the surface of `shape`, whose triangles are `surface`, with particles.
 ///
 /// The covered surface lies at `settings.offset` from that of the shape. Where the solid is too thin for it, it is the
-/// solid's middle. `progress` is told the part done, 0 to 1.
+/// solid's middle. `progress` receives the completed share, 0 to 1.
 pub fn sample_surface(
     surface: &TriMesh,
     shape: &dyn Shape,

@@ -10,20 +10,20 @@ use super::settle::{Level, OPPOSED, Spot};
 use crate::TriMesh;
 use crate::random::Stream;
 
-/// Candidates for an area of pi s² [-].
+/// Candidates per area of pi s² [-].
 const CANDIDATES: f64 = 40.0;
-/// Candidates come in rounds: what the rounds before rule out is neither stored nor sorted.
+/// Candidates come in rounds: those that earlier rounds exclude are neither stored nor sorted.
 const ROUNDS: u64 = 8;
-/// Fewest candidates of a round, for surfaces of hardly any size.
-const FEWEST: u64 = 16;
+/// Smallest number of candidates per round, for tiny surfaces.
+const MIN_CANDIDATES: u64 = 16;
 const CHUNK: u64 = 4096;
 
-/// Samples for an area of s² [-], where no further one has room: random sequential discs cover 0.547 of the plane
+/// Samples per area of s² [-], where there is no room for more: random sequential discs cover 0.547 of the plane
 /// [Feder80].
 pub(super) const SATURATION: f64 = 0.547 * 4.0 / std::f64::consts::PI;
 
-/// Approximate geodesic distance [m] between `p` and `q` [m] with unit normals there, [Bowers10] eq. (1): exact on a
-/// sphere.
+/// Returns the approximate geodesic distance [m] between `p` and `q` [m] with unit normals there, [Bowers10] eq. (1):
+/// exact on a sphere.
 pub fn geodesic_distance(p: DVec3, q: DVec3, normal_p: DVec3, normal_q: DVec3) -> f64 {
     let distance = p.distance(q);
     if distance == 0.0 {
@@ -39,8 +39,8 @@ pub fn geodesic_distance(p: DVec3, q: DVec3, normal_p: DVec3, normal_q: DVec3) -
     }
 }
 
-/// Whether two samples are closer than `spacing` [m]. Opposite sides do not see each other; the middle of a thin part is
-/// both sides.
+/// Returns true if two samples are closer than `spacing` [m]. Samples on opposite sides do not conflict; the middle of
+/// a thin part counts for both sides.
 fn conflict(a: &Spot, b: &Spot, spacing: f64) -> bool {
     if a.position.distance_squared(b.position) >= spacing * spacing {
         return false;
@@ -54,7 +54,7 @@ fn conflict(a: &Spot, b: &Spot, spacing: f64) -> bool {
 /// Triangles to draw points from, by area.
 pub(super) struct Areas<'a> {
     mesh: &'a TriMesh,
-    /// Area [m²] of the triangles up to and with this one.
+    /// Cumulative area [m²] up to and including each triangle.
     sums: Vec<f64>,
 }
 
@@ -71,19 +71,19 @@ impl<'a> Areas<'a> {
         Self { mesh, sums }
     }
 
-    /// Area [m²] of all triangles.
+    /// Returns the total area [m²].
     pub fn total(&self) -> f64 {
         self.sums.last().copied().unwrap_or(0.0)
     }
 
-    /// The points `from..to` of `count`: uniform points and the normals of their triangles.
+    /// Draws the points `from..to` of `count`: uniform points and the normals of their triangles.
     fn draw(&self, from: u64, to: u64, count: u64, seed: u64, round: u64) -> impl Iterator<Item = (DVec3, DVec3)> {
         let share = self.total() / count as f64;
         let mut t = self.sums.partition_point(|&sum| sum <= from as f64 * share);
         let last = self.sums.len() - 1;
         (from..to).map(move |i| {
             let mut stream = Stream::new(seed, i * ROUNDS + round);
-            // One point in each equal share of the area; in order, so that the triangle is found by walking on.
+            // One point in each equal share of the area, in order, so that the triangle is found by a linear scan.
             let place = (i as f64 + stream.unit()) * share;
             while t < last && self.sums[t] <= place {
                 t += 1;
@@ -104,14 +104,14 @@ struct Candidate {
     spot: Spot,
 }
 
-/// What [`poisson`] found.
+/// Result of [`poisson`].
 pub(super) struct Poisson {
     pub spots: Vec<Spot>,
-    /// Whether a candidate ended in the middle of a thin part.
+    /// A candidate ended in the middle of a thin part.
     pub thin: bool,
 }
 
-/// Samples at least `spacing` [m] apart on the level above the triangles.
+/// Draws samples at least `spacing` [m] apart on the level above the triangles.
 ///
 /// Cells have the side `spacing`, not `spacing`/sqrt(3) with one sample each: two sides of a plate may share a cell.
 pub(super) fn poisson(
@@ -122,7 +122,7 @@ pub(super) fn poisson(
     progress: &(dyn Fn(f64) + Sync),
 ) -> Poisson {
     let squares = areas.total() / (spacing * spacing);
-    let count = ((CANDIDATES / std::f64::consts::PI * squares / ROUNDS as f64).ceil() as u64).max(FEWEST);
+    let count = ((CANDIDATES / std::f64::consts::PI * squares / ROUNDS as f64).ceil() as u64).max(MIN_CANDIDATES);
     let mut cells = Cells::new(spacing, (SATURATION * squares) as usize);
     let mut spots: Vec<Spot> = Vec::new();
     let mut thin = false;
@@ -172,7 +172,7 @@ pub(super) fn poisson(
         }
         progress((round + 1) as f64 / ROUNDS as f64);
     }
-    // Neighbours on the surface become neighbours in memory.
+    // Neighbors on the surface become neighbors in memory.
     let mut order: Vec<(u64, u32)> = spots.iter().zip(0..).map(|(s, i)| (cells.key(s.position), i)).collect();
     order.par_sort_unstable();
     Poisson {

@@ -1,31 +1,31 @@
-//! From a point near the surface to the level that is sampled.
+//! Moves points near the surface to the sampled level.
 
 use glam::DVec3;
 
 use crate::Shape;
 
-/// Two normals whose dot product is below this belong to two sides of something thin. On the ridge between two sides
-/// at an angle of 2a the depth grows by sin(a) a length, and normals at -0.5 mean a = 30 degrees: from a blunter edge (a
+/// Dot product of two normals below which they belong to two sides of a thin part. On the ridge between two sides at an
+/// angle of 2a the depth grows by sin(a) per length, and normals at -0.5 mean a = 30 degrees: from a blunter edge (a
 /// box: 45 degrees) the level is reached, a sharper one is covered up to its tip.
 pub(super) const OPPOSED: f64 = -0.5;
-/// Where a point counts as on the level, of the radius [-].
+/// Distance from the level, in radii, below which a point lies on it [-].
 const TOLERANCE: f64 = 1e-3;
-/// Longest step [-], of the radius, through a place of which nothing is known.
+/// Longest step [-], in radii, through unknown space.
 const BLIND_STEP: f64 = 0.1;
 const MAX_STEPS: usize = 40;
 
-/// Where a sample may sit.
+/// Position of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Spot {
     /// [m]
     pub position: DVec3,
-    /// Outward, of the side it came from [-].
+    /// Outward normal of the side it came from [-].
     pub normal: DVec3,
-    /// On the middle of a part too thin for the level: it serves both sides.
+    /// In the middle of a part too thin for the level: counts for both sides.
     pub middle: bool,
 }
 
-/// The surface moved by `level` [m] along its normal, and the middle of what is too thin for that.
+/// The surface moved by `level` [m] along its normal, and the middle of parts too thin for that.
 #[derive(Clone, Copy)]
 pub(super) struct Level<'a> {
     pub shape: &'a dyn Shape,
@@ -36,10 +36,10 @@ pub(super) struct Level<'a> {
 }
 
 impl Level<'_> {
-    /// The spot that belongs to the point `p` of a triangle with `normal`.
+    /// Returns the sample position of the point `p` of a triangle with `normal`.
     pub fn above(&self, p: DVec3, normal: DVec3) -> Spot {
         let position = p + self.level * normal;
-        // A distance that changed as fast as it may did so all along the way: nothing lies between.
+        // The distance changed by the full displacement, so there is nothing in between.
         if self.level == 0.0 || (self.shape.distance(position) - self.level).abs() <= self.tolerance() {
             Spot {
                 position,
@@ -52,7 +52,7 @@ impl Level<'_> {
     }
 
     /// Follows the distance from `start` to the level. On the way in it stops in the middle between two opposed sides,
-    /// never leaving the solid; at blunt edges it goes from side to side until the level is reached.
+    /// never leaving the solid; at blunt edges it alternates between the sides until the level is reached.
     pub fn settle(&self, start: DVec3) -> Spot {
         let tolerance = self.tolerance();
         let spot = |position, normal, middle| Spot {
@@ -67,7 +67,7 @@ impl Level<'_> {
                 return spot(x, n, false);
             }
             if excess < 0.0 || self.level >= 0.0 || f > tolerance {
-                // From outside the surface comes first: behind it the solid may be thin.
+                // From outside, the surface is the first target: behind it the solid may be thin.
                 let goal = if excess > 0.0 { self.level.max(0.0) } else { self.level };
                 x -= (f - goal) * n;
                 (f, n) = self.shape.distance_and_normal(x);
@@ -85,7 +85,7 @@ impl Level<'_> {
                     return spot(middle, n, true);
                 }
             }
-            // A ball of the size of the distance holds no surface, so this far the way is free.
+            // A ball with the radius of the distance contains no surface, so a step of that length is safe.
             let mut step = excess.min(f.abs().max(BLIND_STEP * self.radius));
             loop {
                 let y = x - step * n;
@@ -111,9 +111,9 @@ impl Level<'_> {
     }
 }
 
-/// How far [m] along a step of length `step` [m] the two sides are equally near: there the distance `f0` [m], falling by one
-/// a length, meets the line through `f1` [m] at the step's end, whose slope is minus `cosine` [-], the dot product
-/// of the sides' normals.
+/// Returns the distance [m] along a step of length `step` [m] at which both sides are equally near: there the distance
+/// `f0` [m], falling by one per length, meets the line through `f1` [m] at the step's end, whose slope is minus
+/// `cosine` [-], the dot product of the sides' normals.
 fn ridge(f0: f64, f1: f64, cosine: f64, step: f64) -> f64 {
     ((f0 - f1 - cosine * step) / (1.0 - cosine)).clamp(0.0, step)
 }

@@ -1,4 +1,4 @@
-//! Typed views of a glTF buffer, every range checked before it is read.
+//! Typed views of a glTF buffer; every range is checked before it is read.
 
 use glam::DVec3;
 
@@ -7,7 +7,7 @@ use super::buffers::Buffers;
 use super::document::{Accessor, Document};
 use super::{invalid, lookup, unsupported};
 
-/// Vertex positions [m]: floats, or whole numbers as KHR_mesh_quantization has them.
+/// Reads vertex positions [m]: floats, or integers as in KHR_mesh_quantization.
 pub(super) fn positions(document: &Document, buffers: &Buffers<'_>, number: usize) -> Result<Vec<DVec3>, MeshError> {
     let accessor = lookup(&document.accessors, number, "accessor")?;
     if accessor.kind != "VEC3" {
@@ -17,16 +17,16 @@ pub(super) fn positions(document: &Document, buffers: &Buffers<'_>, number: usiz
         )));
     }
     if accessor.normalized && accessor.component_type == F32 {
-        return Err(invalid(format!("accessor {number} has normalised floats")));
+        return Err(invalid(format!("accessor {number} has normalized floats")));
     }
     let component = component(accessor, number)?;
-    let scale = if accessor.normalized { component.greatest } else { 1.0 };
+    let scale = if accessor.normalized { component.one } else { 1.0 };
     let rows = rows(document, buffers, number, 3 * component.size)?;
     Ok(rows
         .map(|row| {
             let axis = |k: usize| (component.read)(&row[k * component.size..]) / scale;
             let stored = DVec3::new(axis(0), axis(1), axis(2));
-            // Normalised signed numbers end at −1, though their bits go a little further.
+            // Normalized signed numbers end at −1, although their bits go a little further.
             if accessor.normalized {
                 stored.max(DVec3::NEG_ONE)
             } else {
@@ -36,7 +36,7 @@ pub(super) fn positions(document: &Document, buffers: &Buffers<'_>, number: usiz
         .collect())
 }
 
-/// Vertex numbers.
+/// Reads vertex indices.
 pub(super) fn indices(document: &Document, buffers: &Buffers<'_>, number: usize) -> Result<Vec<u32>, MeshError> {
     let accessor = lookup(&document.accessors, number, "accessor")?;
     let unsigned = matches!(accessor.component_type, U8 | U16 | U32);
@@ -46,7 +46,7 @@ pub(super) fn indices(document: &Document, buffers: &Buffers<'_>, number: usize)
         )));
     }
     let component = component(accessor, number)?;
-    // Every unsigned type fits f64 and comes back the same.
+    // Every unsigned type fits f64 exactly.
     Ok(rows(document, buffers, number, component.size)?
         .map(|row| (component.read)(row) as u32)
         .collect())
@@ -59,18 +59,18 @@ const U16: u32 = 5123;
 const U32: u32 = 5125;
 const F32: u32 = 5126;
 
-/// How one number is stored.
+/// Storage of one number.
 struct Component {
     size: usize,
-    /// What 1 is stored as, where normalised.
-    greatest: f64,
+    /// Stored value of 1, where normalized.
+    one: f64,
     read: Read,
 }
 
 type Read = fn(&[u8]) -> f64;
 
 fn component(accessor: &Accessor, number: usize) -> Result<Component, MeshError> {
-    let (size, greatest, read): (usize, f64, Read) = match accessor.component_type {
+    let (size, one, read): (usize, f64, Read) = match accessor.component_type {
         I8 => (1, 127.0, |b| f64::from(b[0] as i8)),
         U8 => (1, 255.0, |b| f64::from(b[0])),
         I16 => (2, 32767.0, |b| f64::from(i16::from_le_bytes([b[0], b[1]]))),
@@ -85,10 +85,10 @@ fn component(accessor: &Accessor, number: usize) -> Result<Component, MeshError>
             )));
         }
     };
-    Ok(Component { size, greatest, read })
+    Ok(Component { size, one, read })
 }
 
-/// The rows of an accessor, `width` bytes each.
+/// Returns the rows of an accessor, `width` bytes each.
 fn rows<'a>(
     document: &Document,
     buffers: &'a Buffers<'_>,

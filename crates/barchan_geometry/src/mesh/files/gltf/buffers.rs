@@ -1,4 +1,4 @@
-//! The bytes behind a glTF document.
+//! The buffers of a glTF document.
 
 use std::borrow::Cow;
 use std::path::{Component, Path};
@@ -16,7 +16,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// The JSON and, in a GLB file, the binary chunk.
+/// Splits a file into the JSON and, in a GLB file, the binary chunk.
 pub(super) fn split_glb(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>), MeshError> {
     const HEADER: usize = 12;
     if !bytes.starts_with(b"glTF") {
@@ -49,7 +49,7 @@ pub(super) fn split_glb(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>), MeshErro
             "the first chunk of a GLB file must be JSON",
         ));
     }
-    // Chunks are padded to four bytes; a chunk of another kind may follow and is of no concern.
+    // Chunks are padded to four bytes; a chunk of another kind may follow and is ignored.
     let next = HEADER + 8 + json.len();
     if next + 8 > bytes.len() {
         return Ok((json, None));
@@ -71,7 +71,7 @@ impl<'a> Buffers<'a> {
             let bytes = match (&buffer.uri, chunk) {
                 (Some(uri), _) => Cow::Owned(fetch(number, uri, base)?),
                 (None, Some(chunk)) if number == 0 => Cow::Borrowed(chunk),
-                // Left empty: an extension may fill it, and whoever refers to it is told.
+                // Left empty: an extension may fill it, and a reference to it is an error.
                 (None, _) => Cow::Borrowed(&[][..]),
             };
             let there = bytes.len();
@@ -93,12 +93,12 @@ impl<'a> Buffers<'a> {
             .map(Self)
     }
 
-    /// Bytes of all buffers together.
+    /// Returns the total number of bytes.
     pub(super) fn len(&self) -> usize {
         self.0.iter().map(|buffer| buffer.len()).sum()
     }
 
-    /// The bytes of a buffer view.
+    /// Returns the bytes of a buffer view.
     pub(super) fn view(&self, document: &Document, number: usize) -> Result<&[u8], MeshError> {
         let view = lookup(&document.buffer_views, number, "buffer view")?;
         if let Some(extension) = view.extensions.keys().find(|e| e.contains("meshopt")) {
@@ -120,7 +120,7 @@ impl<'a> Buffers<'a> {
     }
 }
 
-/// What `uri` of buffer `number` stands for: base64 data inside, or a file beside the document.
+/// Reads `uri` of buffer `number`: inline base64 data, or a file beside the document.
 fn fetch(number: usize, uri: &str, base: Option<&Path>) -> Result<Vec<u8>, MeshError> {
     if let Some(data) = uri.strip_prefix("data:") {
         let (_, text) = data
@@ -132,7 +132,7 @@ fn fetch(number: usize, uri: &str, base: Option<&Path>) -> Result<Vec<u8>, MeshE
     }
     let name =
         percent_decoded(uri).ok_or_else(|| invalid(format!("the URI {uri:?} of buffer {number} is malformed")))?;
-    // A file from somebody else must not reach others by its buffers.
+    // A foreign document must not reach other files by its buffers.
     let is_below = |part| matches!(part, Component::Normal(_) | Component::CurDir);
     if uri.contains("://") || !Path::new(&name).components().all(is_below) {
         return Err(unsupported(format!(
@@ -143,7 +143,7 @@ fn fetch(number: usize, uri: &str, base: Option<&Path>) -> Result<Vec<u8>, MeshE
     read(&base.join(name))
 }
 
-/// `text` with every %41 turned into A.
+/// Decodes `text`, in which %41 stands for A.
 fn percent_decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

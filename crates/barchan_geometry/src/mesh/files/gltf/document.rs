@@ -1,4 +1,4 @@
-//! The part of a glTF document that says where the triangles are. Names are those of the glTF 2.0 specification.
+//! The part of a glTF document that describes the triangles. Names are those of the glTF 2.0 specification.
 
 use std::collections::BTreeMap;
 

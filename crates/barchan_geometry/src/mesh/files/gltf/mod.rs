@@ -1,9 +1,9 @@
 //! glTF 2.0, as JSON with its buffers inside or beside it, or as one GLB file.
 //!
-//! Read by hand over serde_json: gltf 1.4.1 overflows on a GLB header that claims fewer than 12 bytes, and it validates
-//! the whole document, so that a faulty material refuses a sound mesh.
+//! A parser of our own over serde_json: gltf 1.4.1 overflows on a GLB header that claims fewer than 12 bytes, and it
+//! validates the whole document, so that an invalid material rejects a valid mesh.
 //!
-//! Only the surface at rest is taken: no skins, no morph targets, no animation.
+//! Reads only the surface at rest: no skins, no morph targets, no animation.
 
 mod accessor;
 mod buffers;
@@ -19,8 +19,8 @@ use accessor::{indices, positions};
 use buffers::{Buffers, split_glb};
 use document::{Document, Mesh, Node, Primitive};
 
-/// Nodes can show one mesh many times, so a small file can honestly be a large mesh, but not without end. Larger files
-/// may hold as many vertices as bytes.
+/// Largest number of vertices of a small file: nodes can show one mesh many times, but not without limit. Larger files
+/// may have as many vertices as bytes.
 const MAX_VERTICES: usize = 1 << 24;
 const MAX_PRIMITIVES: usize = 1 << 22;
 
@@ -48,8 +48,8 @@ pub(super) fn parse(bytes: &[u8], base: Option<&Path>) -> Result<TriMesh, MeshEr
     Ok(mesh)
 }
 
-/// Extensions of materials, textures and lights, which do not change the surface; and quantised positions, which are
-/// read.
+/// Returns true for extensions of materials, textures and lights, which do not change the surface, and for quantized
+/// positions, which are supported.
 fn harmless(extension: &str) -> bool {
     ["KHR_materials_", "KHR_texture_", "KHR_lights_", "EXT_texture_"]
         .iter()
@@ -57,8 +57,8 @@ fn harmless(extension: &str) -> bool {
         || extension == "KHR_mesh_quantization"
 }
 
-/// Every mesh, with its way into the world, of the default scene, or of all scenes where none is the default, or of all
-/// nodes that are no one's child where there are no scenes.
+/// Returns every mesh with its transform to the world: of the default scene, or of all scenes if none is the default,
+/// or of all root nodes if there are no scenes.
 fn place_meshes(document: &Document) -> Result<Vec<(&Mesh, DMat4)>, MeshError> {
     let roots: Vec<usize> = match document.scene {
         Some(scene) => lookup(&document.scenes, scene, "scene")?.nodes.clone(),
@@ -101,8 +101,8 @@ fn place_meshes(document: &Document) -> Result<Vec<(&Mesh, DMat4)>, MeshError> {
     Ok(placed)
 }
 
-/// Adds up what would come out, before anything is allocated for it. Accessors that promise more than all the `bytes`
-/// of the buffers are not counted further: they are told when they are read.
+/// Checks the total size of the result before anything is allocated for it. Accessors that claim more than all the
+/// `bytes` of the buffers are not counted further: they are reported when they are read.
 fn check_size(document: &Document, placed: &[(&Mesh, DMat4)], bytes: usize, limit: usize) -> Result<(), MeshError> {
     let too_many = |what, limit| Err(MeshError::TooMany { what, limit });
     let (mut primitives, mut vertices, mut indices) = (0, 0usize, 0usize);
@@ -183,7 +183,7 @@ fn triangles(mode: u32, v: &[u32]) -> Box<dyn Iterator<Item = [u32; 3]> + '_> {
     }
 }
 
-/// The first triangle that uses entry `at` of the vertex numbers.
+/// Returns the first triangle that uses entry `at` of the vertex indices.
 fn triangle_of(mode: u32, at: usize) -> usize {
     match mode {
         STRIP | FAN => at.saturating_sub(2),
@@ -191,7 +191,7 @@ fn triangle_of(mode: u32, at: usize) -> usize {
     }
 }
 
-/// glTF's y is up and its z towards the viewer; ours is z up: (x, y, z) → (x, −z, y).
+/// glTF's y is up and its z toward the viewer; ours is z up: (x, y, z) → (x, −z, y).
 const Z_UP: DMat4 = DMat4::from_cols_array(&[
     1.0, 0.0, 0.0, 0.0, //
     0.0, 0.0, 1.0, 0.0, //

@@ -1,8 +1,8 @@
-//! What a PLY file holds, column by column.
+//! The contents of a PLY file, column by column.
 
 use std::ops::Range;
 
-/// The content of a PLY file.
+/// The contents of a PLY file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ply {
     /// Comments of the header, without the word `comment`.
@@ -16,7 +16,7 @@ pub struct Ply {
 pub struct Element {
     /// Its name: `vertex`, `face`, or any other.
     pub name: String,
-    /// How many rows it has; every column is as long.
+    /// Number of rows, the length of every column.
     pub count: usize,
     /// Its columns in the file's order.
     pub properties: Vec<Property>,
@@ -34,35 +34,35 @@ pub struct Property {
 /// The values of a property, one for each row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Column {
-    /// A number a row.
+    /// One number per row.
     Scalar(Values),
-    /// A list of numbers a row.
+    /// One list of numbers per row.
     List(Lists),
 }
 
-/// Lists of numbers, one after the other.
+/// Lists of numbers, concatenated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lists {
-    /// Where each row's list ends in `values`; it begins where the one before ends.
+    /// End of each row's list in `values`; it begins at the end of the previous one.
     pub ends: Vec<usize>,
     /// The numbers of all lists.
     pub values: Values,
 }
 
 impl Ply {
-    /// The first element called `name`.
+    /// Returns the first element called `name`.
     pub fn element(&self, name: &str) -> Option<&Element> {
         self.elements.iter().find(|e| e.name == name)
     }
 }
 
 impl Element {
-    /// The first column called `name`.
+    /// Returns the first column called `name`.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.properties.iter().find(|p| p.name == name).map(|p| &p.column)
     }
 
-    /// The column called `name`, if it holds a number a row.
+    /// Returns the column called `name`, if it has one number per row.
     pub fn scalars(&self, name: &str) -> Option<&Values> {
         match self.column(name)? {
             Column::Scalar(values) => Some(values),
@@ -70,7 +70,7 @@ impl Element {
         }
     }
 
-    /// The column called `name`, if it holds a list a row.
+    /// Returns the column called `name`, if it has one list per row.
     pub fn lists(&self, name: &str) -> Option<&Lists> {
         match self.column(name)? {
             Column::List(lists) => Some(lists),
@@ -80,26 +80,26 @@ impl Element {
 }
 
 impl Lists {
-    /// How many lists there are.
+    /// Returns the number of lists.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is no list.
+    /// Returns true if there is no list.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Which of the values belong to list `row`.
+    /// Returns the range of `values` of list `row`.
     pub fn row(&self, row: usize) -> Range<usize> {
         let start = if row == 0 { 0 } else { self.ends[row - 1] };
         start..self.ends[row]
     }
 }
 
-/// Order of the bytes of a number.
+/// Byte order of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum ByteOrder {
     Little,
     Big,
 }
@@ -113,7 +113,7 @@ macro_rules! values {
         }
 
         impl Values {
-            /// An empty column of the type that a header calls `name`.
+            /// Creates an empty column of the type that a header calls `name`.
             pub(super) fn of_type(name: &str) -> Option<Self> {
                 match name {
                     $($($name)|+ => Some(Self::$kind(Vec::new())),)*
@@ -121,7 +121,7 @@ macro_rules! values {
                 }
             }
 
-            /// Bytes of one number.
+            /// Returns the bytes per number.
             pub(super) fn size(&self) -> usize {
                 match self {
                     $(Self::$kind(_) => $size,)*
@@ -134,47 +134,47 @@ macro_rules! values {
                 }
             }
 
-            /// How many numbers there are.
+            /// Returns the number of values.
             pub fn len(&self) -> usize {
                 match self {
                     $(Self::$kind(v) => v.len(),)*
                 }
             }
 
-            /// Number `i`; every type fits into `f64` without loss.
+            /// Returns number `i`; every type fits into `f64` without loss.
             pub fn get(&self, i: usize) -> f64 {
                 match self {
                     $(Self::$kind(v) => f64::from(v[i]),)*
                 }
             }
 
-            /// All numbers as `f64`.
+            /// Returns all numbers as `f64`.
             pub fn to_f64(&self) -> Vec<f64> {
                 match self {
                     $(Self::$kind(v) => v.iter().map(|&n| f64::from(n)).collect(),)*
                 }
             }
 
-            /// Takes the first number of every `stride` bytes. `bytes` begins with the first of them.
-            pub(super) fn extend(&mut self, bytes: &[u8], stride: usize, order: Order) {
+            /// Appends the first number of every `stride` bytes. `bytes` begins with the first of them.
+            pub(super) fn extend(&mut self, bytes: &[u8], stride: usize, order: ByteOrder) {
                 match self {
                     $(Self::$kind(v) => v.extend(bytes.chunks(stride).map(|chunk| {
                         let raw = *chunk.first_chunk().expect("the caller cut whole rows");
                         match order {
-                            Order::Little => $type::from_le_bytes(raw),
-                            Order::Big => $type::from_be_bytes(raw),
+                            ByteOrder::Little => $type::from_le_bytes(raw),
+                            ByteOrder::Big => $type::from_be_bytes(raw),
                         }
                     })),)*
                 }
             }
 
-            /// Takes a number from text; false if the type cannot hold it.
+            /// Appends a number from text; returns false if the type cannot hold it.
             pub(super) fn push(&mut self, number: f64) -> bool {
                 let is_float = matches!(self, Self::F32(_) | Self::F64(_));
                 match self {
                     $(Self::$kind(v) => {
-                        // Casts saturate, so a whole number that does not come back the same was out of range; floats
-                        // only lose digits.
+                        // Casts saturate, so an integer that does not convert back was out of range; floats only lose
+                        // digits.
                         let cast = number as $type;
                         v.push(cast);
                         is_float || f64::from(cast) == number
@@ -197,7 +197,7 @@ values! {
 }
 
 impl Values {
-    /// Whether there is no number.
+    /// Returns true if there is no number.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

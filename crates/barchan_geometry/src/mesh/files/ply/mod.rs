@@ -1,7 +1,7 @@
 //! PLY: named elements (vertex, face, ...) with named properties, ascii or binary.
 //!
-//! Read by hand: ply-rs-bw 4.0.1 gives rows, each a map from names to values unless its type is known at compile time.
-//! [`read`] gives any element's properties as typed columns, so point files can use it too.
+//! A parser of our own: ply-rs-bw 4.0.1 returns rows, each a map from names to values unless its type is known at
+//! compile time. [`read`] returns any element's properties as typed columns, so point files can use it too.
 
 mod columns;
 mod read;
@@ -16,7 +16,7 @@ pub use read::read;
 use super::super::{MeshError, Place, TriMesh};
 use super::MeshFormat;
 
-/// The element `vertex` with the faces of the elements `face` and `tristrips`; anything else is passed over.
+/// Reads the element `vertex` with the faces of the elements `face` and `tristrips`; ignores anything else.
 pub(super) fn parse_mesh(bytes: &[u8]) -> Result<TriMesh, MeshError> {
     let ply = read(bytes)?;
     let absent = |what: &str| MeshError::NotThisFormat {
@@ -72,7 +72,7 @@ fn polygons(faces: &Lists, mesh: &mut TriMesh) -> Result<(), MeshError> {
     Ok(())
 }
 
-/// Strips of triangles, each other one turned; −1 begins a new strip.
+/// Converts triangle strips, in which every other triangle is flipped; −1 begins a new strip.
 fn strips(lists: &Lists, mesh: &mut TriMesh) -> Result<(), MeshError> {
     for list in 0..lists.len() {
         let mut strip: Vec<u32> = Vec::new();
@@ -115,7 +115,7 @@ fn vertex_number(value: f64, triangle: usize, vertices: usize) -> Result<u32, Me
 
 /// Writes `mesh` as binary little-endian PLY, positions as `double`.
 pub fn write_ply(mesh: &TriMesh, mut out: impl Write) -> io::Result<()> {
-    // The same four bytes; some readers know only signed vertex numbers.
+    // The same four bytes; some readers support only signed vertex indices.
     let number = if i32::try_from(mesh.vertices.len()).is_ok() {
         "int"
     } else {

@@ -3,17 +3,17 @@
 use super::super::super::{MeshError, Place};
 use super::super::MeshFormat;
 use super::super::text::{Words, excerpt};
-use super::columns::{Column, Element, Lists, Order, Ply, Property, Values};
+use super::columns::{ByteOrder, Column, Element, Lists, Ply, Property, Values};
 
 enum Encoding {
     Ascii,
-    Binary(Order),
+    Binary(ByteOrder),
 }
 
-/// All elements of the PLY file `bytes`.
+/// Reads all elements of the PLY file `bytes`.
 pub fn read(bytes: &[u8]) -> Result<Ply, MeshError> {
     let mut header = Header::parse(bytes)?;
-    // The type of a list's count is of no use to anyone later, so it is kept apart.
+    // The type of a list's count is not needed later, so it is kept separately.
     let elements = header.ply.elements.iter_mut().zip(&mut header.counts);
     match header.encoding {
         Encoding::Ascii => {
@@ -41,9 +41,9 @@ struct Header {
     /// For each element and property, an empty column of the type of its lists' counts.
     counts: Vec<Vec<Option<Values>>>,
     encoding: Encoding,
-    /// Bytes up to the body.
+    /// Length of the header [bytes].
     length: usize,
-    /// Lines up to the body.
+    /// Number of lines in the header.
     lines: usize,
 }
 
@@ -79,8 +79,8 @@ impl Header {
                 ["format", format, _version] => {
                     encoding = Some(match format {
                         "ascii" => Encoding::Ascii,
-                        "binary_little_endian" => Encoding::Binary(Order::Little),
-                        "binary_big_endian" => Encoding::Binary(Order::Big),
+                        "binary_little_endian" => Encoding::Binary(ByteOrder::Little),
+                        "binary_big_endian" => Encoding::Binary(ByteOrder::Big),
                         _ => return Err(wrong(format!("unknown format {format:?}"))),
                     });
                 }
@@ -147,8 +147,8 @@ impl Header {
     }
 }
 
-/// How the first line ends. All header lines must end so: after a lone carriage return, the body of a binary file may
-/// well begin with the byte of a line feed.
+/// Returns the line ending of the first line. All header lines must have it: after a lone carriage return, the body of
+/// a binary file may begin with the byte of a line feed.
 fn line_ending(bytes: &[u8]) -> Result<&'static [u8], MeshError> {
     match bytes {
         [b'p', b'l', b'y', b'\r', b'\n', ..] => Ok(b"\r\n"),
@@ -202,7 +202,7 @@ fn ascii(element: &mut Element, words: &mut Words<'_>) -> Result<(), MeshError> 
 struct Body<'a> {
     bytes: &'a [u8],
     at: usize,
-    order: Order,
+    order: ByteOrder,
 }
 
 impl<'a> Body<'a> {
@@ -214,7 +214,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Rows of one length: taken column by column.
+    /// Reads rows of fixed length, column by column.
     fn table(&mut self, element: &mut Element) -> Result<(), MeshError> {
         let size = |p: &Property| match &p.column {
             Column::Scalar(values) => values.size(),
@@ -243,7 +243,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// Rows with lists, which are of any length.
+    /// Reads rows with lists, which have any length.
     fn rows(&mut self, element: &mut Element, counts: &mut [Option<Values>]) -> Result<(), MeshError> {
         let Element {
             name,
@@ -283,7 +283,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// The next number, of the type of `scratch`.
+    /// Reads the next number, of the type of `scratch`.
     fn number(&mut self, scratch: &mut Values) -> Option<f64> {
         let bytes = self.take(scratch.size())?;
         scratch.clear();

@@ -10,10 +10,10 @@ use crate::Aabb;
 use crate::random::Stream;
 
 const RADIUS: f64 = 0.01;
-/// Half the sides of the box and the plates, and the torus' circle [m].
+/// Half the sides of the box and the plates, and the torus' major radius [m].
 const SIZE: f64 = 8.0 * RADIUS;
 
-/// A solid, its triangles, and the surface that must be covered as points a tenth of a radius apart.
+/// A solid, its triangles, and the surface to be covered as points a tenth of a radius apart.
 struct Case {
     name: String,
     shape: Box<dyn Shape>,
@@ -37,7 +37,7 @@ impl Case {
 
 fn cuboid(half: DVec3, offset: f64) -> Case {
     let shape = Cuboid { half };
-    // What is too thin for the offset shrinks to a rectangle.
+    // A box too thin for the offset shrinks to a rectangle.
     let target = half + offset.max(-half.min_element());
     Case {
         name: format!("box {half}, offset {offset}"),
@@ -48,7 +48,7 @@ fn cuboid(half: DVec3, offset: f64) -> Case {
     }
 }
 
-/// Points on the faces of a box with sharp edges.
+/// Returns points on the faces of a box with sharp edges.
 fn faces(half: DVec3) -> Vec<DVec3> {
     let ticks = |h: f64| {
         let n = (2.0 * h / (0.1 * RADIUS)).ceil() as i32;
@@ -121,7 +121,7 @@ fn nearest(points: &[DVec3], p: DVec3) -> f64 {
     squared.sqrt()
 }
 
-/// Mean [m] and coefficient of variation [-] of the distance to the nearest other sample.
+/// Returns mean [m] and coefficient of variation [-] of the distance to the nearest other sample.
 fn spread(points: &[DVec3]) -> (f64, f64) {
     let distances: Vec<f64> = (0..points.len())
         .map(|i| nearest(&points[..i], points[i]).min(nearest(&points[i + 1..], points[i])))
@@ -143,7 +143,7 @@ fn no_point_of_the_covered_surface_is_farther_than_the_limit_from_a_sample() {
             .map(|&p| nearest(&sample.positions, p))
             .fold(0.0, f64::max);
         assert!(gap <= limit, "{}: {} r", case.name, gap / RADIUS);
-        // Probed points are some tenths of a radius apart.
+        // Probed points are a few tenths of a radius apart.
         assert!(gap <= sample.gap + 0.2 * RADIUS && sample.gap <= limit, "{}", case.name);
     }
 }
@@ -169,7 +169,7 @@ fn a_sphere_of_the_particles_radius_touches_the_cover_on_every_straight_way_thro
         for _ in 0..3000 {
             let through = case.target[(stream.unit() * case.target.len() as f64) as usize];
             let direction = (2.0 * stream.unit_cube() - 1.0).normalize();
-            // Just off the probed point, so that no test point is met exactly.
+            // Just off the probed point, so that no test point is hit exactly.
             let from = through + 0.05 * RADIUS * stream.unit_cube();
             let miss = |p: &DVec3| {
                 let along = (*p - from).dot(direction).clamp(-2.0 * RADIUS, 2.0 * RADIUS);
@@ -218,12 +218,12 @@ fn both_sides_of_a_thin_plate_are_covered_on_their_own() {
     let sides = DVec2::splat(2.0 * SIZE).element_product();
     for one in [&above, &below] {
         let density = one.len() as f64 * spacing_area() / sides;
-        // Half, were they to share.
+        // Half, if both sides shared samples.
         assert!(density > 0.65, "{density}");
     }
 }
 
-/// Area [m²] of a floater in a hexagonal lattice.
+/// Returns the area [m²] per floater in a hexagonal lattice.
 fn spacing_area() -> f64 {
     0.5 * 3f64.sqrt() * floaters::hexagonal_distance(1.6 * RADIUS).powi(2)
 }

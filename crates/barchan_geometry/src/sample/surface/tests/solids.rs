@@ -42,7 +42,7 @@ impl Shape for Cuboid {
 
 impl Cuboid {
     pub fn mesh(&self) -> TriMesh {
-        // Corner k has bit a of k for the sign along axis a.
+        // Bit a of k is the sign of corner k along axis a.
         let quads = [
             [0, 4, 6, 2],
             [1, 3, 7, 5],
@@ -72,7 +72,7 @@ impl Torus {
         self.major * DVec3::new(p.x, p.y, 0.0).normalize_or(DVec3::X)
     }
 
-    /// Its surface in `n` times `n` patches.
+    /// Returns its surface in `n` times `n` patches.
     pub fn mesh(&self, n: u32) -> TriMesh {
         let angle = |k: u32| TAU * f64::from(k) / f64::from(n);
         let vertex = |k: u32| {
