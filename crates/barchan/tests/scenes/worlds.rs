@@ -228,7 +228,10 @@ fn a_body_whose_field_would_not_fit_is_asked_itself_with_a_warning() {
     let [warning] = &world.warnings[..] else {
         panic!("{:?}", world.warnings)
     };
-    assert!(warning.contains("body `a`: a distance grid with voxels of"), "{warning}");
+    assert!(
+        warning.contains("body `a`: a distance grid with voxels of"),
+        "{warning}"
+    );
 }
 
 #[test]
