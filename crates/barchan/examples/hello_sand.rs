@@ -24,9 +24,10 @@ const SCENE: &str = r#"
 "#;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (scene, warnings) = parse_scene(&Document::new("hello", SCENE))?;
+    let document = Document::new("hello", SCENE);
+    let (scene, warnings) = parse_scene(&document)?;
     for warning in warnings {
-        eprintln!("{warning}");
+        eprintln!("{}", warning.render(&document));
     }
     let mut simulation = Simulation::new(&scene)?;
     println!("{} guides", simulation.world().guides.len());

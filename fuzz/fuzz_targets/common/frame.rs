@@ -18,7 +18,7 @@ fn write_cache(scene: &Scene) -> TempDir {
     let run = Run {
         scene: serde_json::Value::Null,
         version: String::new(),
-        solver: scene.solver.clone(),
+        solver: scene.solver.to_string(),
         frame_rate: scene.frame_rate,
         first_frame: 0,
         files: Default::default(),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Drawing, Report, gauge::gauge, machine, short};
+use super::{Drawing, Report, gauge::gauge, machine, short, today};
 use crate::experiment::Experiment;
 use crate::row::{Kind, Row};
 
@@ -27,9 +27,9 @@ pub(super) fn page(report: &Report, experiments: &[Experiment], drawings: &[Draw
         ("command", format!("<code>{}</code>", escape(&report.command))),
         ("set", set.to_owned()),
         ("version", format!("barchan {}", env!("CARGO_PKG_VERSION"))),
-        ("machine", escape(&machine::machine())),
+        ("machine", escape(&machine())),
         ("threads a run", report.threads.to_string()),
-        ("date", machine::today()),
+        ("date", today()),
         ("duration", format!("{:.0} s, all runs together", report.seconds)),
     ];
     page += "<dl>";
