@@ -1,4 +1,4 @@
-//! Every solver by name: the one place where solvers and scenes meet.
+//! Every solver by name: connects solvers and scenes.
 
 use barchan_refine::{GrainRefiner, Mode, RefineError, RefineSettings, Seeding, Source};
 use barchan_scene::{Diagnostic, Fill, FillSource, Refine, Scene};
@@ -8,30 +8,31 @@ use thiserror::Error;
 
 use crate::clumps;
 
-/// Every solver; the first is that of scenes that choose none. A new one is a crate and a line here.
+/// Every solver; the first is the default. A new one is a crate and a line here.
 pub static SOLVERS: &[&SolverSpec] = &[&barchan_pbd::SPEC, &barchan_sph::SPEC, &barchan_dem::SPEC];
 
-/// A solver that refused its settings or the world.
+/// A solver that rejected its settings or the world.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[error("solver `{name}`: {reason}")]
 pub struct SolverError {
-    /// Which solver.
+    /// Name of the solver.
     pub name: &'static str,
-    /// Why.
+    /// Reason.
     pub reason: String,
 }
 
-/// Angle [deg] beyond the steepest heap that is warned of: heaps scatter, and papers ask for a little more.
-const STEEPER: f64 = 5.0;
+/// Angle [deg] above the steepest heap of a solver at which a warning is given: heaps scatter, and papers ask for a
+/// little more.
+const ANGLE_TOLERANCE: f64 = 5.0;
 
-/// Warns of what the solver of `scene` cannot do as asked.
+/// Warns about requests that the solver of `scene` cannot fulfill.
 pub fn doubts(scene: &Scene) -> Vec<Diagnostic> {
     let (name, steepest) = (scene.solver.name, scene.facts().steepest);
     let all = scene.materials.all.iter();
     let steep = all.filter(|material| {
         material
             .angle_of_repose
-            .is_some_and(|angle| angle.to_degrees() > steepest + STEEPER)
+            .is_some_and(|angle| angle.to_degrees() > steepest + ANGLE_TOLERANCE)
     });
     let warning = |material: &Material| {
         let message = format!(
@@ -56,7 +57,7 @@ pub fn doubts(scene: &Scene) -> Vec<Diagnostic> {
     found
 }
 
-/// The key by which the slope of a material's heaps is given.
+/// Returns the key that specifies the slope of a material's heaps.
 fn slope_key(scene: &Scene, material: &Material) -> &'static str {
     let whole = scene.span(&["materials", &material.name]);
     let is_written = |key: &&str| scene.span(&["materials", &material.name, key]) != whole;
@@ -66,7 +67,8 @@ fn slope_key(scene: &Scene, material: &Material) -> &'static str {
         .unwrap_or("angle_of_repose")
 }
 
-/// Warns of rolling friction beside an angle of repose: it counts, so the calibration of the angle does not hold.
+/// Warns about rolling friction together with an angle of repose: it takes effect, so the calibration of the angle does
+/// not hold.
 fn rolling_doubts(scene: &Scene) -> Vec<Diagnostic> {
     let materials = scene.materials.all.iter().zip(&scene.contacts);
     let warning = |(material, contact): (&Material, &ContactProperties)| {
@@ -88,7 +90,7 @@ fn rolling_doubts(scene: &Scene) -> Vec<Diagnostic> {
     }
 }
 
-/// The solver that `scene` asks for, ready to move `world`.
+/// Creates the solver of `scene`, ready to move `world`.
 pub fn solver(scene: &Scene, world: &World) -> Result<Box<dyn Solver>, SolverError> {
     let input = Input {
         settings: &scene.solver_settings,
@@ -109,14 +111,15 @@ pub fn solver(scene: &Scene, world: &World) -> Result<Box<dyn Solver>, SolverErr
     (scene.solver.build)(&input, world).map_err(refused)
 }
 
-/// Refuses what the solver of `scene` would of its settings, materials and sizes of guides, wherever guides and bodies are.
+/// Rejects settings, materials and sizes of guides that the solver of `scene` would reject, wherever guides and bodies
+/// are.
 pub fn check_settings(scene: &Scene) -> Result<(), SolverError> {
     let mut bare = scene.clone();
     bare.fills.clear();
     solver(&bare, &scene.sample()).map(drop)
 }
 
-/// Refuses what the solver of `scene` would of the bodies of `world`, which gets the guides of [`Scene::sample`].
+/// Rejects bodies of `world` that the solver of `scene` would reject; `world` receives the guides of [`Scene::sample`].
 pub(crate) fn check_bodies(scene: &Scene, world: &mut World) -> Result<(), SolverError> {
     let mut bare = scene.clone();
     bare.fills.clear();
@@ -124,7 +127,7 @@ pub(crate) fn check_bodies(scene: &Scene, world: &mut World) -> Result<(), Solve
     solver(&bare, world).map(drop)
 }
 
-/// How `scene` wants its grains.
+/// Converts the refinement settings of a scene.
 pub fn refine_settings(refine: &Refine, seed: u64) -> RefineSettings {
     let given = &refine.settings;
     let defaults = RefineSettings::new(refine.radii.clone());
@@ -147,9 +150,9 @@ pub fn refine_settings(refine: &Refine, seed: u64) -> RefineSettings {
     }
 }
 
-/// The grains that `scene` asks for, in `world` as it is at time 0.
+/// Creates the grains of `scene`, in `world` as it is at time 0.
 ///
-/// Reports the share done, 0 to 1, to `progress`.
+/// Reports the completed share, 0 to 1, to `progress`.
 pub fn refiner(
     scene: &Scene,
     world: &World,
@@ -158,7 +161,7 @@ pub fn refiner(
     let Some(refine) = &scene.refine else { return Ok(None) };
     let ends = world.fill_ends.iter().copied();
     let starts = [0].into_iter().chain(ends.clone());
-    // What settled is no longer in its shape.
+    // Settled sand is no longer in its shape.
     let settled = scene.settle() > 0.0;
     let source = |(fill, ids): (&Fill, std::ops::Range<u32>)| match &fill.source {
         FillSource::Shape { .. } if settled => Source::Guides(ids),

@@ -32,14 +32,14 @@ pub use barchan_scene::*;
 pub use barchan_world::ContactProperties;
 pub use barchan_world::spec::{Setting, Settings};
 
-/// Reads a scene, with what its overrides say, and warns of what is likely not meant; or finds everything that is wrong.
+/// Reads a scene with its overrides. Returns warnings about likely mistakes, or every error.
 ///
 /// [`parse_scene_with`] does the same for other solvers than those of [`SOLVERS`].
 pub fn parse_scene(document: &Document) -> Result<(Scene, Vec<Diagnostic>), Diagnostics> {
     parse_scene_with(document, SOLVERS)
 }
 
-/// The JSON Schema (draft 2020-12) of scene files.
+/// Returns the JSON Schema (draft 2020-12) of scene files.
 pub fn schema() -> serde_json::Value {
     schema_with(SOLVERS)
 }

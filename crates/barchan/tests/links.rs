@@ -1,4 +1,4 @@
-//! The pages that users read: links resolve, every page is in the book, no diary.
+//! Pages for users: links resolve, every page is in the book, no diary.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Markdown files below `folder`, relative to the root of the repository.
+/// Returns the Markdown files below `folder`, relative to the root of the repository.
 fn pages_below(folder: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(root().join(folder)).unwrap() {
@@ -30,7 +30,7 @@ fn pages() -> Vec<String> {
     pages
 }
 
-/// Lines outside of fenced code blocks.
+/// Returns the lines outside of fenced code blocks.
 fn prose(text: &str) -> Vec<&str> {
     let mut in_code = false;
     let mut lines = Vec::new();
@@ -44,12 +44,12 @@ fn prose(text: &str) -> Vec<&str> {
     lines
 }
 
-/// Line without the text between backticks.
+/// Removes the text between backticks.
 fn without_code(line: &str) -> String {
     line.split('`').step_by(2).collect()
 }
 
-/// Targets of the links and pictures of a page.
+/// Returns the targets of the links and pictures of a page.
 fn links(text: &str) -> Vec<String> {
     let lines: Vec<String> = prose(text).into_iter().map(without_code).collect();
     let starts = lines.iter().flat_map(|line| line.split("](").skip(1));
@@ -59,7 +59,7 @@ fn links(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Anchors of the headings of a page, as code hosts and mdBook make them.
+/// Returns the anchors of the headings of a page, as code hosts and mdBook make them.
 fn anchors(text: &str) -> BTreeSet<String> {
     let headings = prose(text).into_iter().filter(|line| line.starts_with('#'));
     let anchor = |heading: &str| {
@@ -111,7 +111,7 @@ fn the_book_has_every_page_once() {
     assert_eq!(listed, pages);
 }
 
-/// Whether a word looks like a commit's hash.
+/// Returns true if a word looks like a commit hash.
 fn is_hash(word: &str) -> bool {
     (7..=40).contains(&word.len())
         && word.chars().all(|c| c.is_ascii_digit() || ('a'..='f').contains(&c))

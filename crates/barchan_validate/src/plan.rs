@@ -221,7 +221,7 @@ mod tests {
                         let judging: Vec<_> = bands.filter(|band| *band != (None, None)).collect();
                         assert!(!judging.is_empty(), "{file} {}: no band", check.quantity);
                         for (low, high) in judging {
-                            // What cannot be negative is not bounded by 0.
+                            // A quantity that cannot be negative is not bounded by 0.
                             let accepts_all = high.is_none() && low.map(value) == Some(0.0);
                             assert!(!accepts_all, "{file} {}: any value passes", check.quantity);
                             high.map(value);

@@ -12,7 +12,7 @@ pub(crate) const HELP: &[(&str, &str)] = &[
     ("?, F1", "show or hide the keys"),
     ("Space", "play, pause"),
     ("Right, Left", "next frame; previous frame of a cache"),
-    ("Home", "restart"),
+    ("Home", "restart from the beginning"),
     ("left mouse", "turn the view, or use the tool"),
     ("right mouse", "move the view; turn it while a tool is chosen"),
     ("wheel", "zoom"),

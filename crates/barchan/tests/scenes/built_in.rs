@@ -27,7 +27,7 @@ fn every_built_in_scene_is_read_without_warnings_and_makes_a_sound_world() {
         print(entry.name, &world);
         assert_eq!(world.ledger.expected(), Mass::sum(world.guides.mass.iter().copied()));
         assert!(!world.guides.is_empty() || !world.emitters.is_empty());
-        // Clumps are grains themselves.
+        // Clumps need no refinement.
         let has_grains = scene.refine.is_some() || scene.fills.iter().any(|fill| fill.clump.is_some());
         assert!(!scene.cameras.is_empty() && has_grains);
         if let Some((_, guides)) = SOMMER.iter().find(|case| case.0 == entry.name) {
@@ -80,7 +80,7 @@ fn no_guide_lies_in_a_body(name: &str, world: &World) {
     }
 }
 
-/// Straight through each place where sand may press, a body is at least as thick as the radius of a guide.
+/// Checks that a body is at least as thick as the radius of a guide wherever sand may press on it.
 fn walls_are_thicker_than_a_guide(name: &str, scene: &Scene, world: &World) {
     let radius = scene.largest_radius().unwrap();
     for body in &world.bodies {
@@ -91,7 +91,7 @@ fn walls_are_thicker_than_a_guide(name: &str, scene: &Scene, world: &World) {
             let inwards = -body.shape.normal(middle);
             thin += usize::from(body.shape.distance(middle + radius * inwards) > 0.1 * radius);
         }
-        // Rounded edges are thinner across than the wall they belong to.
+        // Rounded edges are thinner across than their wall.
         let share = 7.0 * thin as f64 / body.surface.triangles.len() as f64;
         assert!(
             share < 0.03,
@@ -101,7 +101,7 @@ fn walls_are_thicker_than_a_guide(name: &str, scene: &Scene, world: &World) {
     }
 }
 
-/// Volume [m³] that the bucket holds when it is level, and the volume of sand its mouth sweeps on the way there.
+/// Compares the volume [m³] of the level bucket with the volume of sand that its mouth sweeps before.
 fn bucket_goes_through_more_than_it_holds(scene: &Scene, world: &World) {
     let at = world.bodies.iter().position(|body| body.name == "bucket").unwrap();
     let bucket = &world.bodies[at];
@@ -109,7 +109,7 @@ fn bucket_goes_through_more_than_it_holds(scene: &Scene, world: &World) {
         barchan::scene::FillSource::Shape { shape, .. } => shape.clone(),
         barchan::scene::FillSource::Points(_) => panic!("the sand has a shape"),
     };
-    // What is neither in the walls nor above the rim, and has walls on both sides.
+    // The hollow: neither in the walls nor above the rim, with walls on both sides.
     let bounds = bucket.shape.bounds();
     let step = bounds.size().max_element() / 60.0;
     let cells = (bounds.size() / step).floor();

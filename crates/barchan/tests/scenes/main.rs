@@ -1,4 +1,4 @@
-//! Scene files: what they mean, what is said about wrong ones, what overrides do, and the worlds they make.
+//! Scene files: their meaning, error messages, overrides, and worlds.
 
 mod built_in;
 mod doubts;

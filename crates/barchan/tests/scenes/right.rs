@@ -44,7 +44,7 @@ fn what_was_not_said_has_the_defaults() {
     assert!(scene.output.guides && scene.output.grains && scene.output.bodies && !scene.output.compact);
 }
 
-/// What is added to a good scene, and the warnings.
+/// Additions to a valid scene, and their warnings.
 #[rustfmt::skip]
 const WARNED: &[(&str, &[&str])] = &[
     ("clump = \"cube\"", &["pbd has no clumps: each cube is replaced by the sphere of equal volume"]),
@@ -152,7 +152,7 @@ fn a_camera_moves_between_its_keys_and_stands_still_outside() {
         [0.0, 1.0, 1.25, 2.0, 3.0, 4.0, 9.0].map(x),
         [0.0, 0.0, 1.0, 4.0, 2.0, 0.0, 0.0]
     );
-    // A smooth key starts slowly: a quarter of the time is s²(3 - 2s) of the way.
+    // A smooth key starts slowly: at the share s of the time it has covered s²(3 - 2s) of the distance.
     assert!((x(2.5) - 4.0 * (1.0 - 0.15625)).abs() < 1e-12);
 }
 

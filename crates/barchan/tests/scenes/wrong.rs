@@ -1,6 +1,6 @@
 use barchan::scene::{Document, Place, Severity, parse_scene};
 
-/// A good scene of seven lines, to which a wrong part is added.
+/// A valid scene of seven lines, to which an invalid part is added.
 pub const GOOD: &str = "\
 duration = 1
 [materials.sand]
@@ -11,10 +11,10 @@ radius = 0.1
 shape = { sphere = { radius = 1 } }
 ";
 
-/// For each problem in order: place, message, and a part of the help.
+/// For each error in order: position, message, and a part of the help.
 type Expected = &'static [(&'static str, &'static str, &'static str)];
 
-/// What is added to the good scene from line 8 on, and what is wrong with it.
+/// Additions to the valid scene from line 8 on, and their errors.
 #[rustfmt::skip]
 pub const ADDED: &[(&str, Expected)] = &[
     ("radius = 1", &[("8:1", "duplicate key", "")]),
@@ -152,7 +152,7 @@ pub const ADDED: &[(&str, Expected)] = &[
         ("11:17", "poisson_ratio must be -0.99 to 0.5, got `0.7`", "")]),
 ];
 
-/// Whole texts, and what is wrong with them.
+/// Whole texts, and their errors.
 #[rustfmt::skip]
 pub const WHOLE: &[(&str, Expected)] = &[
     ("", &[("1:1", "the scene must have the key `duration`", "how long it runs [s]"), ("1:1", "the scene has no guides", "")]),
@@ -169,7 +169,7 @@ pub const WHOLE: &[(&str, Expected)] = &[
     ("duration = 1\n[fill", &[("2:6", "unclosed table, expected `]`", "")]),
 ];
 
-/// Whether a message is the expected one, or begins with it up to dots (what follows is the system's).
+/// Returns true if a message is the expected one, or begins with it up to dots (the rest comes from the system).
 pub fn says(message: &str, expected: &str) -> bool {
     match expected.strip_suffix("...") {
         Some(begin) => message.starts_with(begin),

@@ -1,24 +1,24 @@
-//! Rows of benches as Markdown, for documents.
+//! Rows of benchmarks as Markdown, for documents.
 
 use barchan_validate::{machine, today};
 use serde_json::Value;
 
 use crate::validate::command;
 
-/// Machine, date, load and command.
+/// Returns machine, date, load and command.
 pub fn provenance() -> String {
     format!("{}. {}; `{}`{}.\n", machine(), today(), command(), load())
 }
 
-/// Load of the machine before the run, where the system reports it: other work makes every figure worse.
+/// Returns the load of the machine before the run, where the system reports it: other work slows every row down.
 fn load() -> String {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = text.split_whitespace().next();
     load.map_or(String::new(), |load| format!("; load average {load} before the run"))
 }
 
-/// One column per row, one line per quantity. Nested values are left out; figures of papers and of other programs have their ratio to
-/// ours behind them.
+/// Returns a table with one column per row and one line per quantity. Nested values are omitted; figures of papers and
+/// of other programs are followed by their ratio to ours.
 pub fn table(rows: &[Value]) -> String {
     let mut keys: Vec<&str> = Vec::new();
     for (key, value) in rows.iter().filter_map(Value::as_object).flatten() {
@@ -47,7 +47,7 @@ fn cell(row: &Value, key: &str) -> String {
     format!("{}{ratio}", plain(&row[key]))
 }
 
-/// A number with four digits or with its thousands apart, or a text.
+/// Formats a number with four digits or with separated thousands, or a text.
 fn plain(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

@@ -98,7 +98,7 @@ enum Form {
 /// Prints rows.
 pub struct Printer {
     form: Form,
-    /// Whether rows of moving sand say how steep their sand lies.
+    /// Rows of flowing sand include the measured angle of repose.
     pub angles: bool,
 }
 

@@ -95,7 +95,7 @@ fn push_apart(
     false
 }
 
-/// Returns the new position of clump `i` [m], and its depth in others or outside relative to a sphere's radius [-].
+/// Returns the displacement of clump `i` [m], and its depth in others or outside relative to a sphere's radius [-].
 fn push(
     shape: &dyn Shape,
     i: usize,

@@ -1,4 +1,4 @@
-//! Images as an animated PNG, which browsers and code hosts play in place.
+//! Animated PNG files, which browsers and code hosts play in place.
 
 use std::io::{self, Write};
 
@@ -8,8 +8,8 @@ use crate::Image;
 /// Bytes that every PNG file starts with.
 const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
 
-/// An animated PNG in the making, which repeats forever. Compressed images stay in memory until it is written: their number comes
-/// first in the file.
+/// An animated PNG being made, which repeats forever. Compressed images stay in memory until it is written: their
+/// number comes first in the file.
 pub struct Animation {
     size: [u32; 2],
     /// Time that an image is shown [ms].
@@ -90,13 +90,13 @@ impl Animation {
     }
 }
 
-/// A length or number as PNG has it.
+/// Encodes a length or number as PNG does.
 fn count(n: usize) -> io::Result<[u8; 4]> {
     let n = u32::try_from(n).map_err(io::Error::other)?;
     Ok(n.to_be_bytes())
 }
 
-/// Every chunk of a PNG file that was just written: all of it, its kind, its data.
+/// Returns every chunk of a PNG file: all of it, its kind, its data.
 fn chunks(file: &[u8]) -> impl Iterator<Item = (&[u8], &[u8; 4], &[u8])> {
     let mut rest = &file[SIGNATURE.len()..];
     std::iter::from_fn(move || {
