@@ -119,11 +119,11 @@ fn charge(pressure: &[f32], columns: &mut Columns) {
     guides.for_each(|((laden, place), &pressure)| *laden = place.with_w(pressure));
 }
 
-/// The change of each guide's compression per its own pressure, with its walls; and beside its velocity `columns.base` the pressure that
-/// undoes a part of what it is too dense by, if that `is_spread`.
+/// Finds the change of each guide's compression per its own pressure, with its walls; and beside its velocity `columns.base` the pressure q [Pa] that undoes a part
+/// of its inherited compression, if that `is_spread`.
 ///
-/// That is gone without speed: what inherited compression gave guides as velocity would throw them apart. One pass from no pressure at all:
-/// what was spread is spread.
+/// Inherited compression is undone by displacements, not by velocities, which would throw guides apart. A displacement descends along the gradient of the density
+/// error, Δx = -Δt²/ρ (Σ V (q + q_j) ∇W + q ∇λ), and δ holds λ once: walls count once here, though they count the pressure of sand twice. One pass from no pressure.
 pub(crate) fn stiffen(columns: &mut Columns, step: f32, is_spread: bool) {
     let mirror = columns.mirror;
     let Columns {
@@ -142,8 +142,9 @@ pub(crate) fn stiffen(columns: &mut Columns, step: f32, is_spread: bool) {
     guides
         .zip(own)
         .for_each(|(((diagonal, lean), (wall, inverse_density)), (base, compression))| {
-            *diagonal = -(*diagonal + inverse_density * (*lean + mirror * *wall).dot(*lean + *wall));
-            let a = squared * *diagonal;
+            let open = *lean + *wall;
+            let a = -squared * (*diagonal + inverse_density * open.length_squared());
+            *diagonal = -(*diagonal + inverse_density * (*lean + mirror * *wall).dot(open));
             base.w = if is_spread && a < -f32::MIN_POSITIVE {
                 -SPREAD * (compression - 1.0 - DENSE).max(0.0) / a
             } else {
