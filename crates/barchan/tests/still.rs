@@ -199,7 +199,7 @@ fn its_settings_are_checked_with_line_and_column() {
     assert_eq!(
         wrong,
         [
-            ((15, 13), "amplitude must be 0 to 1, got 2".to_owned()),
+            ((15, 13), "amplitude must be 0 to 1, got `2`".to_owned()),
             ((16, 1), "unknown key `maner` in solver.still".to_owned()),
             ((17, 10), "unknown manner `dance`".to_owned()),
         ]
