@@ -2,7 +2,7 @@
 
 use barchan_geometry::text::short;
 use barchan_neighbors::Curve;
-use barchan_world::{AdvanceError, AdvanceReport, Friction, Guides, Motion, World, gather, geometric_mean};
+use barchan_world::{AdvanceError, AdvanceReport, Friction, Guides, Motion, World, displace, gather, geometric_mean};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
@@ -212,6 +212,10 @@ impl PbdSolver {
             gather(column, order, &mut sorter.f32);
         }
         gather(material, order, &mut sorter.u8);
+        // Halves of a last digit go to the even neighbor, so that a position has one form whatever way it was reached.
+        for (position, offset) in world.guides.position.iter_mut().zip(&mut world.guides.offset) {
+            displace(position, offset, Vec3::ZERO);
+        }
     }
 
     fn weigh_masses(&mut self, world: &World) {
