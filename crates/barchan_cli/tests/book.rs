@@ -62,10 +62,13 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-/// A number without a tail of zeros.
+/// A number without a tail of zeros, and with four digits at most where it has an exponent.
 fn number(value: &Value) -> String {
     match value.as_f64() {
-        Some(x) if x != 0.0 && !(1e-3..1e5).contains(&x.abs()) => format!("{x:e}"),
+        Some(x) if x != 0.0 && !(1e-3..1e5).contains(&x.abs()) => {
+            let (exact, short) = (format!("{x:e}"), format!("{x:.3e}"));
+            if exact.len() <= short.len() { exact } else { short }
+        }
         Some(x) => x.to_string(),
         None => value.to_string(),
     }
