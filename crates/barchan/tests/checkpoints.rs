@@ -149,3 +149,19 @@ fn what_a_checkpoint_cannot_hold_is_refused_by_name() {
         }
     }
 }
+
+#[test]
+fn a_state_of_rapier_that_can_be_decoded_but_is_wrong_is_refused_by_name() {
+    let scene = scene("pbd");
+    let good = saved(&scene);
+    let name = "bodies.rapier";
+    let (mut refused, length) = (0, good.entries[name].len());
+    for at in (0..length).step_by(length / 200) {
+        let mut bad = good.clone();
+        bad.entries.get_mut(name).unwrap()[at] ^= 1;
+        if let Err(reason) = go_on(&scene, &bad) {
+            refused += u32::from(reason.contains(&format!("`{name}`")));
+        }
+    }
+    assert!(refused > 10, "{refused} states are refused");
+}

@@ -12,7 +12,7 @@ use crate::friction::ContactFriction;
 use crate::matching::matched_motion;
 use crate::mobility::inertia;
 use crate::motion::{carried, free_motion, twist_between};
-use crate::{BodiesError, Mobility, collider, joint};
+use crate::{BodiesError, Mobility, collider, joint, snapshot};
 
 /// What the checkpoint calls the state of rapier.
 const ENTRY: &str = "bodies.rapier";
@@ -282,11 +282,25 @@ impl Dynamics {
             name: ENTRY.to_owned(),
             found,
         };
-        let rapier: PhysicsWorld = postcard::from_bytes(&bytes).map_err(|error| unfit(error.to_string()))?;
+        let mut rapier: PhysicsWorld = postcard::from_bytes(&bytes).map_err(|error| unfit(error.to_string()))?;
         let known = self.bodies.iter().all(|&handle| rapier.bodies.contains(handle));
         if !known || rapier.bodies.len() != world.bodies.len() || self.bodies.len() != world.bodies.len() {
             return Err(unfit(format!("{} bodies", rapier.bodies.len())));
         }
+        let is_same =
+            |&handle: &RigidBodyHandle| rapier.bodies[handle].is_dynamic() == self.rapier.bodies[handle].is_dynamic();
+        // A state from before bodies were let go would be rebuilt by the next step.
+        if !self.bodies.iter().all(is_same) {
+            return Ok(());
+        }
+        snapshot::check(&rapier, &self.rapier).map_err(|error| unfit(error.to_string()))?;
+        // These hold no state: no need to trust the checkpoint.
+        std::mem::swap(
+            &mut rapier.integration_parameters,
+            &mut self.rapier.integration_parameters,
+        );
+        std::mem::swap(&mut rapier.multibody_joints, &mut self.rapier.multibody_joints);
+        std::mem::swap(&mut rapier.soft_bodies, &mut self.rapier.soft_bodies);
         self.rapier = rapier;
         Ok(())
     }

@@ -14,6 +14,8 @@ mod joint;
 mod matching;
 mod mobility;
 mod motion;
+mod snapshot;
+mod tree;
 
 pub use dynamics::Dynamics;
 pub use error::BodiesError;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use barchan_bodies::Dynamics;
 use barchan_geometry::mesh::primitives;
 use barchan_geometry::shapes::Torus;
-use barchan_world::{Archive, ArchiveError, Joint, JointKind, Motion, World};
+use barchan_world::{Archive, ArchiveError, Joint, JointKind, Motion, World, Wrench};
 use common::*;
 use glam::DVec3;
 
@@ -142,4 +142,78 @@ fn a_checkpoint_of_another_scene_or_none_is_refused() {
         dynamics.load(&world, &archive),
         Err(ArchiveError::Unfit { .. })
     ));
+}
+
+/// The entry of rapier's state.
+const ENTRY: &str = "bodies.rapier";
+
+fn saved(world: &World, dynamics: &Dynamics) -> Archive {
+    let mut archive = Archive::default();
+    world.save(&mut archive);
+    dynamics.save(&mut archive);
+    archive
+}
+
+#[test]
+fn the_state_at_any_time_is_taken_back() {
+    let mut world = tumble();
+    let mut dynamics = Dynamics::new(&world).unwrap();
+    for k in 0..60 {
+        let mut resumed = tumble();
+        let archive = saved(&world, &dynamics);
+        resumed.load(&archive).unwrap();
+        let taken = Dynamics::new(&resumed).unwrap().load(&resumed, &archive);
+        assert_eq!(taken, Ok(()), "after {} steps", 5 * k);
+        steps(&mut dynamics, &mut world, 5 * k..5 * (k + 1));
+    }
+}
+
+/// Two boxes and a ball that hangs from the upper one, on a block.
+fn stack() -> World {
+    let block = DVec3::new(1.0, 1.0, 0.2);
+    let mut world = world(
+        GRAVITY,
+        vec![
+            ground(),
+            cuboid("block", Motion::Fixed, block, DVec3::Z * 0.1),
+            cuboid("lower", Motion::Dynamic, DVec3::splat(0.2), DVec3::Z * 0.3),
+            cuboid("upper", Motion::Dynamic, DVec3::splat(0.2), DVec3::new(0.0, 0.02, 0.5)),
+            ball("ball", 0.1, DVec3::new(0.5, 0.0, 0.3)),
+        ],
+    );
+    world.joints = vec![Joint {
+        kind: JointKind::Ball,
+        bodies: [3, 4],
+        anchors: [DVec3::X * 0.3, DVec3::new(-0.2, 0.0, 0.2)],
+        until: f64::INFINITY,
+    }];
+    world
+}
+
+#[test]
+fn a_changed_bit_of_rapiers_state_is_refused_or_does_no_harm() {
+    let mut world = stack();
+    let mut dynamics = Dynamics::new(&world).unwrap();
+    run(&mut dynamics, &mut world, 4e-3, 60);
+    let good = saved(&world, &dynamics);
+    let (mut refused, length) = (0, good.entries[ENTRY].len());
+    for at in (0..length).step_by(3) {
+        let mut bad = good.clone();
+        bad.entries.get_mut(ENTRY).unwrap()[at] ^= 1 << (at / 3 % 8);
+        let mut world = stack();
+        world.load(&bad).unwrap();
+        let mut dynamics = Dynamics::new(&world).unwrap();
+        match dynamics.load(&world, &bad) {
+            Ok(()) => {
+                let none = vec![Wrench::default(); world.bodies.len()];
+                // A body that flies off is an error, not a panic.
+                let _ = (0..4).try_for_each(|_| dynamics.step(&mut world, &none, 4e-3));
+            }
+            Err(error) => {
+                assert!(error.to_string().contains(ENTRY), "{error}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused > length / 30, "{refused} of {length}");
 }
