@@ -8,11 +8,15 @@ use barchan::scene::{Lever, built_in, parse_scene};
 
 /// Positions of the levers over time: until when [s], which lever, how far from -1 to 1.
 const OPERATOR: &[(f64, &[(Lever, f64)])] = &[
-    (0.8, &[(Lever::Boom, -0.8)]),                      // teeth into the sand
-    (2.2, &[(Lever::Stick, -0.8), (Lever::Boom, 0.3)]), // drag
-    (3.2, &[(Lever::Bucket, 1.0), (Lever::Boom, 0.4)]), // curl
-    (4.2, &[(Lever::Boom, 0.8)]),                       // lift
-    (5.0, &[]),                                         // hold
+    // Teeth into the sand, drag, curl, lift, hold.
+    (
+        1.0,
+        &[(Lever::Boom, -0.47), (Lever::Stick, -0.13), (Lever::Bucket, -0.19)],
+    ),
+    (2.4, &[(Lever::Boom, 0.3), (Lever::Stick, -0.72), (Lever::Bucket, -0.1)]),
+    (3.8, &[(Lever::Boom, 0.19), (Lever::Stick, -0.17), (Lever::Bucket, 0.9)]),
+    (4.8, &[(Lever::Boom, 0.85), (Lever::Stick, 0.25), (Lever::Bucket, 0.45)]),
+    (5.6, &[]),
 ];
 
 fn lever_at(time: f64, lever: Lever) -> f64 {

@@ -92,7 +92,7 @@ fn the_roboticist_reads_that_slip_pulls() {
     let number = |run: &str, what: &str| -> f64 {
         let line = said
             .lines()
-            .find(|line| line.starts_with(run))
+            .find(|line| line.starts_with(&format!("{run} ")))
             .unwrap_or_else(|| panic!("{said}"));
         let rest = line.split(what).nth(1).unwrap_or_else(|| panic!("{said}"));
         rest.split_whitespace().next().unwrap().parse().unwrap()
