@@ -1,4 +1,4 @@
-//! Forces besides gravity, pressure and friction, each only where it is asked for.
+//! Optional forces: cohesion, viscosity, air drag and contacts of single guides.
 
 use barchan_world::World;
 use rayon::prelude::*;

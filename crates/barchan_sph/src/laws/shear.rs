@@ -1,4 +1,5 @@
-//! How friction answers motion, for eight guides at once: one by one, they would wait for each root and quotient.
+//! Response of friction to motion, for eight guides at once: one by one, each would wait for its square roots and
+//! divisions.
 //!
 //! A matrix is its rows; a symmetric one is xx, yy, zz, yz, zx, xy.
 
@@ -66,11 +67,11 @@ pub(crate) struct Motion {
     pub strain: [[Lane; 3]; 3],
     /// L [-].
     pub exact: Syms,
-    /// Stress before [Pa].
+    /// Stress of the previous pass [Pa].
     pub stress: Syms,
     /// Stress for a strain rate, ω D⁻¹ [Pa s].
     pub response: Lane,
-    /// Greatest norm of the stress [Pa] of slow flow, Y p: Y [-] and p [Pa]; and what holds without pressure [Pa].
+    /// Largest norm of the stress [Pa] of slow flow, Y p: Y [-] and p [Pa]; and the bound at zero pressure [Pa].
     pub slope: Lane,
     pub pressure: Lane,
     pub intercept: Lane,
