@@ -10,7 +10,7 @@ use crate::cpu::bodies::{self, BodyStep};
 use crate::cpu::friction::Bound;
 use crate::cpu::pairs::Space;
 use crate::cpu::pressure;
-use crate::cpu::surface::BodySurface;
+use crate::cpu::surface::WallField;
 use crate::laws::{cohesion, repose, stress};
 use crate::settings::STEP;
 use crate::{SphSolver, Yield};
@@ -129,7 +129,7 @@ impl SphSolver {
         if !fits && self.supports[0] > 0.0 {
             // Kept in checkpoints: the largest guide may be gone when a run goes on.
             let support = *self.map_support.get_or_insert(self.supports[0]);
-            let surface = |body: &Body| BodySurface::new(body, self.settings.walls, f64::from(support));
+            let surface = |body: &Body| WallField::new(body, self.settings.walls, f64::from(support));
             self.surfaces = world.bodies.iter().map(surface).collect();
         }
         let (low, high) = (0..world.guides.len())

@@ -14,7 +14,7 @@ use crate::cpu::friction::{self, Bound, Held, Pass};
 use crate::cpu::near::Near;
 use crate::cpu::pairs::{self, Rows, Space};
 use crate::cpu::pressure::{self, Errors, Goal, Outcome};
-use crate::cpu::surface::BodySurface;
+use crate::cpu::surface::WallField;
 use crate::cpu::walls::{Scene, Walls};
 use crate::cpu::{CHUNK, memory};
 use crate::frame::{REPORTED, search_error};
@@ -44,7 +44,7 @@ pub struct SphSolver {
     pub(crate) rows: Vec<Rows>,
     pub(crate) space: Space,
     pub(crate) walls: Vec<Walls>,
-    pub(crate) surfaces: Vec<BodySurface>,
+    pub(crate) surfaces: Vec<WallField>,
     /// Kernel radius that the bodies' maps are made for [m].
     pub(crate) map_support: Option<f32>,
     pub(crate) bodies: Vec<BodyStep>,

@@ -1,4 +1,5 @@
-//! Passes over chunks of guides: contacts with guides and bodies are placed, weighed and solved, and the sums move the guides.
+//! Passes over chunks of guides: contacts with guides and bodies are placed, weighted and solved, and the sums move the
+//! guides.
 
 use barchan_world::{Friction, Guides, World};
 use glam::{DVec3, Vec3, Vec4};
@@ -24,7 +25,7 @@ use crate::{PbdSettings, Splitting};
 pub(crate) struct Contacts {
     pub rows: Vec<Rows>,
     pub walls: Vec<Walls>,
-    /// What the guides of each chunk give each body.
+    /// Load of each chunk's guides on each body.
     pub loads: Vec<Vec<Load>>,
 }
 
@@ -199,7 +200,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Adds the planes of body `b` that guide `i` may touch in this step. Gives what its centre is surely away from the body at
+    /// Adds the planes of body `b` that guide `i` may touch in this step. Gives what its center is surely away from the body at
     /// the start of the step [m].
     fn touch(&self, i: usize, b: usize, due: &Due, going: Going<'_>, before: &[Wall], walls: &mut Vec<Wall>) -> f32 {
         let free = going.free[i];
@@ -244,7 +245,7 @@ impl<'a> Scene<'a> {
         rows.for_each(|(c, (rows, candidates))| rows::run(rows, c, &candidates.halo, pass));
     }
 
-    /// Gives contacts their stiffness, then one pass of the stabilisation: the sum of what pushes each guide.
+    /// Gives contacts their stiffness, then one pass of the stabilization: the sum of what pushes each guide.
     pub(crate) fn push(&self, columns: &mut Columns, store: &mut Store, is_first: bool) {
         let Columns {
             pushed,
@@ -268,7 +269,7 @@ impl<'a> Scene<'a> {
             for wall in &mut walls.all {
                 let i = wall.guide as usize;
                 if weight[i].response > 0.0 {
-                    wall.stabilise(before[i].truncate(), weight[i]);
+                    wall.stabilize(before[i].truncate(), weight[i]);
                     next[i - c * CHUNK] += (wall.normal * wall.push).extend(0.0);
                 }
             }
@@ -282,7 +283,7 @@ impl<'a> Scene<'a> {
         std::mem::swap(pushed, next);
     }
 
-    /// Lets the gaps know how the stabilisation moved guides.
+    /// Lets the gaps know how the stabilization moved guides.
     pub(crate) fn shift_gaps(&self, columns: &Columns, store: &mut Store) {
         let pushed = &columns.pushed;
         self.run(store, Pass::Shift(pushed));

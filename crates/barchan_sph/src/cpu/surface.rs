@@ -15,7 +15,7 @@ use crate::laws::{kernel, wall};
 
 /// A body's distance, ready to be asked.
 #[derive(Debug)]
-pub(crate) struct BodySurface {
+pub(crate) struct WallField {
     field: Field,
     held: Held,
     /// Around all of it [m].
@@ -51,7 +51,7 @@ pub(crate) struct Face {
     pub point: DVec3,
 }
 
-impl BodySurface {
+impl WallField {
     /// The distance of `body`, for kernels of about `support` [m], and what it holds of them.
     pub(crate) fn new(body: &Body, kind: Walls, support: f64) -> Self {
         let field = match &body.boundary {

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::CHUNK;
 use super::bodies::BodyStep;
 use super::columns::Columns;
-use super::surface::BodySurface;
+use super::surface::WallField;
 use crate::Walls as Kind;
 use crate::laws::wall;
 
@@ -199,7 +199,7 @@ impl Walls {
 pub(crate) struct Scene<'a> {
     pub world: &'a World,
     pub bodies: &'a [BodyStep],
-    pub surfaces: &'a [BodySurface],
+    pub surfaces: &'a [WallField],
     /// Friction of each body with each material.
     pub friction: &'a [Friction],
     /// Largest speed of any wall [m/s].

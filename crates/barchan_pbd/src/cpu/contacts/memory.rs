@@ -1,4 +1,4 @@
-//! Impulses, and who may touch whom, outlive searches, sorts, and the program.
+//! Impulses and contact candidates that persist through searches, sorts and checkpoints.
 
 use barchan_world::{Archive, ArchiveError};
 use glam::Vec3;

@@ -15,7 +15,7 @@ use super::search::of_chunk;
 pub(crate) struct Near {
     pub guide: u32,
     pub body: u32,
-    /// Its centre is no nearer to the body than this at the start of the step [m].
+    /// Lower bound of the distance of its center from the body at the start of the step [m].
     pub clear: f32,
 }
 
@@ -23,7 +23,7 @@ pub(crate) struct Near {
 #[derive(Debug)]
 pub(crate) struct NearBodies {
     pub of: Vec<Vec<Near>>,
-    /// Distance that each guide went in the last step [m].
+    /// Displacement of each guide in the previous step [m].
     pub gone: Vec<f32>,
     /// Distance from each guide to the nearest fixed body at least [m], and to the nearest that it is not listed with.
     apart: Vec<f32>,
