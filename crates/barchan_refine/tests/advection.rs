@@ -21,7 +21,7 @@ fn world(gravity: f64) -> World {
     let sand = Material {
         name: "sand".to_owned(),
         density: 1600.0,
-        grain_density: 2600.0,
+        particle_density: 2600.0,
         friction,
         angle_of_repose: None,
     };

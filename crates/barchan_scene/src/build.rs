@@ -164,7 +164,7 @@ impl Scene {
     /// packing, shared among its guides by r³: m = ρ V r³ / Σr³ [Sommer22]. So the bulk density is right at the start in a
     /// `dense` or `lattice` packing, which settle by little, and rises by some 1.7 when a `random` one settles. Guides from a
     /// file, and those of emitters, weigh what settled material does: m = ρ 4/3 π r³ / 0.6. With solvers of particles every guide weighs
-    /// what its own volume does, at the `grain_density`: so settled material has the bulk density wherever its guides came from, and a fill, which is
+    /// what its own volume does, at the `particle_density`: so settled material has the bulk density wherever its guides came from, and a fill, which is
     /// looser near its surface than in the middle, weighs less than ρ V.
     ///
     /// A body's frame is where the outermost `at` and `rotate` of its shape put it; for scripted bodies it is where the keys
@@ -316,7 +316,7 @@ impl Scene {
             FillSource::Shape { radii, .. } => guides * radii.mean_volume(),
             FillSource::Points(particles) => particles.volume(),
         };
-        let density = self.materials.all[usize::from(fill.material)].grain_density;
+        let density = self.materials.all[usize::from(fill.material)].particle_density;
         self.has_particles().then_some(density * volume)
     }
 
@@ -341,7 +341,7 @@ impl Scene {
         world.fixed_fills = self.fills.iter().map(|fill| fill.is_fixed).collect();
         if self.has_particles() {
             for material in &mut world.materials.all {
-                material.density = material.grain_density * SETTLED_FRACTION;
+                material.density = material.particle_density * SETTLED_FRACTION;
             }
         }
         world

@@ -186,7 +186,7 @@ impl Check<'_, '_> {
         Material {
             name: name.to_owned(),
             density,
-            grain_density: number("grain_density").unwrap_or(density / SETTLED_FRACTION),
+            particle_density: number("grain_density").unwrap_or(density / SETTLED_FRACTION),
             friction,
             angle_of_repose,
         }

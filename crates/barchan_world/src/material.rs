@@ -24,7 +24,7 @@ pub struct Material {
     /// Bulk density of the settled material [kg/m³].
     pub density: f64,
     /// Density of the grains themselves [kg/m³].
-    pub grain_density: f64,
+    pub particle_density: f64,
     /// Friction against bodies, and of guides on guides where there is no `angle_of_repose`.
     pub friction: Friction,
     /// Slope of a poured heap [rad], by which each solver finds the friction of its guides.
@@ -122,7 +122,7 @@ mod tests {
         Material {
             name: String::new(),
             density: 1600.0,
-            grain_density: 2650.0,
+            particle_density: 2650.0,
             friction: Friction {
                 r#static: friction,
                 kinetic: 0.5 * friction,

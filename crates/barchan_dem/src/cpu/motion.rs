@@ -22,10 +22,10 @@ pub(crate) struct Pull {
     pub angular: [f32; 3],
 }
 
-/// What happened to a chunk in a step.
+/// Motion of a chunk in a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moved {
-    /// Least way that a sphere may still go before lists end [m].
+    /// Smallest distance that a sphere may still move before the lists end [m].
     pub left: f32,
     pub is_finite: bool,
 }
