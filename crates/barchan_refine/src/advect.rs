@@ -28,7 +28,7 @@ pub(crate) const GROUP: usize = 512;
 /// The rule of a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rule {
-    /// Which rule.
+    /// Interpolation rule.
     pub mode: Mode,
     /// Length of the step [s].
     pub step: f32,
@@ -36,7 +36,7 @@ pub(crate) struct Rule {
     pub fall: Vec3,
     /// One over the sum of weights in the bulk [-].
     pub inverse_bulk: f32,
-    /// Where the filling opens the blend.
+    /// Range of the filling that opens the blend.
     pub gate: Gate,
     /// Exponent on the share that a grain keeps [-].
     pub exponent: f32,
@@ -50,7 +50,7 @@ pub(crate) struct Rule {
     pub dense: f32,
 }
 
-/// What a thread works with.
+/// Per-thread buffers.
 #[derive(Default)]
 struct Scratch {
     /// Guides in reach of a group, of a chunk, of a vector.
@@ -65,20 +65,20 @@ thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
-/// What is known of grains from the last step, group by group and chunk by chunk.
+/// State of the grains after the last step, group by group and chunk by chunk.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
     /// Squared speed of the fastest grain of each chunk [m²/s²]; [`UNKNOWN`] if it does not tell.
     pub fastest: Vec<f32>,
-    /// Where the grains of each group are, if none moves.
+    /// Bounds of each group's grains, if none moves.
     bounds: Vec<Bounds>,
-    /// What each group's guides cost, in tests of one of them; it tells how well grains are sorted.
+    /// Cost of each group's guides, in tests of one of them; a measure of how well grains are sorted.
     pub looked: Vec<u32>,
 }
 
-/// What a guide costs a vector of grains that tests whether it is in reach.
+/// Cost of testing a guide against a vector of grains.
 const TEST: u32 = 1;
-/// What it costs in the sum, in tests.
+/// Cost of adding a guide to the sum, in tests.
 const SUM: u32 = 10;
 
 /// Stands for a speed that nobody knows.
@@ -168,7 +168,7 @@ fn move_group_avx512(group: Group, field: &Field, rule: &Rule, scratch: &mut Scr
     unsafe { move_group::<Avx512>(group, field, rule, scratch) }
 }
 
-/// What a grain's guides add up to, sixteen grains at a time.
+/// Sums over a grain's guides, sixteen grains at a time.
 struct Sums<I: Isa> {
     weight: I::Lanes,
     largest: I::Lanes,
@@ -236,9 +236,9 @@ impl<I: Isa> Sums<I> {
     }
 }
 
-/// How a register of grains sees guides.
+/// View of guides from a register of grains.
 trait View<P: Part> {
-    /// Where from.
+    /// Origin of the view.
     type From: Copy;
 
     unsafe fn new(place: [P; 3], from: Self::From) -> Self;
@@ -276,7 +276,7 @@ impl<P: Part> View<P> for FromMiddle<P> {
     }
 }
 
-/// Where they are [m].
+/// Positions of the grains [m].
 struct AsTheyStand<P>([P; 3]);
 
 impl<P: Part> View<P> for AsTheyStand<P> {
@@ -416,7 +416,7 @@ unsafe fn move_group<I: Isa>(group: Group, field: &Field, rule: &Rule, scratch: 
     }
 }
 
-/// Whether one of sixteen grains of these velocities rests.
+/// Returns true if one of sixteen grains of these velocities rests.
 #[inline(always)]
 unsafe fn rests<I: Isa>([u, v, w]: &[I::Lanes; 3]) -> bool {
     // SAFETY: the caller says that the machine has the instructions.
@@ -472,7 +472,7 @@ unsafe fn store<I: Isa>(lanes: I::Lanes, to: &mut [f32]) {
     }
 }
 
-/// Whether guides are so many for each of sixteen grains that the blend is shut, and move it.
+/// Returns true if each of sixteen grains has so many guides that the blend is closed and guides alone move it.
 #[inline(always)]
 unsafe fn is_shut<I: Isa>(sums: &Sums<I>, rule: &Rule) -> bool {
     // SAFETY: the caller says that the machine has the instructions.

@@ -1,4 +1,5 @@
-//! How far away a body is, at least: asked of its shape once a node of a lattice, whenever the first chunk comes by.
+//! Lower bounds of the distance to a body: its shape is queried once per node of a lattice, when the first chunk comes
+//! near.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -8,7 +9,7 @@ use glam::{DVec3, IVec3};
 
 /// Most nodes of a lattice.
 const NODES: f64 = 1_048_576.0;
-/// What single precision may cost [-].
+/// Largest relative error of single precision [-].
 const ROUNDING: f64 = 1e-6;
 
 /// Distances of a shape at the nodes of a lattice around it, in the shape's frame.

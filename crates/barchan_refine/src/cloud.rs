@@ -8,7 +8,7 @@ use glam::{DVec3, Vec3};
 use crate::laws::{REACH, weight};
 
 /// Guides as a solid: φ(x) = |x - Σwx_j/Σw| - Σwr_j/Σw with the weights that grains move by [Zhu05]. Pores are inside, and the
-/// surface lies a radius outside the outermost centres.
+/// surface lies a radius outside the outermost centers.
 #[derive(Debug)]
 pub(crate) struct Cloud {
     origin: DVec3,

@@ -5,7 +5,7 @@ use barchan_geometry::sample::Radii;
 use barchan_world::{Archive, ArchiveError};
 use glam::Vec3;
 
-/// Which random numbers of the seed are radii.
+/// Random stream of the radii.
 const RADIUS_STREAM: u64 = 0x7261_6469_7573;
 
 /// The particles that follow guides: 29 bytes each. Their order is that of memory and changes; ids tell them apart.
@@ -17,7 +17,7 @@ pub struct Grains {
     pub velocity: [Vec<f32>; 3],
     /// Stable number [-].
     pub id: Vec<u32>,
-    /// Which material [-].
+    /// Number of the material [-].
     pub material: Vec<u8>,
 }
 
@@ -30,17 +30,17 @@ impl Grains {
         self.id.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no grains.
     pub fn is_empty(&self) -> bool {
         self.id.is_empty()
     }
 
-    /// Where grain `i` is, relative to the world's origin [m].
+    /// Returns the position of grain `i` relative to the world's origin [m].
     pub fn place(&self, i: usize) -> Vec3 {
         Vec3::new(self.position[0][i], self.position[1][i], self.position[2][i])
     }
 
-    /// How grain `i` moves [m/s].
+    /// Returns the velocity of grain `i` [m/s].
     pub fn rate(&self, i: usize) -> Vec3 {
         Vec3::new(self.velocity[0][i], self.velocity[1][i], self.velocity[2][i])
     }

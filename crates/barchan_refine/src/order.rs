@@ -27,7 +27,7 @@ pub(crate) struct Sorter {
 }
 
 impl Sorter {
-    /// Sorts `grains`, of which a cubic metre holds `density` where they are dense.
+    /// Sorts `grains`, of which a cubic meter holds `density` where they are dense.
     pub fn sort(&mut self, grains: &mut Grains, density: f32) {
         let n = grains.len();
         if n == 0 {

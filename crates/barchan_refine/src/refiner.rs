@@ -49,7 +49,7 @@ pub enum RefineError {
     /// More grains than there are numbers for them.
     #[error("about {count:.3e} grains; there may be {MOST_GRAINS:.3e}: take a larger radius")]
     TooMany {
-        /// How many.
+        /// Number of grains [-].
         count: f64,
     },
 }
@@ -197,7 +197,7 @@ impl GrainRefiner {
         &self.grains
     }
 
-    /// How they are made and moved.
+    /// Returns the settings.
     pub fn settings(&self) -> &RefineSettings {
         &self.settings
     }
@@ -246,7 +246,7 @@ impl GrainRefiner {
         self.known.forget_from(before);
     }
 
-    /// Grains in a cubic metre where they are dense [1/m³].
+    /// Grains in a cubic meter where they are dense [1/m³].
     fn density(&self, world: &World) -> f32 {
         let volume: f32 = world.guides.radius.iter().map(|r| 4.2 * r * r * r / FRACTION).sum();
         self.grains.len() as f32 / volume.max(f32::MIN_POSITIVE)
@@ -326,7 +326,7 @@ impl GrainRefiner {
         wrap_movers(world, &mut self.movers);
     }
 
-    /// What the last step knew does not tell what this one does if guides are gone.
+    /// Discards the state of the last step if guides were removed.
     fn watch_guides(&mut self, world: &World) {
         let (count, given) = self.guides;
         if world.guides.len() < count + (world.next_id - given) as usize {

@@ -12,7 +12,7 @@ fn random_points(count: u64, seed: u64) -> Vec<Vec3> {
     (0..count).map(|k| Stream::new(seed, k).unit_cube().as_vec3()).collect()
 }
 
-/// Away from the walls of the unit cube, where there are no neighbours beyond.
+/// Away from the walls of the unit cube, where there are no neighbors beyond.
 fn inner(p: Vec3) -> bool {
     p.min_element() > 0.1 && p.max_element() < 0.9
 }

@@ -1,4 +1,4 @@
-//! Whether the mass of the grains is where that of the guides is.
+//! Agreement of the mass of grains with that of guides.
 
 use glam::{DVec3, Vec3};
 
@@ -13,7 +13,7 @@ pub struct MassError {
     pub edge: f64,
     /// Mass of all grains over that of all guides [-].
     pub total: f64,
-    /// Distance of the centres of mass [m].
+    /// Distance of the centers of mass [m].
     pub offset: f64,
 }
 

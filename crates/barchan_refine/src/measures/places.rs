@@ -1,4 +1,4 @@
-//! Whether grains are where they may be.
+//! Positions of grains: inside bodies, creep at rest, and flow.
 
 use barchan_neighbors::Grid;
 use barchan_world::World;
@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::grains::Grains;
 use crate::laws::{REACH, bulk_weight, weight};
 
-/// How far grains moved between two instants.
+/// Displacements of grains between two times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Creep {
     /// Share of the grains that moved farther than the limit [-].
@@ -42,7 +42,7 @@ pub fn creep(before: &Grains, after: &Grains, limit: f64) -> Creep {
     }
 }
 
-/// Share of the grains whose centres are deeper than `depth` [m] inside a body of `world` [-].
+/// Share of the grains whose centers are deeper than `depth` [m] inside a body of `world` [-].
 pub fn inside_bodies(world: &World, grains: &Grains, depth: f64) -> f64 {
     let present: Vec<_> = world.bodies.iter().filter(|b| b.is_present(world.time)).collect();
     let inside = (0..grains.len()).into_par_iter().filter(|&i| {
@@ -135,7 +135,7 @@ pub fn is_filled(world: &World, filling: f32) -> impl Fn(Vec3) -> bool + Sync {
     }
 }
 
-/// What went through a horizontal plane.
+/// Flow through a horizontal plane.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Flow {
     /// Share of the guides' mass that is below [-].

@@ -1,4 +1,4 @@
-//! What one state of grains tells.
+//! Measures of one state of grains.
 
 use barchan_world::{SETTLED_FRACTION, World};
 use glam::Vec3;
@@ -9,12 +9,12 @@ use crate::grains::Grains;
 /// Filling from which on material is dense, of that of settled material [-].
 const DENSE: f32 = 0.9;
 
-/// How good a state of grains is.
+/// Quality of a state of grains.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quality {
-    /// How they lie where guides are dense; none if that is almost nowhere.
+    /// Clumping in the region of dense guides; none if that is almost empty.
     pub clumping: Option<Clumping>,
-    /// Whether their mass is where that of the guides is; none without guides.
+    /// Agreement of their mass with that of the guides; none without guides.
     pub mass: Option<MassError>,
     /// Share that is deeper in a body than half a radius [-].
     pub inside: f64,
