@@ -35,7 +35,7 @@ pub struct Dynamics {
     motion: FreeMotion,
     /// Pose and velocity of each body after the step without constraints.
     free: Vec<(Pose, Twist)>,
-    /// True for bodies that rapier simulates.
+    /// True for bodies that a contact or joint constrains in this step.
     held: Vec<bool>,
 }
 

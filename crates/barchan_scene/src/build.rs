@@ -32,47 +32,47 @@ pub enum SceneError {
     /// A fill cannot be sampled.
     #[error("{place}: fill: {source}")]
     Fill {
-        /// Where the scene says so.
+        /// Position in the scene file.
         place: String,
-        /// What is wrong.
+        /// Cause of the error.
         source: SampleError,
     },
     /// A solid has no volume.
     #[error("{place}: {source}")]
     Volume {
-        /// Where the scene says so.
+        /// Position in the scene file.
         place: String,
-        /// What is wrong.
+        /// Cause of the error.
         source: MassError,
     },
     /// A body has no surface.
     #[error("{place}: body `{body}`: {source}")]
     Surface {
-        /// Where the scene says so.
+        /// Position in the scene file.
         place: String,
         /// The body.
         body: String,
-        /// What is wrong.
+        /// Cause of the error.
         source: IsosurfaceError,
     },
     /// A body cannot be covered with particles.
     #[error("{place}: body `{body}`: {source}")]
     Cover {
-        /// Where the scene says so.
+        /// Position in the scene file.
         place: String,
         /// The body.
         body: String,
-        /// What is wrong.
+        /// Cause of the error.
         source: SurfaceError,
     },
     /// A body has no distance field.
     #[error("{place}: body `{body}`: {source}")]
     Field {
-        /// Where the scene says so.
+        /// Position in the scene file.
         place: String,
         /// The body.
         body: String,
-        /// What is wrong.
+        /// Cause of the error.
         source: SdfGridError,
     },
     /// Guides too light or too heavy for an exact ledger.
@@ -82,7 +82,7 @@ pub enum SceneError {
         short(*.all)
     )]
     Weight {
-        /// Where the scene says so.
+        /// Position in the scene file.
         place: String,
         /// The lightest of them [kg].
         lightest: f64,
@@ -92,9 +92,9 @@ pub enum SceneError {
     /// More guides than there are numbers for them.
     #[error("{place}: the fills make {count} guides, more than there are numbers for")]
     TooMany {
-        /// Where the scene says so.
+        /// Position in the scene file.
         place: String,
-        /// How many so far.
+        /// Number so far [-].
         count: usize,
     },
 }
@@ -125,7 +125,7 @@ pub enum BuildStep {
 pub type BuildWatch<'a> = dyn Fn(BuildStep) + Sync + 'a;
 
 impl SceneError {
-    /// Where the scene says so, as `scene.toml:3:1`.
+    /// Returns the position in the scene file, as `scene.toml:3:1`.
     pub fn place(&self) -> &str {
         match self {
             Self::Fill { place, .. }
@@ -153,7 +153,7 @@ pub(crate) const LIGHTEST: f64 = 1e-16;
 const HEAVIEST: f64 = 1e12;
 
 /// Guides within this distance [m] of zero need no origin of their own: single precision resolves 2 µm there.
-const NEAR: f64 = 30.0;
+const ORIGIN_RANGE: f64 = 30.0;
 
 impl Scene {
     /// The world at the start: at time 0, or as long before it as guides settle. The same scene makes the same bits.
@@ -246,7 +246,7 @@ impl Scene {
         fill.clump.as_deref().filter(|_| self.has_particles())
     }
 
-    /// How fill `k` is sampled.
+    /// Returns the sampling settings of fill `k`.
     fn volume_settings(&self, k: usize, packing: Packing, radii: Radii) -> VolumeSettings {
         VolumeSettings {
             packing,
@@ -365,11 +365,11 @@ impl Scene {
         self.facts().weight == Weight::Particle
     }
 
-    /// What guides' positions are relative to [m]: zero if they are near it, else the middle of them, in whole metres.
+    /// Returns the origin of guides' positions [m]: zero if they are near it, else their center, in whole meters.
     fn origin(&self) -> DVec3 {
         let bounds = self.guide_bounds();
         let farthest = bounds.min.abs().max(bounds.max.abs()).max_element();
-        if bounds.is_empty() || farthest <= NEAR {
+        if bounds.is_empty() || farthest <= ORIGIN_RANGE {
             return DVec3::ZERO;
         }
         bounds.center().round()

@@ -5,9 +5,9 @@ use crate::Document;
 /// A scene that comes with the program.
 #[derive(Clone, Copy, Debug)]
 pub struct BuiltIn {
-    /// What it is called.
+    /// Name of the scene.
     pub name: &'static str,
-    /// What it shows.
+    /// One-line description.
     pub about: &'static str,
     /// Its text.
     pub text: &'static str,

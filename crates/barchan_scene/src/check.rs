@@ -111,7 +111,7 @@ fn internal_friction(scene: &mut Scene) {
     }
 }
 
-/// Who reads, and what was read.
+/// The reader, and the scene read so far.
 struct Check<'r, 'd> {
     reader: &'r Reader<'d>,
     fields: &'r Fields,
@@ -160,7 +160,7 @@ impl Check<'_, '_> {
         (materials, contacts)
     }
 
-    /// The colour of each material, by number.
+    /// The color of each material, by number.
     fn colors(&self) -> Vec<Option<[u8; 3]>> {
         let named = self.fields.named("materials").unwrap_or_default().iter();
         let color = |(_, item): &(String, crate::fields::Item)| item.table()?.color("color");

@@ -4,17 +4,17 @@ use std::path::{Path, PathBuf};
 /// A text and where it came from.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// What errors call it: a path, or a word for a text without a file.
+    /// Name in error messages: a path, or a word for a text without a file.
     pub name: String,
     /// The text.
     pub text: String,
-    /// Where relative paths in the text begin.
+    /// Base folder of relative paths in the text.
     pub folder: PathBuf,
-    /// What is said beside the text and replaces parts of it: `fill.0.radius=0.01`, as `--set` takes it.
+    /// Overrides of values in the text: `fill.0.radius=0.01`, as for `--set`.
     pub overrides: Vec<String>,
 }
 
-/// Where something was said.
+/// Location of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place<'d> {
     /// In the text: line and column, both from 1, the column in characters.
@@ -65,7 +65,8 @@ impl Document {
         self
     }
 
-    /// Where a byte is: in the text, or in one of the overrides, which follow the text one after the other.
+    /// Returns the location of a byte: in the text, or in one of the overrides, which follow the text one after the
+    /// other.
     pub fn place(&self, offset: usize) -> Place<'_> {
         match self.override_at(offset) {
             Some((_, assignment)) => Place::Override(assignment),

@@ -27,7 +27,7 @@ pub(crate) struct Fields {
 pub(crate) struct Item {
     /// The bytes of the value.
     pub span: Range<usize>,
-    /// Whether somebody wrote it.
+    /// True if the scene file sets it.
     written: bool,
     /// The value; none if it was wrong.
     datum: Option<Datum>,
@@ -138,17 +138,18 @@ impl Fields {
         self.entries.get(key)
     }
 
-    /// Where the value of `key` was written, if it was.
+    /// Returns the location of the value of `key`, if it is set.
     pub fn written(&self, key: &str) -> Option<Range<usize>> {
         self.item(key).filter(|item| item.written).map(|item| item.span.clone())
     }
 
-    /// Where the value of `key` was written, or else the table.
+    /// Returns the location of the value of `key`, or else that of the table.
     pub fn place(&self, key: &str) -> Range<usize> {
         self.written(key).unwrap_or(self.span.clone())
     }
 
-    /// Where the key `path`, of keys and numbers of items, was written, or else the innermost table around it that was.
+    /// Returns the location of the key `path`, of keys and indices of items, or else that of the innermost table around
+    /// it.
     pub fn span_of(&self, path: &[&str]) -> Range<usize> {
         let mut parts = path.iter();
         let mut here = parts.next().and_then(|key| self.entries.get(key));

@@ -1,6 +1,6 @@
 //! Scene files: from a text to a checked [`Scene`] to a [`World`](barchan_world::World), with the place in every error.
 //!
-//! Texts are TOML, read from spanned values and not through derived deserialisation, so that one run reports every mistake
+//! Texts are TOML, read from spanned values and not through derived deserialization, so that one run reports every mistake
 //! in a text, each with its line and column. [`reader`] is that layer; [`shapes`] is the notation of shapes on top of it;
 //! [`TableSpec`](barchan_world::spec::TableSpec) declares tables as data, from which reading, checking and the JSON schema follow;
 //! [`SCENE`] lists every key there is, with its unit and default. The files of the folder `scenes` ([`BUILT_IN`]) show them at work.

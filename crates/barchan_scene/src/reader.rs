@@ -26,7 +26,7 @@ pub struct Reader<'d> {
     document: &'d Document,
     /// The text for TOML: that of the document, but with [`KEY`] before an inline table.
     source: Cow<'d, str>,
-    /// Where the key was put: places after it are less in the document.
+    /// Offset at which the key was inserted: later offsets are smaller in the document.
     inserted: Option<usize>,
     /// Each override with its value as TOML, after blanks as long as everything before it, so that places are right.
     overrides: Vec<Override<'d>>,
@@ -117,7 +117,7 @@ impl<'d> Reader<'d> {
         inline
     }
 
-    /// What was said beside the text, each with its value: TOML, or a bare word.
+    /// Returns the overrides, each with its value: TOML, or a bare word.
     pub(crate) fn overrides(&self) -> impl Iterator<Item = (&Override<'d>, Value<'_>)> {
         self.overrides
             .iter()
@@ -181,7 +181,7 @@ impl<'d> Reader<'d> {
         self.note(Severity::Warning, span, message.into(), help);
     }
 
-    /// Whether no error was noted so far.
+    /// Returns true if there is no error so far.
     pub(crate) fn is_good(&self) -> bool {
         !self.found.borrow().iter().any(|item| item.severity == Severity::Error)
     }
@@ -394,7 +394,7 @@ pub(crate) fn bound(x: f64) -> String {
     }
 }
 
-/// Where blanks and comments end.
+/// Returns the offset of the first character after blanks and comments.
 fn begin_of_content(text: &str) -> usize {
     let mut rest = text.trim_start();
     while rest.starts_with('#') {

@@ -13,14 +13,14 @@ pub struct Archive {
     pub entries: BTreeMap<String, Vec<u8>>,
 }
 
-/// An archive that does not hold what was asked for.
+/// Error of reading an archive.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ArchiveError {
     /// No entry of that name.
     #[error("the checkpoint has no entry `{name}`: it was made by another version of barchan, or for another solver")]
     Missing {
-        /// What was asked for.
+        /// Name of the entry.
         name: String,
     },
     /// An entry whose bytes do not make whole values.
@@ -36,15 +36,15 @@ pub enum ArchiveError {
     /// Columns of different length.
     #[error("the columns of `{prefix}` in the checkpoint differ in length")]
     Ragged {
-        /// What they belong to.
+        /// Prefix of the entries.
         prefix: String,
     },
-    /// A value that cannot be.
+    /// An invalid value.
     #[error("entry `{name}` of the checkpoint holds {found}, which does not fit this scene")]
     Unfit {
         /// The entry.
         name: String,
-        /// What it holds.
+        /// Content of the entry.
         found: String,
     },
 }

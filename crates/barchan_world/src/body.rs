@@ -13,9 +13,9 @@ pub type BodyId = usize;
 /// From a body's frame to the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pose {
-    /// Where the frame's origin is [m].
+    /// Position of the frame's origin [m].
     pub position: DVec3,
-    /// How the frame is turned.
+    /// Rotation of the frame.
     pub rotation: DQuat,
 }
 
@@ -45,21 +45,21 @@ impl Pose {
     }
 }
 
-/// How a body moves.
+/// Linear and angular velocity of a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Twist {
-    /// Velocity of the centre of mass [m/s].
+    /// Velocity of the center of mass [m/s].
     pub linear: DVec3,
     /// Angular velocity [rad/s].
     pub angular: DVec3,
 }
 
-/// What acts on a body, as force and torque or as their time integrals.
+/// Force and torque on a body, or their time integrals.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Wrench {
     /// Force [N], or impulse [N s].
     pub force: DVec3,
-    /// Torque about the centre of mass [N m], or angular impulse [N m s].
+    /// Torque about the center of mass [N m], or angular impulse [N m s].
     pub torque: DVec3,
 }
 
@@ -80,36 +80,36 @@ impl std::ops::Mul<f64> for Wrench {
     }
 }
 
-/// What decides where a body is.
+/// Kind of motion of a body.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Motion {
-    /// Nothing: it stays.
+    /// Fixed in place.
     Fixed,
-    /// Keys, in the frame of a parent or of the world.
+    /// Moved by keys, in the frame of a parent or of the world.
     Scripted {
         /// The body whose frame the keys are given in; it comes earlier in the list.
         parent: Option<BodyId>,
         /// Poses over time.
         keys: Keys,
     },
-    /// Whoever runs the simulation, frame by frame.
+    /// Moved by the program that runs the simulation, frame by frame.
     Driven,
-    /// Forces.
+    /// Moved by forces.
     Dynamic,
 }
 
 /// A rigid object.
 #[derive(Clone, Debug)]
 pub struct Body {
-    /// What scene files call it.
+    /// Name in scene files.
     pub name: String,
     /// Its solid, in its frame.
     pub shape: Arc<dyn Shape>,
     /// Its surface, in its frame, for pictures.
     pub surface: Arc<TriMesh>,
-    /// What guides see of it.
+    /// Boundary for guides.
     pub boundary: Boundary,
-    /// What decides where it is.
+    /// Kind of motion.
     pub motion: Motion,
     /// Friction of its surface.
     pub friction: Friction,
@@ -117,15 +117,15 @@ pub struct Body {
     pub restitution: f64,
     /// Density [kg/m³].
     pub density: f64,
-    /// Volume, centre and inertia of its solid, in its frame, for a density of 1 kg/m³.
+    /// Volume, center and inertia of its solid, in its frame, for a density of 1 kg/m³.
     pub mass_properties: MassProperties,
     /// There from this time on [s].
     pub from: f64,
     /// Gone from this time on [s].
     pub until: f64,
-    /// Where it is.
+    /// Current pose.
     pub pose: Pose,
-    /// How it moves.
+    /// Current linear and angular velocity.
     pub twist: Twist,
     /// Mean force and torque that guides exerted on it over the last frame.
     pub wrench: Wrench,
@@ -137,7 +137,7 @@ impl Body {
         self.density * self.mass_properties.volume
     }
 
-    /// Centre of mass in the world [m].
+    /// Center of mass in the world [m].
     pub fn center(&self) -> DVec3 {
         self.pose.point(self.mass_properties.center)
     }
@@ -147,18 +147,18 @@ impl Body {
         self.twist.linear + self.twist.angular.cross(p - self.center())
     }
 
-    /// Whether it is there at `time` [s].
+    /// Returns true if the body is present at `time` [s].
     pub fn is_present(&self, time: f64) -> bool {
         self.from <= time && time < self.until
     }
 
-    /// Whether forces move it.
+    /// Returns true if forces move the body.
     pub fn is_dynamic(&self) -> bool {
         self.motion == Motion::Dynamic
     }
 }
 
-/// What a joint leaves free.
+/// Degrees of freedom that a joint leaves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum JointKind {
     /// Turning about an axis, given in the first body's frame [-].
@@ -182,9 +182,9 @@ pub enum JointKind {
 pub struct Joint {
     /// The two bodies.
     pub bodies: [BodyId; 2],
-    /// What it leaves free.
+    /// Degrees of freedom that it leaves.
     pub kind: JointKind,
-    /// Where it holds each body, in that body's frame [m].
+    /// Anchor in the frame of each body [m].
     pub anchors: [DVec3; 2],
     /// Cut from this time on [s].
     pub until: f64,

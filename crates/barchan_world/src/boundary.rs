@@ -4,7 +4,7 @@ use barchan_geometry::Shape;
 use barchan_geometry::sdf_grid::SdfGrid;
 use glam::Vec3;
 
-/// What guides see of a body, in the body's frame.
+/// Boundary of a body for guides, in the body's frame.
 #[derive(Clone, Debug)]
 pub enum Boundary {
     /// Its distance on a grid.
@@ -13,7 +13,7 @@ pub enum Boundary {
     Exact(Arc<dyn Shape>),
     /// Particles on its surface.
     Particles {
-        /// Centres [m].
+        /// Centers [m].
         positions: Arc<[Vec3]>,
         /// Outward unit normals [-].
         normals: Arc<[Vec3]>,

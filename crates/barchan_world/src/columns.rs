@@ -55,7 +55,7 @@ macro_rules! elements {
 elements!(u8 => U8, u32 => U32, f32 => F32, f64 => F64, Vec3 => Vec3, DVec3 => DVec3);
 
 impl ColumnRef<'_> {
-    /// Whether there are no rows.
+    /// Returns true if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

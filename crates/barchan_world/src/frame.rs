@@ -1,4 +1,4 @@
-//! What leaves a simulation at the frame rate.
+//! Output of a simulation at the frame rate.
 
 use glam::{DVec3, Vec3};
 
@@ -52,7 +52,7 @@ impl Column {
         }
     }
 
-    /// Whether there are no rows.
+    /// Returns true if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -64,7 +64,7 @@ impl Table {
         self.columns.first().map_or(0, |c| c.1.len())
     }
 
-    /// Whether there are no rows.
+    /// Returns true if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -84,22 +84,22 @@ impl Table {
     }
 }
 
-/// Where a body is and what acts on it.
+/// Pose and load of a body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BodyState {
-    /// What scene files call it.
+    /// Name in scene files.
     pub name: String,
-    /// Where its frame's origin is [m].
+    /// Position of its frame's origin [m].
     pub position: DVec3,
-    /// How its frame is turned: x, y, z, w.
+    /// Rotation of its frame: x, y, z, w.
     pub rotation: [f64; 4],
-    /// Velocity of its centre of mass [m/s].
+    /// Velocity of its center of mass [m/s].
     pub linear_velocity: DVec3,
     /// Angular velocity [rad/s].
     pub angular_velocity: DVec3,
     /// Mean force by guides over the frame [N].
     pub force: DVec3,
-    /// Mean torque by guides about its centre of mass over the frame [N m].
+    /// Mean torque by guides about its center of mass over the frame [N m].
     pub torque: DVec3,
 }
 
@@ -133,7 +133,7 @@ pub struct Stats {
     pub removed_mass: f64,
     /// Mass added by emitters so far [kg].
     pub emitted_mass: f64,
-    /// Whether filled + emitted - removed = present, exactly.
+    /// True if filled + emitted - removed = present, exactly.
     pub ledger_closes: bool,
     /// Of the guides [J].
     pub kinetic_energy: f64,

@@ -63,7 +63,8 @@ impl Turn {
         }
     }
 
-    /// Whether the turn to `next` takes the shortest way, at most half a turn: the two have no axis in common.
+    /// Returns true if the rotation to `next` takes the shortest path, at most half a turn: the two have no axis in
+    /// common.
     pub fn takes_shortest_way(self, next: Self) -> bool {
         matches!(self.path_to(next), Path::Shortest)
     }
@@ -139,7 +140,7 @@ impl Path {
     }
 }
 
-/// How a body goes from one key to the next.
+/// Interpolation between two keys of a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ease {
     /// At a constant rate.
@@ -151,16 +152,16 @@ pub enum Ease {
     Spline,
 }
 
-/// Where a body is at a time.
+/// Pose of a body at a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Key {
     /// When [s].
     pub time: f64,
-    /// Where [m].
+    /// Position [m].
     pub at: DVec3,
-    /// How it is turned.
+    /// Rotation.
     pub turn: Turn,
-    /// How it goes on from here.
+    /// Interpolation to the next key.
     pub ease: Ease,
 }
 

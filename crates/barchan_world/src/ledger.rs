@@ -41,7 +41,7 @@ impl std::ops::AddAssign for Mass {
     }
 }
 
-/// Where mass came from and went.
+/// Balance of mass: sources and sinks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
     /// There at the start.
@@ -53,7 +53,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// What must be there: filled + emitted - removed.
+    /// Returns the mass that must be present: filled + emitted - removed.
     pub fn expected(&self) -> Mass {
         Mass(self.filled.0 + self.emitted.0 - self.removed.0)
     }

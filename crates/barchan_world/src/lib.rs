@@ -3,7 +3,7 @@
 //! No files, no threads, no hidden seed, and no clock but the [`Stopwatch`] that tells how long stages take: a [`World`] is what there is; a [`Solver`] moves its guides and bodies
 //! over the time of a frame; a [`Refiner`] moves grains after them; a [`Frame`] is what leaves. [`spec`] describes solvers to those who do not know them.
 //!
-//! Lengths are metres, masses kilograms, times seconds, angles radians; z is up.
+//! Lengths are meters, masses kilograms, times seconds, angles radians; z is up.
 
 mod archive;
 mod body;

@@ -1,4 +1,4 @@
-//! What guides are made of.
+//! Materials of guides.
 
 use std::collections::BTreeMap;
 
@@ -19,11 +19,11 @@ pub struct Friction {
 /// A granular material.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Material {
-    /// What scene files call it.
+    /// Name in scene files.
     pub name: String,
     /// Bulk density of the settled material [kg/m³].
     pub density: f64,
-    /// Density of the grains themselves [kg/m³].
+    /// Particle density [kg/m³].
     pub particle_density: f64,
     /// Friction against bodies, and of guides on guides where there is no `angle_of_repose`.
     pub friction: Friction,
@@ -40,15 +40,15 @@ pub struct ContactProperties {
     pub youngs_modulus: Option<f64>,
     /// Poisson's ratio [-].
     pub poisson_ratio: Option<f64>,
-    /// Resistance to rolling [-].
+    /// Rolling friction [-].
     pub rolling_friction: Option<f64>,
-    /// How much grains stick to each other when wet [Pa].
+    /// Cohesion when wet [Pa].
     pub cohesion: Option<f64>,
-    /// Wetness at first [-].
+    /// Initial wetness [-].
     pub wetness: Option<f64>,
     /// Artificial viscosity [-].
     pub viscosity: Option<f64>,
-    /// The same when wet [-].
+    /// Artificial viscosity when wet [-].
     pub wet_viscosity: Option<f64>,
     /// Liquid on the grains, of their own volume [-].
     pub liquid: Option<f64>,

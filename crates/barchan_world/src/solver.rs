@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::{Archive, ArchiveError, Column, Table, World};
 
-/// What a solver did over a frame.
+/// Report of a solver on a frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AdvanceReport {
     /// Time steps taken [-].
@@ -27,19 +27,19 @@ pub enum AdvanceError {
     Unstable {
         /// When [s].
         time: f64,
-        /// Which guide, by its id.
+        /// Id of the guide.
         guide: u32,
-        /// What is wrong with it.
+        /// Description of the error.
         what: String,
-        /// Which setting to change.
+        /// Setting to change.
         advice: String,
     },
     /// A scene that the solver cannot simulate.
     #[error("{what}; {advice}")]
     Scene {
-        /// What is wrong with it.
+        /// Description of the error.
         what: String,
-        /// Which setting to change.
+        /// Setting to change.
         advice: String,
     },
     /// A body that flew apart.
@@ -47,18 +47,18 @@ pub enum AdvanceError {
     Body {
         /// When [s].
         time: f64,
-        /// Which body.
+        /// Name of the body.
         body: String,
-        /// What is wrong with it.
+        /// Description of the error.
         what: String,
-        /// Which setting to change.
+        /// Setting to change.
         advice: String,
     },
 }
 
 /// Moves guides and bodies.
 pub trait Solver: Send {
-    /// What scene files call it.
+    /// Returns the name in scene files.
     fn name(&self) -> &'static str;
 
     /// Moves the world on by `duration` [s], in steps of its own. Guides may be sorted anew; ids tell them apart.
@@ -79,7 +79,7 @@ pub trait Solver: Send {
     fn load(&mut self, world: &World, archive: &Archive) -> Result<(), ArchiveError>;
 }
 
-/// What a refiner did over a frame.
+/// Report of a refiner on a frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RefineReport {
     /// Grain steps taken [-].
@@ -93,7 +93,7 @@ pub trait Refiner: Send {
     /// Number of grains.
     fn len(&self) -> usize;
 
-    /// Whether there are none.
+    /// Returns true if there are no grains.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,4 +1,4 @@
-//! How long stages take.
+//! Timing of stages.
 
 use std::time::Instant;
 

@@ -30,13 +30,13 @@ const MOVING_PROBES: u32 = 8;
 /// The whole state.
 #[derive(Clone, Debug)]
 pub struct World {
-    /// What guides' positions are relative to [m]. Bodies, shapes and gravity are not.
+    /// Origin of guides' positions [m]. Bodies, shapes and gravity do not depend on it.
     pub origin: DVec3,
     /// Acceleration of free fall [m/s²].
     pub gravity: DVec3,
     /// Axes that close upon themselves.
     pub periodic: Periodic,
-    /// What guides are made of.
+    /// Materials of guides.
     pub materials: Materials,
     /// The particles that carry the physics.
     pub guides: Guides,
@@ -44,13 +44,13 @@ pub struct World {
     pub bodies: Vec<Body>,
     /// Their connections.
     pub joints: Vec<Joint>,
-    /// Where guides appear.
+    /// Emitters of guides.
     pub emitters: Vec<Emitter>,
-    /// Where guides vanish.
+    /// Sinks of guides.
     pub sinks: Vec<Sink>,
     /// Now [s].
     pub time: f64,
-    /// Where mass came from and went.
+    /// Balance of mass.
     pub ledger: Ledger,
     /// The id of the next guide.
     pub next_id: u32,
@@ -90,7 +90,7 @@ impl World {
         }
     }
 
-    /// Whether body `k` may move, come or go in the next `duration` [s], or did in the one before.
+    /// Returns true if body `k` may move, appear or disappear in the next `duration` [s], or did in the previous one.
     pub fn may_move(&self, k: BodyId, duration: f64) -> bool {
         let body = &self.bodies[k];
         let changes = |at: f64| (at - self.time).abs() <= duration;
@@ -124,7 +124,7 @@ impl World {
         (p - self.origin).as_vec3()
     }
 
-    /// Where guide `i` is in the world [m].
+    /// Returns the position of guide `i` in the world [m].
     pub fn place(&self, i: usize) -> DVec3 {
         self.origin + self.guides.position[i].as_dvec3() + self.guides.offset[i].as_dvec3()
     }
@@ -150,7 +150,7 @@ impl World {
         (self.materials.all[usize::from(material)].density * volume / SETTLED_FRACTION) as f32
     }
 
-    /// Removes the guides whose centres lie in a sink, and books them.
+    /// Removes the guides whose centers lie in a sink, and books them.
     pub fn drain(&mut self) {
         if self.sinks.is_empty() {
             return;
@@ -235,7 +235,7 @@ impl World {
         crowd
     }
 
-    /// Whether a guide of `radius` [m] at `place` [m] would overlap a body.
+    /// Returns true if a guide of `radius` [m] at `place` [m] would overlap a body.
     fn is_in_body(&self, place: DVec3, radius: f64) -> bool {
         let mut present = self.bodies.iter().filter(|body| body.is_present(self.time));
         present.any(|body| body.shape.distance(body.pose.local(place)) < radius)

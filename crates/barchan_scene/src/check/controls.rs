@@ -1,4 +1,4 @@
-//! What a driver moves.
+//! Controls of a driver.
 
 use barchan_world::Motion;
 

@@ -206,7 +206,7 @@ impl Check<'_, '_> {
             (None, Some(said)) => {
                 let said = said?;
                 let count = file.positions.len();
-                // Any order of the quantiles has the distribution; the golden ratio spreads sizes over neighbours.
+                // Any order of the quantiles has the distribution; the golden ratio spreads sizes over neighbors.
                 let share = |k: usize| (0.618_033_988_749_895 * k as f64).fract();
                 (0..count).map(|k| said.quantile(share(k))).collect()
             }

@@ -3,7 +3,7 @@
 /// A table: its keys.
 #[derive(Debug)]
 pub struct TableSpec {
-    /// What errors call it.
+    /// Name in error messages.
     pub name: &'static str,
     /// Its keys.
     pub fields: &'static [Field],
@@ -16,15 +16,15 @@ pub struct TableSpec {
 pub struct Field {
     /// The key.
     pub key: &'static str,
-    /// What its value must be.
+    /// Allowed values.
     pub kind: Kind,
-    /// What if it is missing.
+    /// Treatment of a missing key.
     pub need: Need,
     /// Meaning in one line, with the unit in brackets after what it measures: `longest step [s]`.
     pub help: &'static str,
 }
 
-/// What a value must be.
+/// Allowed values of a key.
 #[derive(Debug)]
 pub enum Kind {
     /// A number from the first to the second. Every number has bounds: solvers compute in single precision, and work is finite.
@@ -65,7 +65,7 @@ pub enum Kind {
     Solver,
 }
 
-/// What if a key is missing.
+/// Treatment of a missing key.
 #[derive(Debug)]
 pub enum Need {
     /// An error.
