@@ -1,4 +1,4 @@
-//! Rigid bodies: where they are, how they move, what moves them.
+//! Rigid bodies: poses, velocities and kinds of motion.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use glam::{DQuat, DVec3};
 
 use crate::{Boundary, Friction, Keys};
 
-/// Place of a body in [`World::bodies`](crate::World::bodies).
+/// Index of a body in [`World::bodies`](crate::World::bodies).
 pub type BodyId = usize;
 
-/// From a body's frame to the world.
+/// Transform from a body's frame to the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pose {
     /// Position of the frame's origin [m].
@@ -26,17 +26,17 @@ impl Pose {
         rotation: DQuat::IDENTITY,
     };
 
-    /// A point [m] of the frame, in the world.
+    /// Transforms a point [m] of the frame to the world.
     pub fn point(&self, local: DVec3) -> DVec3 {
         self.position + self.rotation * local
     }
 
-    /// A point [m] of the world, in the frame.
+    /// Transforms a point [m] of the world to the frame.
     pub fn local(&self, point: DVec3) -> DVec3 {
         self.rotation.inverse() * (point - self.position)
     }
 
-    /// The pose that `child`, given in this frame, has in the world.
+    /// Returns the pose in the world of `child`, given in this frame.
     pub fn then(&self, child: Self) -> Self {
         Self {
             position: self.point(child.position),
@@ -98,14 +98,14 @@ pub enum Motion {
     Dynamic,
 }
 
-/// A rigid object.
+/// A rigid body.
 #[derive(Clone, Debug)]
 pub struct Body {
     /// Name in scene files.
     pub name: String,
-    /// Its solid, in its frame.
+    /// Solid, in its frame.
     pub shape: Arc<dyn Shape>,
-    /// Its surface, in its frame, for pictures.
+    /// Surface, in its frame, for rendering.
     pub surface: Arc<TriMesh>,
     /// Boundary for guides.
     pub boundary: Boundary,
@@ -113,15 +113,15 @@ pub struct Body {
     pub motion: Motion,
     /// Friction of its surface.
     pub friction: Friction,
-    /// Speed after over speed before an impact with another body [-]; of two bodies the larger one counts.
+    /// Restitution of impacts with other bodies [-]; the larger of two bodies' values counts.
     pub restitution: f64,
     /// Density [kg/m³].
     pub density: f64,
     /// Volume, center and inertia of its solid, in its frame, for a density of 1 kg/m³.
     pub mass_properties: MassProperties,
-    /// There from this time on [s].
+    /// Time at which it appears [s].
     pub from: f64,
-    /// Gone from this time on [s].
+    /// Time at which it disappears [s].
     pub until: f64,
     /// Current pose.
     pub pose: Pose,
@@ -132,17 +132,17 @@ pub struct Body {
 }
 
 impl Body {
-    /// Mass [kg].
+    /// Returns the mass [kg].
     pub fn mass(&self) -> f64 {
         self.density * self.mass_properties.volume
     }
 
-    /// Center of mass in the world [m].
+    /// Returns the center of mass in the world [m].
     pub fn center(&self) -> DVec3 {
         self.pose.point(self.mass_properties.center)
     }
 
-    /// Velocity [m/s] of its point at `p` [m].
+    /// Returns the velocity [m/s] of its point at `p` [m].
     pub fn velocity_at(&self, p: DVec3) -> DVec3 {
         self.twist.linear + self.twist.angular.cross(p - self.center())
     }
@@ -161,19 +161,19 @@ impl Body {
 /// Degrees of freedom that a joint leaves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum JointKind {
-    /// Turning about an axis, given in the first body's frame [-].
+    /// Rotation about an axis, given in the first body's frame [-].
     Hinge {
-        /// Unit length.
+        /// Axis, of unit length.
         axis: DVec3,
     },
-    /// Turning about a point.
+    /// Rotation about a point.
     Ball,
-    /// Anything, as long as the two points are no farther apart than this [m].
+    /// Free motion within a distance of the two points [m].
     Rope {
-        /// Longest distance.
+        /// Longest distance [m].
         length: f64,
     },
-    /// Nothing.
+    /// None.
     Fixed,
 }
 
@@ -186,13 +186,13 @@ pub struct Joint {
     pub kind: JointKind,
     /// Anchor in the frame of each body [m].
     pub anchors: [DVec3; 2],
-    /// Cut from this time on [s].
+    /// Time at which it is cut [s].
     pub until: f64,
 }
 
-/// Poses of bodies as their keys or their holders say.
+/// Poses of bodies by their keys or parents.
 pub trait Bodies {
-    /// The pose that body `id` has at `time` [s] unless forces move it.
+    /// Returns the pose of body `id` at `time` [s] unless forces move it.
     fn scripted_pose(&self, id: BodyId, time: f64) -> Pose;
 }
 

@@ -7,9 +7,9 @@ use glam::Vec3;
 /// Boundary of a body for guides, in the body's frame.
 #[derive(Clone, Debug)]
 pub enum Boundary {
-    /// Its distance on a grid.
+    /// Distance field on a grid.
     Field(Arc<SdfGrid>),
-    /// Its distance itself: for solids without an end, which no grid covers.
+    /// Exact distance, for unbounded solids, which no grid covers.
     Exact(Arc<dyn Shape>),
     /// Particles on its surface.
     Particles {

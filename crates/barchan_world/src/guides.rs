@@ -27,7 +27,7 @@ columns! {
 }
 
 impl Guides {
-    /// Number of guides.
+    /// Returns the number of guides.
     pub fn len(&self) -> usize {
         self.id.len()
     }

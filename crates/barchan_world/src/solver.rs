@@ -1,4 +1,4 @@
-//! The seams: who moves guides, and who moves grains after them.
+//! Interfaces of solvers, which move guides and bodies, and of refiners, which move grains.
 
 use glam::Vec3;
 use thiserror::Error;
@@ -10,9 +10,9 @@ use crate::{Archive, ArchiveError, Column, Table, World};
 pub struct AdvanceReport {
     /// Time steps taken [-].
     pub steps: u32,
-    /// Largest overlap of two guides, or of a guide and a body, at the end, of a radius [-].
+    /// Largest overlap of two guides, or of a guide and a body, at the end, as a fraction of a radius [-].
     pub max_overlap: f32,
-    /// Further figures of this solver, by name.
+    /// Further statistics of this solver, by name.
     pub extras: Vec<(&'static str, f64)>,
     /// Seconds spent in each stage, by name.
     pub stages: Vec<(&'static str, f64)>,
@@ -88,7 +88,7 @@ pub struct RefineReport {
     pub stages: Vec<(&'static str, f64)>,
 }
 
-/// Moves grains after guides.
+/// Moves grains with the guides.
 pub trait Refiner: Send {
     /// Number of grains.
     fn len(&self) -> usize;

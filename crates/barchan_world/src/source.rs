@@ -21,9 +21,9 @@ pub struct Emitter {
     pub rate: f64,
     /// Initial velocity [m/s].
     pub velocity: DVec3,
-    /// From when [s].
+    /// Start time [s].
     pub start: f64,
-    /// Until when [s].
+    /// End time [s].
     pub end: f64,
     /// Mass owed so far and not yet emitted [kg].
     pub owed: f64,
