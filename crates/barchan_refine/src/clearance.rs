@@ -25,7 +25,8 @@ pub(crate) struct Clearance {
 }
 
 impl Clearance {
-    /// Of `shape`, with nodes about `side` [m] apart up to `margin` [m] from its bounds. A shape without an end has no lattice.
+    /// Creates bounds for `shape`, with nodes about `side` [m] apart up to `margin` [m] from its bounds. An unbounded
+    /// shape has no lattice.
     pub fn new(shape: &Arc<dyn Shape>, side: f64, margin: f64) -> Self {
         let bounds = shape.bounds();
         let around = bounds.grown(margin);
@@ -45,8 +46,8 @@ impl Clearance {
         }
     }
 
-    /// No more than the distance [m] of the place `p` [m] of the shape's frame from the shape; it need not be told better than that it
-    /// is above `wanted` [m].
+    /// Returns a lower bound of the distance [m] of the position `p` [m] in the shape's frame from the shape; beyond
+    /// `wanted` [m] it need not be tight.
     pub fn bound(&self, p: DVec3, wanted: f64) -> f64 {
         let outside = (p - p.clamp(self.bounds.min, self.bounds.max)).length();
         if outside > wanted {

@@ -21,7 +21,7 @@ pub(crate) struct Cloud {
 }
 
 impl Cloud {
-    /// The guides of `world` whose ids are in `ids`; none if there are none.
+    /// Returns the guides of `world` whose ids are in `ids`; none if there are none.
     pub fn new(world: &World, ids: &std::ops::Range<u32>) -> Option<Self> {
         let guides = &world.guides;
         let chosen: Vec<usize> = (0..guides.len()).filter(|&i| ids.contains(&guides.id[i])).collect();

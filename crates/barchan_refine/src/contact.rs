@@ -1,4 +1,4 @@
-//! Grains against bodies: what would be inside is pushed out, and rubs.
+//! Contacts of grains with bodies: grains inside are pushed out, with friction.
 #![allow(clippy::needless_range_loop, reason = "lanes of several arrays at once")]
 
 mod columns;
@@ -304,12 +304,12 @@ pub(crate) struct Pushing<'a> {
 }
 
 impl Contacts {
-    /// Forgets everything: grains were sorted anew, or bodies came or went.
+    /// Discards everything: grains were sorted again, or bodies appeared or disappeared.
     pub fn forget(&mut self) {
         self.forget_from(0);
     }
 
-    /// The same of the chunks from that of grain `first` on.
+    /// Discards the bounds of the chunks from that of grain `first` on.
     pub fn forget_from(&mut self, first: usize) {
         self.clear.truncate(first / CHUNK * self.bodies);
         self.grain_clear.truncate(first / CHUNK * CHUNK);

@@ -1,9 +1,9 @@
-//! Grains spread where they are too many.
+//! Spreading of grains from regions that are too dense.
 //!
-//! Interpolated velocities are not free of divergence: over seconds of flow, grains gather in some places and thin out in others.
-//! Guides that move among each other, or did a moment ago, get a small velocity of their own from dense places to thinner ones, and
-//! carry the grains with it. It costs no more than to count grains in cells, every few frames; what rests or moves as one is left
-//! alone.
+//! Interpolated velocities are not free of divergence: over seconds of flow, grains gather in some regions and thin out
+//! in others. Guides that move relative to each other, or did recently, get a small additional velocity from dense
+//! regions to thinner ones, and carry the grains with it. The cost is that of counting grains in cells, every few
+//! frames; regions that rest or move as one are skipped.
 
 use std::ops::Range;
 

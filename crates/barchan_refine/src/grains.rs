@@ -22,10 +22,10 @@ pub struct Grains {
 }
 
 impl Grains {
-    /// Bytes of a grain at rest in memory.
+    /// Memory per grain [bytes].
     pub const BYTES: usize = 6 * size_of::<f32>() + size_of::<u32>() + size_of::<u8>();
 
-    /// Number of grains.
+    /// Returns the number of grains.
     pub fn len(&self) -> usize {
         self.id.len()
     }
@@ -77,7 +77,7 @@ impl Grains {
         archive.put("grains.material", &self.material);
     }
 
-    /// Takes back what [`save`](Self::save) stored: grains with ids below `next_id`, of so many `materials`.
+    /// Restores the state of [`save`](Self::save): grains with ids below `next_id`, of so many `materials`.
     pub fn load(archive: &Archive, next_id: u32, materials: usize) -> Result<Self, ArchiveError> {
         let column = |k: usize| archive.get_near(&format!("grains.{k}"));
         let grains = Self {
@@ -96,7 +96,7 @@ impl Grains {
     }
 }
 
-/// Radius [m] of the grain `id`: drawn anew whenever it is asked for, so that it takes no memory.
+/// Returns the radius [m] of the grain `id`. It is drawn again at every call, so that it takes no memory.
 pub fn radius_of(radii: &Radii, seed: u64, id: u32) -> f64 {
     if radii.min() == radii.max() {
         return radii.min();

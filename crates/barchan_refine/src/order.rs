@@ -1,4 +1,4 @@
-//! The order of grains in memory: along a space-filling curve, so that those that follow each other lie near each other.
+//! Order of grains in memory: along a space-filling curve, so that consecutive grains are near each other.
 
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
@@ -27,7 +27,7 @@ pub(crate) struct Sorter {
 }
 
 impl Sorter {
-    /// Sorts `grains`, of which a cubic meter holds `density` where they are dense.
+    /// Sorts `grains`, of which a cubic meter holds `density` in dense regions.
     pub fn sort(&mut self, grains: &mut Grains, density: f32) {
         let n = grains.len();
         if n == 0 {

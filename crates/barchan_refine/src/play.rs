@@ -1,4 +1,4 @@
-//! Guides with play: what rests on them rests.
+//! Slack between guides and grains: grains rest on guides that only jitter.
 
 use barchan_world::{Archive, ArchiveError, FARTHEST, World};
 use glam::{DVec3, IVec3, Vec3};
@@ -94,8 +94,8 @@ impl Pull {
 }
 
 impl Play {
-    /// Draws the anchors along over the frame that ends now, and writes what grains see of the guides to `movers`, in the world's
-    /// order: where each was at the start, and how it moves.
+    /// Moves the anchors over the frame that ends now, and writes the guides as seen by grains to `movers`, in the
+    /// world's order: position at the start, and velocity.
     pub fn advance(&mut self, world: &World, velocities: &[Vec3], duration: f64, movers: &mut Vec<Mover>) {
         self.anchors.resize(world.next_id as usize, DVec3::NAN);
         self.stayed.resize(world.next_id as usize, false);

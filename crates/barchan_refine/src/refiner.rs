@@ -1,4 +1,4 @@
-//! Grains over a run.
+//! Refinement over a run.
 
 use std::sync::Arc;
 
@@ -158,7 +158,7 @@ impl GrainRefiner {
         Ok(refiner)
     }
 
-    /// No grains, for a world that is about to be loaded.
+    /// Creates a refiner without grains, for a world that is about to be loaded.
     pub fn empty(settings: RefineSettings, world: &World) -> Self {
         Self {
             settings,
@@ -192,7 +192,7 @@ impl GrainRefiner {
         self
     }
 
-    /// The grains.
+    /// Returns the grains.
     pub fn grains(&self) -> &Grains {
         &self.grains
     }
@@ -202,7 +202,7 @@ impl GrainRefiner {
         &self.settings
     }
 
-    /// Radius of the grain `id` [m].
+    /// Returns the radius of the grain `id` [m].
     pub fn radius(&self, id: u32) -> f64 {
         radius_of(&self.settings.radii, self.settings.seed, id)
     }

@@ -1,4 +1,4 @@
-//! From a scene to a world.
+//! Building a world from a scene.
 
 mod bodies;
 
@@ -156,19 +156,21 @@ const HEAVIEST: f64 = 1e12;
 const ORIGIN_RANGE: f64 = 30.0;
 
 impl Scene {
-    /// The world at the start: at time 0, or as long before it as guides settle. The same scene makes the same bits.
+    /// Builds the world at the start: at time 0, or earlier by the time of settling. The same scene gives the same
+    /// bits.
     ///
     /// A shape that reaches both faces of a periodic range is cut to it and packed through its faces.
     ///
-    /// Guides get the ids 0, 1, ... fill by fill. A fill of density ρ into a shape of volume V weighs ρ V, whatever the
-    /// packing, shared among its guides by r³: m = ρ V r³ / Σr³ [Sommer22]. So the bulk density is right at the start in a
-    /// `dense` or `lattice` packing, which settle by little, and rises by some 1.7 when a `random` one settles. Guides from a
-    /// file, and those of emitters, weigh what settled material does: m = ρ 4/3 π r³ / 0.6. With solvers of particles every guide weighs
-    /// what its own volume does, at the `particle_density`: so settled material has the bulk density wherever its guides came from, and a fill, which is
-    /// looser near its surface than in the middle, weighs less than ρ V.
+    /// Guides get the ids 0, 1, ... fill by fill. A fill of density ρ into a shape of volume V weighs ρ V, with any
+    /// packing, shared among its guides by r³: m = ρ V r³ / Σr³ [Sommer22]. So the bulk density is right at the start
+    /// in a `dense` or `lattice` packing, which settle by little, and rises by a factor of about 1.7 when a `random`
+    /// one settles. Guides from a file, and those of emitters, have the mass of settled material: m = ρ 4/3 π r³ / 0.6.
+    /// With solvers of particles every guide has the mass of its own volume, at the particle density: settled material
+    /// then has the bulk density whatever its source, and a fill, which is looser near its surface than in the middle,
+    /// weighs less than ρ V.
     ///
-    /// A body's frame is where the outermost `at` and `rotate` of its shape put it; for scripted bodies it is where the keys
-    /// say, and the shape's own `at` stays inside.
+    /// A body's frame is given by the outermost `at` and `rotate` of its shape; for scripted bodies it is given by the
+    /// keys, and the shape's own `at` stays inside.
     pub fn build(&self) -> Result<World, SceneError> {
         self.build_watched(&|_| ())
     }
@@ -181,7 +183,7 @@ impl Scene {
         Ok(world)
     }
 
-    /// The same without guides, for those of a checkpoint: fills can take long to pack.
+    /// Builds the same world without guides, for those of a checkpoint: fills can take long to pack.
     pub fn build_unfilled(&self) -> Result<World, SceneError> {
         self.build_unfilled_watched(&|_| ())
     }
@@ -256,7 +258,8 @@ impl Scene {
         }
     }
 
-    /// Estimates the number of guides of fill `k` without packing them. What [`build`](Self::build) refuses by number is refused here.
+    /// Estimates the number of guides of fill `k` without packing them. Fails if [`build`](Self::build) would reject
+    /// that number.
     pub fn count_fill(&self, k: usize) -> Result<f64, SceneError> {
         let fill = &self.fills[k];
         let FillSource::Shape {
@@ -295,7 +298,8 @@ impl Scene {
         Ok(count)
     }
 
-    /// Mass [kg] of all fills at the bulk density of their materials: what they weigh with solvers whose guides are shares of a bulk.
+    /// Returns the mass [kg] of all fills at the bulk density of their materials: their mass with solvers whose guides
+    /// are shares of a bulk.
     pub fn bulk_mass(&self) -> Result<f64, SceneError> {
         let mass = |fill: &Fill| {
             let density = self.materials.all[usize::from(fill.material)].density;
@@ -308,8 +312,8 @@ impl Scene {
         self.fills.iter().map(mass).sum()
     }
 
-    /// Estimates the mass [kg] of fill `k`, of `guides` guides, with the solver of the scene where guides weigh what their own volume does; nothing where
-    /// they are shares of a bulk.
+    /// Estimates the mass [kg] of fill `k`, of `guides` guides, if guides of the scene's solver have the mass of their
+    /// own volume; none if they are shares of a bulk.
     pub fn particle_mass(&self, k: usize, guides: f64) -> Option<f64> {
         let fill = &self.fills[k];
         let volume = match &fill.source {
@@ -320,7 +324,7 @@ impl Scene {
         self.has_particles().then_some(density * volume)
     }
 
-    /// Spheres that each guide of fill `k` is made of.
+    /// Returns the number of spheres of each guide of fill `k`.
     pub fn spheres_per_guide(&self, k: usize) -> usize {
         self.clump_of(&self.fills[k]).map_or(1, |clump| clump.members().len())
     }
@@ -347,8 +351,8 @@ impl Scene {
         world
     }
 
-    /// A world of the smallest and the largest guide of each fill and emitter alone, all at one place: enough to check
-    /// settings against, however large the scene is.
+    /// Returns a world with only the smallest and the largest guide of each fill and emitter, all at one position:
+    /// enough to check settings against, however large the scene is.
     pub fn sample(&self) -> World {
         let mut world = self.empty_world();
         for (radii, material) in self.radii() {

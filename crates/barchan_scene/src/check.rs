@@ -1,4 +1,4 @@
-//! From the fields of a text to a scene: what no single field can know.
+//! From the fields of a text to a scene: checks that involve several fields.
 
 mod bodies;
 mod controls;

@@ -19,7 +19,7 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// Message: the value found, and the allowed ones.
     pub message: String,
-    /// The bytes of the text it is about.
+    /// Bytes of the text that it refers to.
     pub span: Range<usize>,
     /// Advice.
     pub help: Option<String>,
@@ -48,7 +48,7 @@ const SHOWN: usize = 120;
 const LEAD: usize = 40;
 
 impl Diagnostic {
-    /// The message with its place, the line of `document` and a mark under the part it is about.
+    /// Formats the message with its location, the line of `document` and a mark under the part it refers to.
     pub fn render(&self, document: &Document) -> String {
         let severity = match self.severity {
             Severity::Error => "error",

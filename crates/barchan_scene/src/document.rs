@@ -38,7 +38,7 @@ fn not_text(error: std::string::FromUtf8Error) -> std::io::Error {
 }
 
 impl Document {
-    /// A text without a file; its paths begin at the current folder.
+    /// Creates a document without a file; its paths are relative to the current folder.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -48,7 +48,7 @@ impl Document {
         }
     }
 
-    /// The text of a file; its paths begin at the file's folder.
+    /// Reads a file; its paths are relative to the file's folder.
     pub fn read(path: &Path) -> std::io::Result<Self> {
         Ok(Self {
             name: path.display().to_string(),
@@ -90,7 +90,7 @@ impl Document {
             .rfind(|(begin, _)| *begin <= offset)
     }
 
-    /// Line and column of a byte of the text, both from 1, the column in characters.
+    /// Returns the line and column of a byte of the text, both from 1, the column in characters.
     pub fn line_and_column(&self, offset: usize) -> (usize, usize) {
         let before = &self.text[..self.boundary(offset)];
         let line = before.matches('\n').count() + 1;

@@ -1,4 +1,4 @@
-//! A scene that was read and checked.
+//! A checked scene.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,39 +23,39 @@ pub struct Scene {
     pub name: String,
     /// Duration of the run [s].
     pub duration: f64,
-    /// Frames in a second [1/s].
+    /// Frames per second [1/s].
     pub frame_rate: f64,
-    /// Decides what is random.
+    /// Random seed.
     pub seed: u64,
     /// Acceleration of free fall [m/s²].
     pub gravity: DVec3,
-    /// Axes that close upon themselves.
+    /// Periodic axes.
     pub periodic: Periodic,
     /// Solver that moves the guides.
     pub solver: &'static SolverSpec,
-    /// Its settings.
+    /// Settings of the solver.
     pub solver_settings: Settings,
     /// Materials of guides.
     pub materials: Materials,
     /// Contact properties of each material besides friction, by number.
     pub contacts: Vec<ContactProperties>,
-    /// Color of each material in pictures, sRGB, by number; none where nothing was said.
+    /// Color of each material in images, sRGB, by number; none if not given.
     pub colors: Vec<Option<[u8; 3]>>,
-    /// Guides that are there at the start.
+    /// Guides at the start.
     pub fills: Vec<Fill>,
     /// Emitters of guides.
     pub emitters: Vec<Emitter>,
     /// Sinks of guides.
     pub sinks: Vec<Sink>,
-    /// Rigid objects, parents before their children.
+    /// Rigid bodies, parents before their children.
     pub bodies: Vec<BodyPlan>,
-    /// Their connections.
+    /// Joints of the bodies.
     pub joints: Vec<JointPlan>,
     /// Controls of a driver.
     pub controls: Vec<Control>,
     /// Cameras.
     pub cameras: Vec<Camera>,
-    /// Grains, if there are to be any.
+    /// Grains, if any.
     pub refine: Option<Refine>,
     /// Output.
     pub output: Output,

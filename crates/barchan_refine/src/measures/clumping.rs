@@ -20,11 +20,11 @@ pub struct Clumping {
     pub variation: f64,
     /// Variance of the counts in cubes over their mean [-], for sides of 2, 3 and 5 spacings.
     pub fano: [f64; 3],
-    /// Points in a cubic meter where they are dense [1/m³].
+    /// Points per cubic meter of the dense region [1/m³].
     pub density: f64,
 }
 
-/// Distance [m] of each of `points` [m] to its nearest other one; infinity if none is within `reach` [m].
+/// Returns the distance [m] of each of `points` [m] to the nearest other one; infinity if none is within `reach` [m].
 pub fn nearest_distances(points: &[Vec3], reach: f32) -> Vec<f32> {
     let mut grid = Grid::new();
     grid.build(points, reach).expect("finite points and a positive reach");
@@ -43,7 +43,7 @@ pub fn nearest_distances(points: &[Vec3], reach: f32) -> Vec<f32> {
         .collect()
 }
 
-/// Share of `distances` that are below `limit` [-].
+/// Returns the share of `distances` below `limit` [-].
 pub fn share_below(distances: &[f32], limit: f64) -> f64 {
     let below = distances.iter().filter(|&&d| f64::from(d) < limit).count();
     below as f64 / distances.len().max(1) as f64
