@@ -25,7 +25,7 @@ type FreeMotion = fn(&Body, DVec3, f64) -> (Pose, Twist);
 /// Contacts and joints are rapier's. Bodies that no contact and no joint holds in a step follow [`free_motion`], because
 /// rapier's own turn drifts: spinning about its middle axis, a body flips up to 12 % late in steps of 4 ms.
 ///
-/// The world's bodies are the truth: whoever changes a pose or twist between two steps changes the motion.
+/// The world's bodies are authoritative: changing a pose or twist between two steps changes the motion.
 pub struct Dynamics {
     rapier: PhysicsWorld,
     bodies: Vec<RigidBodyHandle>,
@@ -179,7 +179,7 @@ impl Dynamics {
             let enabled = self.rapier.bodies[handle].is_enabled();
             let moves = body.motion != Motion::Fixed && !body.is_dynamic();
             let changed = pose != body.pose || body.is_dynamic() && twist != body.twist;
-            // A body that is asked for mutably is checked anew by rapier, so those that are as they were are left alone.
+            // Rapier checks every body that was borrowed mutably again, so unchanged ones are not borrowed.
             if !(moves || changed || enabled != present) {
                 continue;
             }

@@ -86,7 +86,7 @@ impl DemSolver {
         Ok(steps)
     }
 
-    /// Finds pairs anew, and the rates of now.
+    /// Searches pairs again, and computes the current rates.
     fn search_and_rate(&mut self, world: &World, step: f64) -> Result<(), AdvanceError> {
         self.clock.enter("search");
         self.place(&|_, particle| *particle);

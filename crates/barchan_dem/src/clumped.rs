@@ -21,7 +21,7 @@ impl DemSettings {
 }
 
 impl State {
-    /// Takes over the world's guides as particles: those it knows go on as they were, unless somebody moved them. New ones lie at random.
+    /// Updates the particles from the world's guides: known ones keep their state unless they were moved from outside. New ones get a random rotation.
     pub(crate) fn follow_particles(&mut self, world: &World, settings: &DemSettings) {
         let renumbered = self.renumber(world);
         let before = std::mem::take(&mut self.particles);

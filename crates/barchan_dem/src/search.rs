@@ -20,7 +20,7 @@ const MAX_SKIN: f64 = 0.5;
 const MIN_STEPS: f64 = 3.0;
 
 impl DemSolver {
-    /// Finds pairs and near bodies anew, for the next steps of `step` [s].
+    /// Searches pairs and near bodies again, for the next steps of `step` [s].
     pub(crate) fn search(&mut self, world: &World, step: f64) -> Result<(), AdvanceError> {
         self.searches += 1;
         self.look_ahead(world, step);

@@ -5,7 +5,7 @@ use barchan_world::{Archive, ArchiveError, FARTHEST, Guides, World};
 use glam::{DVec3, Vec3};
 
 use crate::DemSettings;
-use crate::cpu::motion::{Motion, Pull};
+use crate::cpu::motion::{Pull, SphereMotion};
 use crate::cpu::particles::Particle;
 use crate::cpu::past::NEW;
 use crate::cpu::rows::{FIXED_MASS, Row};
@@ -16,7 +16,7 @@ pub(crate) struct State {
     /// Stable numbers, as the world has them.
     pub ids: Vec<u32>,
     pub rows: Vec<Row>,
-    pub motions: Vec<Motion>,
+    pub motions: Vec<SphereMotion>,
     pub pulls: Vec<Pull>,
     /// Displacement of each sphere in this step [m].
     pub ways: Vec<f32>,
@@ -67,7 +67,7 @@ impl State {
         Some(id.iter().map(|&id| place_of[id as usize]).collect())
     }
 
-    /// Takes over the world's guides: those it knows go on as they were, unless somebody moved them.
+    /// Updates the spheres from the world's guides: known ones keep their state unless they were moved from outside.
     pub(crate) fn follow(&mut self, world: &World) {
         let renumbered = self.renumber(world);
         let count = world.guides.len();
@@ -90,12 +90,12 @@ impl State {
             };
             let motion = |i: usize| match is_kept(i) {
                 true => motions[old(i)],
-                false => Motion {
+                false => SphereMotion {
                     spin: motions.get(old(i)).map_or(DVec3::ZERO, |known| known.spin),
                     ..fresh(world, i).1
                 },
             };
-            let moved: Vec<Motion> = (0..count).map(motion).collect();
+            let moved: Vec<SphereMotion> = (0..count).map(motion).collect();
             self.rows = (0..count).map(row).chain([Row::PADDING]).collect();
             self.motions = moved;
         }
@@ -168,7 +168,7 @@ impl State {
     }
 
     pub(crate) fn load(world: &World, settings: &DemSettings, archive: &Archive) -> Result<Self, ArchiveError> {
-        // Saved before the first frame, when nothing was known that the world does not tell.
+        // Saved before the first frame, with no state beyond that of the world.
         if archive.get::<u32>("dem.ids")?.is_empty() {
             return Ok(Self::default());
         }
@@ -190,7 +190,7 @@ impl State {
                 position: vector(numbers, 0).to_array(),
                 ..fresh(world, i).0
             });
-            state.motions.push(Motion {
+            state.motions.push(SphereMotion {
                 velocity: vector(numbers, 3),
                 spin: vector(numbers, 6),
             });
@@ -221,7 +221,7 @@ pub(crate) fn permute<T: Copy>(values: &mut [T], order: &[u32]) {
 }
 
 /// A guide as the world has it, without spin.
-fn fresh(world: &World, i: usize) -> (Row, Motion) {
+fn fresh(world: &World, i: usize) -> (Row, SphereMotion) {
     let guides = &world.guides;
     let row = Row {
         position: (guides.position[i].as_dvec3() + guides.offset[i].as_dvec3()).to_array(),
@@ -230,7 +230,7 @@ fn fresh(world: &World, i: usize) -> (Row, Motion) {
         material: f32::from(guides.material[i]),
         ..Row::default()
     };
-    let motion = Motion {
+    let motion = SphereMotion {
         velocity: guides.velocity[i].as_dvec3(),
         spin: DVec3::ZERO,
     };

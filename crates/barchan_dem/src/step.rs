@@ -234,7 +234,7 @@ impl DemSolver {
             .fold(Moved::NOT, Moved::with)
     }
 
-    /// Moves bodies by what spheres gave them since they last moved, or where they are told. Gives whether the last search still holds.
+    /// Moves bodies by the impulses of spheres since they last moved, or by their keys. Returns true if the last search still holds.
     pub(crate) fn move_bodies(&mut self, world: &mut World, step: f64) -> Result<bool, AdvanceError> {
         self.dynamics.step(world, &self.impulses, step)?;
         self.impulses.fill(Wrench::default());
@@ -368,7 +368,7 @@ impl Solver for DemSolver {
         self.end_frame(world, duration, steps)
     }
 
-    /// Made when asked for: they would take as much memory as a place.
+    /// Computed on demand: stored, they would take as much memory as positions.
     fn columns(&self) -> Vec<(&'static str, Column)> {
         let State { ids, particles, .. } = &self.state;
         let spin = |i: usize| self.state.spin(i, &self.settings.clumps).as_vec3();

@@ -4,7 +4,7 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-/// Bits of a cell's number along each axis that the curve knows [-].
+/// Bits of a cell's number along each axis of the curve [-].
 const BITS: u32 = 21;
 
 /// The place of a cell along Morton's curve: the lowest bits of its numbers along x, y and z in turn, x lowest.

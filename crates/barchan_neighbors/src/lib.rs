@@ -1,6 +1,6 @@
 //! Spatial sort and fixed-radius neighbor search over points: positions and a radius, nothing else.
 //!
-//! A [`Grid`] sorts points into cells, [`Lists`] holds the neighbors of each point. Both are built anew in every step
+//! A [`Grid`] sorts points into cells, [`Lists`] holds the neighbors of each point. Both are rebuilt in every step
 //! and reuse their memory. Results do not depend on the number of threads or on the instruction set, and equal brute
 //! force bit for bit: a pair is near if `dx*dx + dy*dy + dz*dz < reach*reach` in f32.
 //!

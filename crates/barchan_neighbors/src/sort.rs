@@ -209,7 +209,7 @@ impl Task<'_> {
         for end in out.ends.iter_mut() {
             sum += std::mem::replace(end, sum);
         }
-        // Each counter starts at the first place of its key and stops at its end, which is what `bounds` wants.
+        // Each counter starts at the first index of its key and stops at its end, as `bounds` requires.
         for point in self.dealt {
             let end = &mut out.ends[(point.key.load(Relaxed) - first_key) as usize];
             let at = (*end - self.first_point) as usize;

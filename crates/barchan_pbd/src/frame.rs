@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::cpu::CHUNK;
 use crate::cpu::bodies::BodyStep;
 use crate::cpu::contacts::longest_way;
-use crate::cpu::walls::Walls;
+use crate::cpu::walls::ChunkWalls;
 use crate::laws::{depth, mass, repose};
 use crate::settings::natural_step;
 use crate::{FrictionMode, PbdSolver};
@@ -90,7 +90,7 @@ pub(crate) struct LastFrame {
 }
 
 impl PbdSolver {
-    /// Steps that `duration` [s] takes: as many as asked for, and as short as the fastest guide and body need.
+    /// Returns the number of steps for `duration` [s]: as set, and short enough for the fastest guide and body.
     pub(crate) fn plan(&self, world: &World, duration: f64) -> Result<u32, AdvanceError> {
         let velocity = &world.guides.velocity;
         let fastest = velocity
@@ -153,7 +153,7 @@ impl PbdSolver {
         }
     }
 
-    /// Longest time step [s]: as asked for but not too long for the guides' size, or by it and by what they carry.
+    /// Returns the longest time step [s]: as set but not too long for the guides' size, or derived from their size and load.
     fn step_length(&self) -> f64 {
         let natural = natural_step(self.frame.fall_time) * f64::from(depth::shortening(self.last.layers));
         let longest = repose::MAX_STEP * self.frame.fall_time;
@@ -236,7 +236,7 @@ impl PbdSolver {
         }
     }
 
-    /// Friction of each two materials for steps of `step` [s]: by the angle of repose where one was asked for.
+    /// Returns the friction of each pair of materials for steps of `step` [s]: from the angle of repose if one is given.
     pub(crate) fn rub(&mut self, world: &World, step: f64) {
         let materials = &world.materials;
         let hold = match self.settings.friction {
@@ -326,7 +326,7 @@ impl PbdSolver {
         let weight = (self.last.step.powi(2) * world.gravity.length()) as f32;
         let mass = &world.guides.mass;
         let share = |impulse: f32, mass: f32| if mass > 0.0 { impulse / (weight * mass) } else { 0.0 };
-        let pressed = |walls: &Walls| {
+        let pressed = |walls: &ChunkWalls| {
             let of_bodies = walls
                 .all
                 .iter()

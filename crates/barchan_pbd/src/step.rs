@@ -9,7 +9,7 @@ use glam::{Vec3, Vec4};
 use crate::cpu::contacts::Store;
 use crate::cpu::guides::{self, Columns};
 use crate::cpu::rules::Rules;
-use crate::cpu::scene::Scene;
+use crate::cpu::scene::StepScene;
 use crate::cpu::seen::SeenBodies;
 use crate::cpu::sleep::Sleep;
 use crate::frame::{FrameFacts, LastFrame, Sorter};
@@ -241,9 +241,9 @@ impl PbdSolver {
         &'a mut self,
         world: &'a World,
         step: Step,
-    ) -> (Scene<'a>, &'a mut Columns, &'a mut Store, &'a mut Stopwatch) {
+    ) -> (StepScene<'a>, &'a mut Columns, &'a mut Store, &'a mut Stopwatch) {
         let asleep = &self.sleep.asleep;
-        let scene = Scene::new(world, &self.settings, step.rules, &self.bodies, &self.friction, asleep);
+        let scene = StepScene::new(world, &self.settings, step.rules, &self.bodies, &self.friction, asleep);
         (scene, &mut self.columns, &mut self.store, &mut self.clock)
     }
 }

@@ -20,7 +20,7 @@ pub(crate) struct Clearance {
     low: DVec3,
     side: f64,
     size: IVec3,
-    /// Distance at each node [m], as bits; no number where nobody has asked.
+    /// Distance at each node [m], as bits; NaN until it is queried.
     nodes: Vec<AtomicU32>,
 }
 

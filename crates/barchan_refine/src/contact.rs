@@ -361,7 +361,7 @@ impl Contacts {
 }
 
 vectorised! {
-    /// Pushes the chunks of a group out of bodies, of which `clear` and `fastest` tell what those of [`Contacts::resolve`] do.
+    /// Pushes the chunks of a group out of bodies; `clear` and `fastest` are as in [`Contacts::resolve`].
     fn push_group_out(group: Chunk<'_>, clear: &mut [f32], fastest: &mut [f32], pushing: &Pushing<'_>) = push_chunks_out
 }
 
@@ -415,14 +415,14 @@ impl About {
 
 /// Motion of a chunk.
 #[derive(Clone, Copy)]
-struct Motion {
+struct ChunkMotion {
     /// Of one of its grains [m/s].
     velocity: DVec3,
     /// Largest difference from it [m/s].
     spread: f64,
 }
 
-impl Motion {
+impl ChunkMotion {
     /// Farthest that a grain of the chunk went relative to `obstacle` [m], or more.
     fn travel(&self, about: About, obstacle: &Obstacle, step: f64) -> f64 {
         let way = self.velocity * step;
@@ -499,7 +499,7 @@ impl Chunk<'_> {
         }
     }
 
-    /// Pushes the grains `due`, which went no farther than `travel` [m], out of the bodies `near`, and tells whether one was inside.
+    /// Pushes the grains `due`, which moved no farther than `travel` [m], out of the bodies `near`, and returns true if one was inside.
     #[inline(always)]
     fn push_grains_out(&mut self, near: &[usize], due: &[u8], travel: f64, pushing: &Pushing) -> bool {
         let unit = UNIT * pushing.largest_radius;
@@ -584,7 +584,7 @@ impl Chunk<'_> {
         grains
     }
 
-    /// Pushes those out that touch a body that stays and are not deep in it, and tells which.
+    /// Pushes out the grains that touch a fixed body and are not deep in it, and returns which.
     #[inline(always)]
     fn push_touching_out(
         &mut self,
@@ -621,10 +621,10 @@ impl Chunk<'_> {
     }
 
     /// Returns the motion.
-    fn motion(&self) -> Motion {
+    fn motion(&self) -> ChunkMotion {
         let first = self.velocity(0);
         let differs = |i: usize| self.velocity(i).distance(first);
-        Motion {
+        ChunkMotion {
             velocity: first.as_dvec3(),
             spread: f64::from((0..self.id.len()).map(differs).fold(0.0, f32::max)),
         }

@@ -8,7 +8,7 @@ use glam::Vec3;
 /// Random stream of the radii.
 const RADIUS_STREAM: u64 = 0x7261_6469_7573;
 
-/// The particles that follow guides: 29 bytes each. Their order is that of memory and changes; ids tell them apart.
+/// The particles that follow guides: 29 bytes each. Their order in memory changes; ids identify them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Grains {
     /// Coordinates relative to the world's origin [m].

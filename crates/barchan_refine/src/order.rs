@@ -11,7 +11,7 @@ use crate::grains::Grains;
 const SLICE: usize = 1 << 15;
 /// Most slices [-]: the sums over their counts are not shared among threads.
 const SLICES: usize = 8;
-/// Grains of a cell [-], wanted on average.
+/// Target mean number of grains per cell [-].
 const PER_CELL: f32 = 8.0;
 
 /// Sorts grains, and keeps its memory.

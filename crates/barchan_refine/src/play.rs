@@ -38,7 +38,7 @@ const TASK: usize = 512;
 pub(crate) struct Play {
     /// By the guides' ids [m], relative to the world's origin; no number for those that are not known yet.
     anchors: Vec<DVec3>,
-    /// By the guides' ids: whether the anchor did not move in the last frame. Only tells what need not be done again.
+    /// True for anchors that did not move in the last frame, by the guides' ids. Only serves to skip work.
     stayed: Vec<bool>,
     pulls: Vec<Pull>,
     /// Of each cell and its neighbors along x: [`ONE`] for each guide, and one more for each whose anchor is to go.

@@ -67,7 +67,7 @@ pub struct GrainRefiner {
     /// Poses of the bodies at the end of the last frame, and whether they were there.
     poses: Vec<(Pose, bool)>,
     contacts: Contacts,
-    /// Of each body, once it was asked for.
+    /// Clearance of each body, once it was queried.
     clearances: Vec<Arc<Clearance>>,
     sorter: Sorter,
     /// Guides that each group looked at right after the last sort; nothing if grains are to be sorted.

@@ -65,7 +65,7 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    /// Takes the guides `indices` of `field` for a group within `bounds`, and tells where from they are seen, if from its middle.
+    /// Takes the guides `indices` of `field` for a group within `bounds`, and returns its center if coordinates are relative to it.
     #[inline(always)]
     pub fn take(&mut self, field: &Field, indices: &[u32], bounds: &Bounds) -> Option<Middle> {
         if self.all.len() < indices.len() {

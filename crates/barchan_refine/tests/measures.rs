@@ -1,4 +1,4 @@
-//! The measures on states of which the answers are known.
+//! The measures on states with known results.
 
 use barchan_geometry::random::Stream;
 use barchan_geometry::sample::{Packing, VolumeSettings, sample_volume};

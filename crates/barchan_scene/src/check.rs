@@ -21,7 +21,7 @@ use crate::shapes::unit;
 use crate::tables::SCENE;
 use crate::written::Written;
 
-/// Slope of the heaps of a material of which nothing is said [deg].
+/// Default slope of a material's heaps [deg].
 const ANGLE: f64 = 38.0;
 
 /// Friction of bodies, and of such a material against them [-], [Sommer22] table of parameters.
@@ -149,7 +149,7 @@ impl Check<'_, '_> {
                 );
                 break;
             }
-            // A wrong material keeps its place and name, so that nobody else is told it is missing.
+            // A wrong material keeps its number and name, so that no other error reports it as missing.
             let table = item.table();
             materials.all.push(self.material(name, table));
             contacts.push(table.map_or(ContactProperties::default(), |table| self.contact(table, solver)));
@@ -271,7 +271,7 @@ impl Check<'_, '_> {
         Some(())
     }
 
-    /// Reads how materials meet bodies, where it was said.
+    /// Reads the contact properties of materials with bodies, if given.
     fn meetings(&self, materials: &mut Materials, bodies: &[BodyPlan], solver: &SolverSpec) {
         let names: Vec<&str> = bodies.iter().map(|body| body.name.as_str()).collect();
         for pair in self.fields.tables("pair") {

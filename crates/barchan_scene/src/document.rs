@@ -58,7 +58,7 @@ impl Document {
         })
     }
 
-    /// The same with `KEY=VALUE` said beside it.
+    /// Returns the same document with the override `KEY=VALUE`.
     #[must_use]
     pub fn with(mut self, assignment: impl Into<String>) -> Self {
         self.overrides.push(assignment.into());

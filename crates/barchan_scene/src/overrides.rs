@@ -13,7 +13,7 @@ use crate::reader::{KEY, Reader, Value, suggestion};
 use crate::tables::SCENE;
 use barchan_world::spec::{Kind, TableSpec};
 
-/// A key and a value said beside the text.
+/// A key and a value that override the text.
 #[derive(Debug)]
 pub(crate) struct Override<'d> {
     /// The key, with dots.

@@ -404,7 +404,7 @@ fn begin_of_content(text: &str) -> usize {
     text.len() - rest.len()
 }
 
-/// A table being read: it notes which keys were asked for.
+/// A table being read: it records which keys were read.
 #[derive(Debug)]
 pub struct Table<'r, 'd> {
     reader: &'r Reader<'d>,

@@ -77,7 +77,7 @@ pub struct Fill {
     pub is_fixed: bool,
     /// Time of settling before time 0 [s].
     pub settle: f64,
-    /// The rigid group of spheres that each is, for solvers that know it.
+    /// Clump that each guide is, for solvers with clumps.
     pub clump: Option<Arc<Clump>>,
     /// True if clumps are packed until they touch, not only as far as their bounding balls.
     pub is_tight: bool,
@@ -99,7 +99,7 @@ pub enum FillSource {
         /// Volume [m³] if it is known exactly.
         volume: Option<f64>,
     },
-    /// A file said where each is.
+    /// Positions from a file.
     Points(Particles),
 }
 
@@ -126,7 +126,7 @@ pub struct BodyPlan {
     pub velocity: DVec3,
     /// Angular velocity at first [rad/s].
     pub angular_velocity: DVec3,
-    /// Color in pictures, sRGB, if it was said.
+    /// Color in images, sRGB, if given.
     pub color: Option<[u8; 3]>,
     /// Part of the light that it holds back in pictures [-]: 1 is solid, less is glass.
     pub opacity: f64,

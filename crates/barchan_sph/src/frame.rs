@@ -214,7 +214,7 @@ impl SphSolver {
         Ok(count)
     }
 
-    /// Longest time step [s]: as asked for, or by the guides' size.
+    /// Returns the longest time step [s]: as set, or by the guides' size.
     fn step_length(&self, world: &World) -> f64 {
         let own = self.settings.step.unwrap_or_else(|| self.natural_step(world));
         own.min(self.calm_step())

@@ -187,7 +187,7 @@ fn build(input: &Input, world: &World) -> Result<Box<dyn Solver>, Refusal> {
     let dry = each(|c| c.viscosity.unwrap_or_default());
     let wet = each(|c| c.wet_viscosity.or(c.viscosity).unwrap_or_default());
     settings.viscosity = dry.zip(wet).map(|(dry, wet)| [dry, wet]).collect();
-    // Guides of which nothing is said are as wet as they can be.
+    // Guides are fully wet by default.
     if input.contacts.iter().any(|c| c.wetness.is_some()) {
         settings.wetness = each(|c| c.wetness.unwrap_or(1.0)).collect();
     }

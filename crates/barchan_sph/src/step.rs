@@ -15,7 +15,7 @@ use crate::cpu::near::Near;
 use crate::cpu::pairs::{self, Rows, Space};
 use crate::cpu::pressure::{self, Errors, Goal, Outcome};
 use crate::cpu::surface::WallField;
-use crate::cpu::walls::{Scene, Walls};
+use crate::cpu::walls::{ChunkWalls, WallSearch};
 use crate::cpu::{CHUNK, memory};
 use crate::frame::{REPORTED, search_error};
 use crate::settings::SettingsError;
@@ -43,7 +43,7 @@ pub struct SphSolver {
     pub(crate) fastest: f32,
     pub(crate) rows: Vec<Rows>,
     pub(crate) space: Space,
-    pub(crate) walls: Vec<Walls>,
+    pub(crate) walls: Vec<ChunkWalls>,
     pub(crate) surfaces: Vec<WallField>,
     /// Kernel radius that the bodies' maps are made for [m].
     pub(crate) map_support: Option<f32>,
@@ -165,7 +165,7 @@ impl SphSolver {
         let speed = self.body_speed(world) as f32;
         let (lead, last) = (self.settings.integration.lead(), self.last_step);
         self.last_step = step;
-        let scene = Scene {
+        let scene = WallSearch {
             world,
             bodies: &self.bodies,
             surfaces: &self.surfaces,
@@ -369,7 +369,7 @@ impl SphSolver {
         );
     }
 
-    /// Bodies go where they are told, or where guides and gravity push them.
+    /// Moves bodies by their keys, or by guides and gravity.
     fn move_bodies(&mut self, world: &mut World, step: f64) -> Result<(), AdvanceError> {
         let count = world.bodies.len();
         let chunks = self.walls.par_iter_mut().zip(world.guides.mass.par_chunks(CHUNK));

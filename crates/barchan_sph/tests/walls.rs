@@ -50,7 +50,7 @@ fn cover(body: &mut Body, size: DVec3) {
     };
 }
 
-/// A box, seen as `walls` want it.
+/// A box with the boundary that `walls` needs.
 fn block(walls: Walls, size: DVec3, motion: Motion, mu: f32) -> Body {
     let mut block = body("block", Arc::new(Cuboid::new(size).unwrap()), motion, mu);
     if walls == Walls::Particles {

@@ -5,7 +5,7 @@ use glam::{DVec3, Vec3};
 
 /// A value that a column can hold.
 pub trait Element: Pod + Send + Sync {
-    /// The column as one of the kinds that files know.
+    /// Returns the column as one of the types of files.
     fn column(values: &[Self]) -> ColumnRef<'_>;
 }
 

@@ -61,7 +61,7 @@ pub trait Solver: Send {
     /// Returns the name in scene files.
     fn name(&self) -> &'static str;
 
-    /// Moves the world on by `duration` [s], in steps of its own. Guides may be sorted anew; ids tell them apart.
+    /// Moves the world on by `duration` [s], in steps of its own. Guides may be sorted; ids identify them.
     ///
     /// Guides that lie outside periodic ranges are first brought back by [`World::shift_into_ranges`], once. Those that leave a range
     /// during the frame are left outside, so that positions show how far they went.

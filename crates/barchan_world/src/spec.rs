@@ -27,7 +27,7 @@ pub const PRESET: &str = "preset";
 /// Key of the number of steps that replace each step, in every table of settings whose solver can shorten its steps.
 pub const STEP_DIVISOR: &str = "step_divisor";
 
-/// Solver as the rest of barchan knows it.
+/// Interface of a solver to the rest of barchan.
 pub struct SolverSpec {
     /// Name in scene files: the value of `solver.kind`, and the key of its table of settings.
     pub name: &'static str,

@@ -13,7 +13,7 @@ use super::rows::Row;
 
 /// Ratio of reaches between one level and the next [-].
 const FACTOR: f64 = std::f64::consts::SQRT_2;
-/// Levels that are told apart [-].
+/// Number of levels [-].
 const LEVELS: usize = 16;
 /// Cells for each sphere [-], at most. Beyond, a grid closes upon itself: what is far apart may share a cell.
 const CELLS: usize = 2;

@@ -33,7 +33,7 @@ pub(crate) struct Pairing {
     pub breaking: f64,
 }
 
-/// Everything a contact needs to know besides its partners.
+/// Inputs of a contact besides its partners.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     pub normal: NormalLaw,

@@ -15,7 +15,7 @@ use super::simd::{LANES, RADIUS, Vectors, vectorised};
 pub(crate) struct Groups {
     /// Numbers of the pairs, group by group, by the spheres in them: an order in which both particles sum to the same bits.
     pairs: Vec<u32>,
-    /// Their spheres, padded to whole blocks by nobody, the last there is.
+    /// Their spheres, padded to whole blocks with the last row.
     spheres: [Vec<u32>; 2],
     nobody: u32,
     /// True for pairs in contact.
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn pairs_of_the_same_particles_are_grouped_in_one_order_from_both_sides() {
         let particle_of = [0, 0, 1, 1, 2];
-        // Padded by a pair with nobody.
+        // Padded with the last row.
         let groups = |all: &[[u32; 2]]| {
             let pairs = Pairs {
                 first: vec![0, all.len() as u32],

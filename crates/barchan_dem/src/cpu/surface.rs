@@ -65,7 +65,7 @@ impl Placed {
         }
     }
 
-    /// Body `k` of `world` where it will be `after` [s] if it goes on as it does, or as it is told.
+    /// Returns body `k` of `world` at its pose after `after` [s], by its keys or at its current velocity.
     pub(crate) fn ahead(world: &World, k: usize, after: f64) -> Self {
         let body = &world.bodies[k];
         let time = world.time + after;

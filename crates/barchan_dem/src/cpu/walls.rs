@@ -70,7 +70,7 @@ pub(crate) struct Solids<'a> {
 }
 
 impl Chunk {
-    /// Forgets of contacts with bodies what a checkpoint does not know, so that a run that was never stopped goes on as a resumed one.
+    /// Discards the state of contacts with bodies that is not in a checkpoint, so that an uninterrupted run continues like a resumed one.
     pub(crate) fn forget(&mut self) {
         for touch in &mut self.touches {
             *touch = Touch::of_memory(touch.sphere, &touch.memory());

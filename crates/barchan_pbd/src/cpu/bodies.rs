@@ -125,7 +125,7 @@ impl BodyStep {
         self
     }
 
-    /// Shares it among `contacts` [-]; pieces are shared by nobody.
+    /// Shares it among `contacts` [-]; pieces are not shared.
     pub(crate) fn share(&mut self, contacts: f32) {
         self.contacts = if self.piece.is_some() { 1.0 } else { contacts };
     }

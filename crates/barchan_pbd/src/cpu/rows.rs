@@ -349,7 +349,7 @@ impl Rows {
         });
     }
 
-    /// Lets the gaps know how the stabilization moved guides, where inherited overlaps are solved for.
+    /// Updates the gaps by the displacements of the stabilization, if impulses solve for inherited overlaps.
     #[inline(always)]
     fn shift_gaps<V: Vectors<W>, const W: usize>(&mut self, c: usize, halo: &Halo, pushed: &[Vec4]) {
         halo.copy(c, pushed, &mut self.reads);

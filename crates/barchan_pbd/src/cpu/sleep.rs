@@ -55,7 +55,7 @@ pub(crate) struct Sleep {
     /// Layers around it, and it among them, that each guide keeps awake in this frame; 0 for those that may sleep.
     layers: Vec<AtomicU8>,
     islands: Islands,
-    /// Forces on each chunk, where any guide is calm.
+    /// Forces on each chunk, if any guide is at rest.
     balance: Vec<Balance>,
     /// Bodies that may move in this frame.
     moving: Vec<bool>,
@@ -138,7 +138,7 @@ impl Islands {
 }
 
 impl Sleep {
-    /// Checks whether a guide is calm.
+    /// Returns true if a guide is at rest.
     fn is_calm(calm: f32) -> bool {
         calm >= REST_TIME
     }
@@ -152,7 +152,7 @@ impl Sleep {
         self.slept.clear();
         let slept = |&k: &u32| self.asleep.get(k as usize).copied().unwrap_or(false);
         self.slept.extend(old.iter().map(slept));
-        // Until the search is done, calm guides may sleep.
+        // Until the search is done, guides at rest may sleep.
         self.asleep.clear();
         self.asleep.extend(self.calm.iter().map(|&calm| Self::is_calm(calm)));
     }
@@ -179,7 +179,7 @@ impl Sleep {
         self.asleep.fill(false);
     }
 
-    /// Returns whether any guide is calm.
+    /// Returns true if any guide is at rest.
     fn has_calm(&self) -> bool {
         self.calm.iter().any(|&calm| Self::is_calm(calm))
     }
@@ -281,7 +281,7 @@ impl Sleep {
         !self.asleep.is_empty() && self.asleep.iter().all(|&asleep| asleep) && !self.has_moving()
     }
 
-    /// Stores which guides are calm and which sleep.
+    /// Stores which guides are at rest and which sleep.
     pub(crate) fn save(&self, archive: &mut Archive) {
         let asleep: Vec<u8> = self.asleep.iter().map(|&asleep| u8::from(asleep)).collect();
         archive.put("pbd.calm", &self.calm);

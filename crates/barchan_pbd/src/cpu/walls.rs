@@ -45,7 +45,7 @@ pub(crate) struct Wall {
 
 /// The walls of a chunk of guides.
 #[derive(Debug, Default)]
-pub(crate) struct Walls {
+pub(crate) struct ChunkWalls {
     pub all: Vec<Wall>,
     /// Those of the chunk's `k`-th guide are `first[k]..first[k + 1]`.
     pub first: Vec<u32>,
@@ -63,7 +63,7 @@ pub(crate) struct Due {
     pub to: DVec3,
 }
 
-impl Walls {
+impl ChunkWalls {
     pub(crate) fn clear(&mut self) {
         self.all.clear();
         self.first.clear();
@@ -80,7 +80,7 @@ impl Walls {
 }
 
 /// The walls that guide number `i` of `chunks` has.
-pub(crate) fn walls_of(chunks: &[Walls], i: u32) -> &[Wall] {
+pub(crate) fn walls_of(chunks: &[ChunkWalls], i: u32) -> &[Wall] {
     chunks
         .get(i as usize / CHUNK)
         .map_or(&[], |chunk| chunk.of(i as usize % CHUNK))
@@ -218,7 +218,7 @@ impl Wall {
         self.push = contact::accumulated(self.push, stiffness, self.start + self.normal.dot(pushed));
     }
 
-    /// Lets the gap know how far the stabilization pushed the guide [m].
+    /// Updates the gap by the displacement of the guide by the stabilization [m].
     pub(crate) fn shift(&mut self, pushed: Vec3) {
         self.gap += self.normal.dot(pushed);
     }

@@ -8,12 +8,12 @@ use super::columns::Columns;
 use super::pairs::{Rows, Space};
 use super::pressure::{self, COUPLED_RELAXATION, Goal};
 use super::simd::{LANES, Vectors, vectorised};
-use super::walls::Walls;
+use super::walls::ChunkWalls;
 use crate::laws::cohesion;
 use crate::laws::shear::{self, Motion};
 use crate::laws::stress::Sym;
 
-/// Groups of eight guides whose sums are found before any of them is answered [-]: one by one, sums would wait for answers.
+/// Groups of eight guides whose sums are computed before any of their stresses [-]: one by one, sums would wait for stresses.
 const GROUPS: usize = 4;
 
 /// Loads the guides with `stress` [Pa], and with `pressure` [Pa] where it is given: T = s L - p I, and what walls push back.
@@ -109,7 +109,7 @@ pub(crate) fn integrate(
     pressure: &[f32],
     grip: &mut [Vec4],
     columns: &mut Columns,
-    walls: &mut [Walls],
+    walls: &mut [ChunkWalls],
     rows: Option<(&[Rows], &Space)>,
     step: f32,
 ) {
@@ -306,7 +306,7 @@ fn update_in<V: Vectors>(
     }
 }
 
-/// The pressure and the stress of eight guides from number `start` of the chunk on that answer their `motion`.
+/// Computes the pressure and the stress of eight guides from number `start` of the chunk on in response to their `motion`.
 #[inline(always)]
 fn answer<V: Vectors>(chunk: &mut Chunk<'_>, start: usize, columns: &Columns, motion: &mut Motion, pass: Pass) {
     let Columns {
@@ -435,7 +435,7 @@ mod tests {
             intercept: 0.0,
             gain: 0.0,
         }];
-        let mut walls: Vec<Walls> = rows.iter().map(|_| Walls::none(256)).collect();
+        let mut walls: Vec<ChunkWalls> = rows.iter().map(|_| ChunkWalls::none(256)).collect();
         let mut grip = vec![Vec4::ZERO; n];
         columns.push.fill(Vec4::ZERO);
         for _ in 0..passes {

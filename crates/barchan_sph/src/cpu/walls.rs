@@ -8,7 +8,7 @@ use super::CHUNK;
 use super::bodies::BodyStep;
 use super::columns::Columns;
 use super::surface::WallField;
-use crate::Walls as Kind;
+use crate::Walls;
 use crate::laws::wall;
 
 /// Smallest distance of a guide's center from a wall, as a fraction of its spacing [-]. In settled sand guides stay at
@@ -52,7 +52,7 @@ pub(crate) struct Plane {
     asked: Asked,
 }
 
-/// A wall's answer: the place of the question [m], λ there [-], the distance [m], and the arm to the nearest point [m].
+/// Result of a query: its position [m], λ there [-], the distance [m], and the arm to the nearest point [m].
 #[derive(Clone, Copy, Debug, Default)]
 struct Asked {
     place: Vec3,
@@ -122,7 +122,7 @@ impl Plane {
 
 /// Walls near some consecutive guides.
 #[derive(Debug, Default)]
-pub(crate) struct Walls {
+pub(crate) struct ChunkWalls {
     ends: Vec<u32>,
     planes: Vec<Plane>,
     /// Those of the step before.
@@ -134,7 +134,7 @@ pub(crate) struct Walls {
     pub deepest: f32,
 }
 
-impl Walls {
+impl ChunkWalls {
     /// No walls near any of `guides` guides.
     #[cfg(test)]
     pub(crate) fn none(guides: usize) -> Self {
@@ -196,7 +196,7 @@ impl Walls {
 
 /// Inputs of the wall search.
 #[derive(Clone, Copy)]
-pub(crate) struct Scene<'a> {
+pub(crate) struct WallSearch<'a> {
     pub world: &'a World,
     pub bodies: &'a [BodyStep],
     pub surfaces: &'a [WallField],
@@ -207,13 +207,13 @@ pub(crate) struct Scene<'a> {
     pub support: f32,
     /// Time that guides have moved since the wall search [s].
     pub moved: f32,
-    pub kind: Kind,
+    pub kind: Walls,
 }
 
-impl Scene<'_> {
+impl WallSearch<'_> {
     /// Finds walls, and adds them to the compression.
-    pub(crate) fn find(&self, walls: &mut Vec<Walls>, columns: &mut Columns) {
-        walls.resize_with(columns.place.len().div_ceil(CHUNK), Walls::default);
+    pub(crate) fn find(&self, walls: &mut Vec<ChunkWalls>, columns: &mut Columns) {
+        walls.resize_with(columns.place.len().div_ceil(CHUNK), ChunkWalls::default);
         let Columns {
             place,
             half_support,
@@ -249,8 +249,8 @@ impl Scene<'_> {
                 if !planes.is_empty() {
                     part(planes, MIN_GAP * support / self.support);
                     held[k] = match self.kind {
-                        Kind::Density => fill(planes),
-                        Kind::Volume | Kind::Particles => add(planes),
+                        Walls::Density => fill(planes),
+                        Walls::Volume | Walls::Particles => add(planes),
                     };
                     compression[k] += held[k];
                     for plane in planes {
@@ -267,7 +267,7 @@ impl Scene<'_> {
 
     /// Planes within `support` [m] of guide `i`, `here` [m] among the columns, the firmest last. Gives how far it may go before it must ask
     /// again for others [m].
-    fn planes(&self, i: usize, here: Vec3, support: f32, walls: &mut Walls) -> f32 {
+    fn planes(&self, i: usize, here: Vec3, support: f32, walls: &mut ChunkWalls) -> f32 {
         let place = self.world.place(i);
         let material = usize::from(self.world.guides.material[i]);
         let materials = self.world.materials.all.len();

@@ -60,7 +60,7 @@ impl Syms {
     }
 }
 
-/// Motion of eight guides, and what answers it.
+/// Motion of eight guides, and the parameters of the response.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Motion {
     /// Rows of A = Σ V ∇W (v_j - v)ᵀ [1/s]; ∇v = L A.

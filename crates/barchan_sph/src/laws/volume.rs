@@ -8,7 +8,7 @@ use super::kernel;
 
 /// Slices of the ball [-].
 const SLICES: u32 = 400;
-/// Distances that the table knows [-].
+/// Entries of the table [-].
 const ENTRIES: usize = 129;
 
 /// γ* [-] at distance τ h from a wall: 1 within it, then C(τ)/C(0) with the kernel C.

@@ -10,7 +10,7 @@ use super::simd::{LANES, Vectors, block, vectorised};
 /// Spheres as columns, and two levels of boxes. All are padded to whole boxes of the upper level.
 #[derive(Debug, Default)]
 pub(crate) struct Blocks {
-    /// Centers and radii [m]. What pads them has no radius, so that nobody overlaps it, and is where the last one was.
+    /// Centers and radii [m]. Padding has no radius, so that nothing overlaps it, and the position of the last sphere.
     spheres: [Vec<f32>; 4],
     lower: Boxes,
     upper: Boxes,

@@ -164,7 +164,7 @@ impl Imports {
     }
 }
 
-/// Pairs of guides that leant on each other and can no longer touch, or whose one guide has gone: whoever is left of them.
+/// Guides left from pairs in contact that can no longer touch, or whose other guide was removed.
 pub(crate) fn lost(
     before: &[Candidates],
     new: &[u32],

@@ -183,7 +183,7 @@ impl Nearby {
         self.fast.clear();
         self.fast.extend_from_slice(who);
         if self.is_periodic {
-            // Cells that close upon themselves are sorted anew.
+            // Periodic cells are sorted again.
             self.look(radius, margins);
             self.build_wide()?;
             self.find_wide()?;

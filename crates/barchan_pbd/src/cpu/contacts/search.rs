@@ -8,7 +8,7 @@ use super::candidates::{self, Geometry, Past};
 use super::margins::Ahead;
 use super::nearby::Nearby;
 use super::rules::SLACK;
-use super::scene::Scene;
+use super::scene::StepScene;
 use super::{CHUNK, Lists, Store};
 
 /// Deviation from its predicted path that a guide may have while its candidates hold, as a fraction of the largest
@@ -42,7 +42,7 @@ impl Store {
     /// frame has `left` steps after it. Returns whether all guides were searched for.
     pub(crate) fn update(
         &mut self,
-        scene: &Scene<'_>,
+        scene: &StepScene<'_>,
         free: &[Vec4],
         left: u32,
         clock: &mut Stopwatch,
@@ -64,7 +64,7 @@ impl Store {
     /// Searches for the guides that leave their skin, if they are few: the candidates of the others still hold. Returns whether it did.
     fn mend(
         &mut self,
-        scene: &Scene<'_>,
+        scene: &StepScene<'_>,
         free: &[Vec4],
         left: u32,
         clock: &mut Stopwatch,
@@ -106,7 +106,7 @@ impl Store {
     /// Searches for all guides, for this step and up to `left` more.
     fn search(
         &mut self,
-        scene: &Scene<'_>,
+        scene: &StepScene<'_>,
         free: &[Vec4],
         left: u32,
         clock: &mut Stopwatch,
