@@ -281,7 +281,7 @@ fn update_in<V: Vectors>(
                 (false, false) => rows.gradient::<V, false, false>(k, space, own, columns_of),
             };
             if pass.is_first {
-                let own = velocity[i].w * (lean[i] + wall[i]);
+                let own = velocity[i].w * (lean[i] + columns.mirror * wall[i]);
                 chunk.shift[k] = -columns.inverse_density[i] * squared * (own + spread);
             }
             let (motion, l) = (&mut motions[n / LANES], n % LANES);
