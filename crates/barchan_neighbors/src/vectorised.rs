@@ -26,12 +26,12 @@ macro_rules! vectorised {
                 fn half($($argument: $type),*) {
                     $body $($half)* ($($argument),*);
                 }
-                match $crate::Simd::best() {
+                match $crate::Level::best() {
                     // SAFETY: `best` returns only what this machine has.
-                    $crate::Simd::Avx512 => return unsafe { wide($($argument),*) },
+                    $crate::Level::Avx512 => return unsafe { wide($($argument),*) },
                     // SAFETY: as above.
-                    $crate::Simd::Avx2 => return unsafe { half($($argument),*) },
-                    $crate::Simd::Scalar => {}
+                    $crate::Level::Avx2 => return unsafe { half($($argument),*) },
+                    $crate::Level::Scalar => {}
                 }
             }
             $body $($any)* ($($argument),*);

@@ -1,6 +1,6 @@
 //! Eight neighbours at a time, as columns. Written out for AVX2, since the compiler leaves such loops as they are.
 
-use barchan_neighbors::PACKING;
+use barchan_simd::PACKING;
 use glam::Vec4;
 
 /// Neighbours of a block [-].

@@ -2,7 +2,7 @@
 #![allow(clippy::needless_range_loop, reason = "lanes of several arrays at once")]
 
 use super::{Avx2, Vec4, Vectors};
-use barchan_neighbors::PACKING;
+use barchan_simd::PACKING;
 use std::arch::x86_64::*;
 
 /// The vectors at `low` and `high`, side by side.
