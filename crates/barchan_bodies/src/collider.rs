@@ -1,7 +1,7 @@
-//! What bodies touch each other with.
+//! Colliders: the shapes with which bodies touch each other.
 //!
-//! The rule, first match: a half-space, ball, cuboid, cylinder or capsule whose distance the shape has; else the hull of
-//! the surface where it fills that hull; else, for dynamic bodies, the surface's convex pieces, and for all others the
+//! The rule, first match: a half-space, ball, cuboid, cylinder or capsule whose distance the shape has; else the hull
+//! of the surface if it fills that hull; else, for dynamic bodies, the surface's convex pieces, and for all others the
 //! surface's triangles themselves.
 
 use barchan_geometry::mesh::mass_properties;
@@ -26,7 +26,7 @@ const DIRECTIONS: u32 = 128;
 /// Places at which a shape is compared with a known one.
 const PROBES: u64 = 64;
 
-/// What other bodies touch of `body`, and where it is in the body's frame.
+/// Builds the collider of `body`, and its pose in the body's frame.
 pub(crate) fn build(body: &Body) -> Result<(Frame, SharedShape), BodiesError> {
     if let Some(known) = half_space(&*body.shape).or_else(|| primitive(&*body.shape, &body.surface)) {
         return Ok(known);
@@ -121,8 +121,8 @@ fn probes(bounds: Aabb) -> impl Iterator<Item = DVec3> {
     (0..PROBES).map(move |k| bounds.min + Stream::new(0, k).unit_cube() * bounds.size())
 }
 
-/// Whether a closed surface fills its hull. `solid` is the volume [m³] of the body, which is less than that of the surface where
-/// shells overlap, and zero for a body without an end.
+/// Returns true if a closed surface fills its hull. `solid` is the volume [m³] of the body, which is less than that of
+/// the surface if shells overlap, and zero for an unbounded body.
 fn is_convex(surface: &TriMesh, solid: f64) -> bool {
     let Ok((vertices, triangles)) = try_convex_hull(&surface.vertices) else {
         return false;

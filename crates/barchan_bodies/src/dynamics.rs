@@ -14,10 +14,10 @@ use crate::mobility::inertia;
 use crate::motion::{carried, free_motion, twist_between};
 use crate::{BodiesError, Mobility, collider, joint, snapshot};
 
-/// What the checkpoint calls the state of rapier.
+/// Checkpoint entry of rapier's state.
 const ENTRY: &str = "bodies.rapier";
 
-/// How a body moves in a step of a given length [s] under gravity [m/s²] if nothing holds it.
+/// Motion of an unconstrained body in a step of a given length [s] under gravity [m/s²].
 type FreeMotion = fn(&Body, DVec3, f64) -> (Pose, Twist);
 
 /// Moves the bodies of a world.
@@ -25,24 +25,24 @@ type FreeMotion = fn(&Body, DVec3, f64) -> (Pose, Twist);
 /// Contacts and joints are rapier's. Bodies that no contact and no joint holds in a step follow [`free_motion`], because
 /// rapier's own turn drifts: spinning about its middle axis, a body flips up to 12 % late in steps of 4 ms.
 ///
-/// The world's bodies are the truth: whoever changes a pose or twist between two steps changes the motion.
+/// The world's bodies are authoritative: changing a pose or twist between two steps changes the motion.
 pub struct Dynamics {
     rapier: PhysicsWorld,
     bodies: Vec<RigidBodyHandle>,
     joints: Vec<ImpulseJointHandle>,
     friction: ContactFriction,
-    /// How bodies move that nothing holds.
+    /// Motion of unconstrained bodies.
     motion: FreeMotion,
-    /// Where each body goes if nothing holds it.
+    /// Pose and velocity of each body after the step without constraints.
     free: Vec<(Pose, Twist)>,
-    /// Which bodies rapier holds.
+    /// True for bodies that a contact or joint constrains in this step.
     held: Vec<bool>,
 }
 
 impl Dynamics {
     /// For the bodies and joints of a world, in the poses they have now.
     ///
-    /// Dynamic bodies have the mass, centre and inertia of their solids. The rule by which bodies touch each other:
+    /// Dynamic bodies have the mass, center and inertia of their solids. The rule by which bodies touch each other:
     /// half-spaces, balls, cuboids and upright cylinders and capsules are themselves; other bodies whose surface is convex
     /// are its hull; the rest are their surface's convex pieces if dynamic, its triangles if not.
     pub fn new(world: &World) -> Result<Self, BodiesError> {
@@ -90,7 +90,7 @@ impl Dynamics {
 
     /// Moves the bodies by `dt` [s] from the world's time, which stays.
     ///
-    /// `impulses`, one for each body, are what guides gave it in this step: linear [N s] and, about its centre of mass,
+    /// `impulses`, one for each body, are what guides gave it in this step: linear [N s] and, about its center of mass,
     /// angular [N m s]; they act at the beginning of the step. Scripted bodies are afterwards where their keys say, driven
     /// ones where their twist carries them; the twist of a scripted body is what took it there.
     ///
@@ -146,7 +146,7 @@ impl Dynamics {
         }
     }
 
-    /// Where each body goes, and how it moves then, if no other body holds it.
+    /// Predicts the pose and the velocity of each body without contacts and joints.
     fn predict(&mut self, world: &World, dt: f64) {
         self.free.clear();
         self.free
@@ -179,7 +179,7 @@ impl Dynamics {
             let enabled = self.rapier.bodies[handle].is_enabled();
             let moves = body.motion != Motion::Fixed && !body.is_dynamic();
             let changed = pose != body.pose || body.is_dynamic() && twist != body.twist;
-            // A body that is asked for mutably is checked anew by rapier, so those that are as they were are left alone.
+            // Rapier checks every body that was borrowed mutably again, so unchanged ones are not borrowed.
             if !(moves || changed || enabled != present) {
                 continue;
             }
@@ -309,7 +309,7 @@ impl Dynamics {
 /// Rapier's settings that are not its defaults.
 fn set_parameters(rapier: &mut PhysicsWorld, world: &World) {
     let parameters = &mut rapier.integration_parameters;
-    // The margins of contact, made for bodies of a metre, follow the smallest body.
+    // The margins of contact, made for bodies of a meter, follow the smallest body.
     let size = |body: &Body| body.mass_properties.volume.cbrt();
     let dynamic = world.bodies.iter().filter(|body| body.is_dynamic());
     parameters.length_unit = dynamic.map(size).fold(1.0, f64::min).max(1e-3);

@@ -8,7 +8,7 @@ pub enum BodiesError {
     /// A dynamic body without weight.
     #[error("body `{body}` is dynamic and needs a positive mass, got {} kg", short(*.mass))]
     Mass {
-        /// Which body.
+        /// Name of the body.
         body: String,
         /// Its mass [kg].
         mass: f64,
@@ -16,7 +16,7 @@ pub enum BodiesError {
     /// A dynamic body that resists no turning about some axis.
     #[error("body `{body}` is dynamic and needs positive moments of inertia, got {moments:?} kg m²")]
     Inertia {
-        /// Which body.
+        /// Name of the body.
         body: String,
         /// Its moments of inertia about x, y and z [kg m²].
         moments: [f64; 3],
@@ -24,19 +24,19 @@ pub enum BodiesError {
     /// A velocity or a place that is no number, or a rotation that is none.
     #[error("body `{body}` starts with the {what} {value}")]
     State {
-        /// Which body.
+        /// Name of the body.
         body: String,
-        /// Which quantity.
+        /// Name of the quantity.
         what: &'static str,
-        /// What it is.
+        /// Rejected value.
         value: String,
     },
     /// A surface that other bodies cannot touch.
     #[error("the surface of body `{body}` cannot collide: {reason}")]
     Surface {
-        /// Which body.
+        /// Name of the body.
         body: String,
-        /// What is wrong with it.
+        /// Cause of the error.
         reason: String,
     },
     /// A joint that cannot be.
@@ -44,7 +44,7 @@ pub enum BodiesError {
     Joint {
         /// Its place in the list.
         joint: usize,
-        /// What is wrong with it.
+        /// Cause of the error.
         reason: String,
     },
 }

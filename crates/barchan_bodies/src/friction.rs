@@ -1,4 +1,4 @@
-//! Which of its two friction coefficients a contact has.
+//! Choice between static and kinetic friction of a contact.
 
 use barchan_world::{Body, Friction, geometric_mean};
 use rapier3d_f64::prelude::{ContactModificationContext, PhysicsHooks};

@@ -3,8 +3,8 @@
 //! [`Dynamics`] is the one place where rigid motion is integrated. A solver asks where a body would go
 //! ([`free_motion`]), how easily it gives way ([`Mobility`]), sums what its guides push, and calls [`Dynamics::step`].
 //!
-//! Lengths are metres, masses kilograms, times seconds, angles radians. Everything is `f64` and in the world's frame, so
-//! that a body a kilometre from the origin moves as it would at it.
+//! Lengths are meters, masses kilograms, times seconds, angles radians. Everything is `f64` and in the world's frame, so
+//! that a body a kilometer from the origin moves as it would at it.
 
 mod collider;
 mod dynamics;

@@ -9,7 +9,7 @@ use crate::motion::placed;
 /// Turns by which a fit gets nearer at most.
 const MOST_TURNS: u32 = 100;
 
-/// The pose that fits points best: of equal numbers of `places` [m], where they are, `rest` offsets [m] from their centre of mass,
+/// The pose that fits points best: of equal numbers of `places` [m], where they are, `rest` offsets [m] from their center of mass,
 /// and masses [kg]. `near` is where the search for the rotation begins.
 ///
 /// c = Σ m x / Σ m, A = Σ m (x - c) x₀ᵀ = R U, section 3 of [Sommer22]. Gives c [m] and R.
@@ -48,9 +48,10 @@ pub fn rotation_of(a: DMat3, near: DQuat) -> DQuat {
     q
 }
 
-/// Where a dynamic body goes in `dt` [s] and how it moves then, if only `gravity` [m/s²] acts on it, by Algorithm 1 of [Sommer22]:
-/// each of its points goes on by its last way, x + Δt v with v = (x - x₋) / Δt, and the body is fitted to them. Of its points only the
-/// sum Σ m x₀ x₀ᵀ counts, which is that of the solid. Spin is damped, by a share (ω Δt)² a step.
+/// Returns the pose and the velocity of a dynamic body after `dt` [s] if only `gravity` [m/s²] acts on it, by Algorithm
+/// 1 of [Sommer22]: each of its points moves on by its last displacement, x + Δt v with v = (x - x₋) / Δt, and the body
+/// is fitted to them. Of its points only the sum Σ m x₀ x₀ᵀ counts, which is that of the solid. Spin is damped, by a
+/// share (ω Δt)² per step.
 ///
 /// Bodies that are not dynamic stay.
 pub fn matched_motion(body: &Body, gravity: DVec3, dt: f64) -> (Pose, Twist) {
@@ -88,7 +89,7 @@ mod tests {
 
     use super::*;
 
-    /// Points of a body, their offsets from its centre of mass, and their masses.
+    /// Points of a body, their offsets from its center of mass, and their masses.
     fn points() -> (Vec<DVec3>, Vec<f64>) {
         let masses: Vec<f64> = (0..50).map(|k| 0.5 + Stream::new(1, k).unit()).collect();
         let mut rest: Vec<DVec3> = (0..50)

@@ -1,16 +1,16 @@
-//! How a body gives way to a push.
+//! Response of a body to an impulse.
 
 use barchan_world::{Body, Twist, Wrench};
 use glam::{DMat3, DVec3};
 
-/// How a body gives way to a push, where it is now. All zero for bodies that forces do not move.
+/// Response of a body to an impulse, in its current pose. All zero for bodies that forces do not move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mobility {
-    /// Centre of mass in the world [m].
+    /// Center of mass in the world [m].
     pub center: DVec3,
     /// One over the mass [1/kg].
     pub inverse_mass: f64,
-    /// Inverse of the inertia about the centre of mass, in the world's axes [1/(kg m²)].
+    /// Inverse of the inertia about the center of mass, in the world's axes [1/(kg m²)].
     pub inverse_inertia: DMat3,
 }
 
@@ -48,7 +48,7 @@ impl Mobility {
         }
     }
 
-    /// The change of motion that an impulse [N s] and angular impulse about the centre [N m s] make.
+    /// The change of motion that an impulse [N s] and angular impulse about the center [N m s] make.
     pub fn response(&self, impulse: Wrench) -> Twist {
         Twist {
             linear: self.inverse_mass * impulse.force,
@@ -57,12 +57,12 @@ impl Mobility {
     }
 }
 
-/// Inverse inertia of a dynamic body about its centre of mass, in its own axes [1/(kg m²)].
+/// Inverse inertia of a dynamic body about its center of mass, in its own axes [1/(kg m²)].
 pub(crate) fn inverse_inertia(body: &Body) -> DMat3 {
     inertia(body).inverse()
 }
 
-/// Inertia of a body about its centre of mass, in its own axes [kg m²].
+/// Inertia of a body about its center of mass, in its own axes [kg m²].
 pub(crate) fn inertia(body: &Body) -> DMat3 {
     body.mass_properties.inertia * body.density
 }

@@ -11,8 +11,8 @@ const LARGEST_TURN: f64 = 0.02;
 /// Bounds the work for a body that spins absurdly fast.
 const MOST_STEPS: f64 = 1000.0;
 
-/// Where a dynamic body goes in `dt` [s] and how it moves then, if only `gravity` [m/s²] acts on it: a parabola, and a turn
-/// that keeps its angular momentum. Bodies that are not dynamic stay.
+/// Returns the pose and the velocity of a dynamic body after `dt` [s] if only `gravity` [m/s²] acts on it: a parabola,
+/// and a rotation that conserves its angular momentum. Bodies that are not dynamic stay.
 pub fn free_motion(body: &Body, gravity: DVec3, dt: f64) -> (Pose, Twist) {
     if !body.is_dynamic() {
         return (body.pose, body.twist);
@@ -27,14 +27,14 @@ pub fn free_motion(body: &Body, gravity: DVec3, dt: f64) -> (Pose, Twist) {
     (placed(body.mass_properties.center, center, rotation), twist)
 }
 
-/// Where a body is after `dt` [s] at its present velocity and angular velocity.
+/// Returns the pose of a body after `dt` [s] at its current velocity and angular velocity.
 pub fn carried(body: &Body, dt: f64) -> Pose {
     let center = body.center() + dt * body.twist.linear;
     let rotation = DQuat::from_scaled_axis(dt * body.twist.angular) * body.pose.rotation;
     placed(body.mass_properties.center, center, rotation.normalize())
 }
 
-/// The steady motion that takes `body` from one pose to another in `dt` [s]: its centre of mass by the straight way, its
+/// The steady motion that takes `body` from one pose to another in `dt` [s]: its center of mass by the straight way, its
 /// axes by the shorter turn. The inverse of [`carried`].
 pub fn twist_between(body: &Body, from: &Pose, to: &Pose, dt: f64) -> Twist {
     let center = body.mass_properties.center;

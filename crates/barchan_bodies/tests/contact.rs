@@ -219,7 +219,7 @@ fn a_stack_of_five_boxes_stands_here_and_a_kilometre_away() {
         assert!(aside < 0.01 * SIDE, "slipped by {aside}");
         let (far, _) = stack(DVec3::new(1000.0, -1000.0, 1000.0), dt);
         let worst = near.iter().zip(&far).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        // Contacts are found anew in each step, with rounding of 1e-13 m so far away that a thousand steps amplify.
+        // Contacts are found again in each step, with rounding of 1e-13 m so far away that a thousand steps amplify.
         assert!(worst < 1e-6, "differs by {worst} m");
     }
 }

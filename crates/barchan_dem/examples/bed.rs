@@ -1,5 +1,5 @@
-//! How fast spheres settled in a box are moved: `cargo run --release -p barchan_dem --example bed -- 20000 0.25`, then if wanted frames of
-//! settling, threads, frames measured, and 1 for tetrahedra of four spheres instead.
+//! Measures the speed of spheres settled in a box: `cargo run --release -p barchan_dem --example bed -- 20000 0.25`,
+//! then optionally frames of settling, threads, frames measured, and 1 for tetrahedra of four spheres instead.
 
 #[path = "../tests/support/mod.rs"]
 mod support;

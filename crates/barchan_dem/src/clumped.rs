@@ -1,4 +1,4 @@
-//! The state where some grains have several spheres.
+//! State of particles that may have several spheres.
 
 use barchan_geometry::clump::Clump;
 use barchan_geometry::random::Stream;
@@ -6,13 +6,13 @@ use barchan_world::{Archive, ArchiveError, World};
 use glam::{DQuat, DVec3, Vec3};
 
 use crate::DemSettings;
-use crate::cpu::grains::{Grain, SPHERE};
+use crate::cpu::particles::{Particle, SPHERE};
 use crate::cpu::past::NEW;
 use crate::cpu::rows::{FIXED_MASS, Row};
 use crate::state::{State, far, is_published, permute};
 
 impl DemSettings {
-    /// Which clump guide `id` is.
+    /// Returns the clump of guide `id`, or [`SPHERE`].
     fn kind(&self, id: u32) -> u32 {
         let said = self.clumped.iter().find(|(ids, _)| ids.contains(&id));
         said.filter(|(_, kind)| *kind < self.clumps.len())
@@ -21,16 +21,16 @@ impl DemSettings {
 }
 
 impl State {
-    /// Takes over the world's guides as grains: those it knows go on as they were, unless somebody moved them. New ones lie at random.
-    pub(crate) fn follow_grains(&mut self, world: &World, settings: &DemSettings) {
+    /// Updates the particles from the world's guides: known ones keep their state unless they were moved from outside. New ones get a random rotation.
+    pub(crate) fn follow_particles(&mut self, world: &World, settings: &DemSettings) {
         let renumbered = self.renumber(world);
-        let before = std::mem::take(&mut self.grains);
+        let before = std::mem::take(&mut self.particles);
         let old = |i: usize| renumbered.as_ref().map_or(i, |old| old[i] as usize);
-        let grain = |i: usize| {
+        let particle = |i: usize| {
             let fresh = fresh(world, settings, i);
             match before.get(old(i)) {
                 Some(known) if is_published(world, i, known.position, known.velocity) => *known,
-                Some(known) => Grain {
+                Some(known) => Particle {
                     rotation: known.rotation,
                     momentum: known.momentum,
                     ..fresh
@@ -38,49 +38,53 @@ impl State {
                 None => fresh,
             }
         };
-        self.grains = (0..world.guides.len()).map(grain).collect();
+        self.particles = (0..world.guides.len()).map(particle).collect();
         self.old = renumbered.unwrap_or_default();
         for (id, spin) in self.asked.drain(..) {
             if let Some(i) = self.ids.iter().position(|&known| known == id) {
-                self.grains[i].set_spin(&settings.clumps, spin);
+                self.particles[i].set_spin(&settings.clumps, spin);
             }
         }
     }
 
-    /// Puts grain `order[k]` at place `k`, if there is an order, and its spheres after those of the grain before.
-    pub(crate) fn gather_grains(&mut self, order: Option<&[u32]>, world: &World, clumps: &[Clump]) {
+    /// Puts particle `order[k]` at place `k`, if there is an order, and its spheres after those of the particle before.
+    pub(crate) fn gather_particles(&mut self, order: Option<&[u32]>, world: &World, clumps: &[Clump]) {
         if let Some(order) = order {
             permute(&mut self.ids, order);
-            permute(&mut self.grains, order);
+            permute(&mut self.particles, order);
             match self.old.is_empty() {
                 true => self.old.extend_from_slice(order),
                 false => permute(&mut self.old, order),
             }
         }
         let old_first = std::mem::take(&mut self.first);
-        let old_grains = std::mem::take(&mut self.old);
+        let old_particles = std::mem::take(&mut self.old);
         self.first.push(0);
         self.rows.clear();
-        self.grain_of.clear();
-        for (g, grain) in self.grains.iter().enumerate() {
-            let (start, count) = (self.rows.len(), grain.count(clumps));
+        self.particle_of.clear();
+        for (g, particle) in self.particles.iter().enumerate() {
+            let (start, count) = (self.rows.len(), particle.count(clumps));
             let material = world.guides.material[g];
-            self.rows.extend((0..count).map(|k| grain.row(clumps, k, material)));
+            self.rows.extend((0..count).map(|k| particle.row(clumps, k, material)));
             self.ways.resize(self.rows.len(), 0.0);
             let (rows, ways) = (&mut self.rows[start..], &mut self.ways[start..]);
-            grain.place(clumps, rows, ways, grain.velocity, grain.spin(clumps));
-            if let Some(&old) = old_grains.get(g) {
+            particle.place(clumps, rows, ways, particle.velocity, particle.spin(clumps));
+            if let Some(&old) = old_particles.get(g) {
                 let known = old_first.get(old as usize).filter(|_| old != NEW);
                 let numbers = (0..count as u32).map(|k| known.map_or(NEW, |first| first + k));
                 self.old.extend(numbers);
             }
-            self.grain_of.extend((0..count).map(|_| g as u32));
+            self.particle_of.extend((0..count).map(|_| g as u32));
             self.first.push(self.rows.len() as u32);
         }
-        self.rows.push(Row::FAR);
+        self.rows.push(Row::PADDING);
     }
 
-    pub(crate) fn load_grains(world: &World, settings: &DemSettings, archive: &Archive) -> Result<Self, ArchiveError> {
+    pub(crate) fn load_particles(
+        world: &World,
+        settings: &DemSettings,
+        archive: &Archive,
+    ) -> Result<Self, ArchiveError> {
         let ids: Vec<u32> = archive.get("dem.ids")?;
         let all: Vec<[f64; 13]> = archive.get_fit("dem.grains", |n: &[f64; 13]| {
             n.iter().all(|x| x.abs() <= far()) && DQuat::from_slice(&n[9..]).is_normalized()
@@ -94,19 +98,21 @@ impl State {
         let mut state = Self { ids, ..Self::default() };
         state.first.push(0);
         for (i, numbers) in all.iter().enumerate() {
-            let grain = fresh(world, settings, i).with_numbers(numbers);
-            let count = grain.count(&settings.clumps) as u32;
+            let particle = fresh(world, settings, i).with_numbers(numbers);
+            let count = particle.count(&settings.clumps) as u32;
             state.first.push(state.first[i] + count);
-            state.grains.push(grain);
+            state.particles.push(particle);
         }
-        // Made of the grains at the start of the next frame.
-        state.rows.resize(state.first[state.ids.len()] as usize + 1, Row::FAR);
+        // Made of the particles at the start of the next frame.
+        state
+            .rows
+            .resize(state.first[state.ids.len()] as usize + 1, Row::PADDING);
         Ok(state)
     }
 }
 
-impl Grain {
-    /// What changes of it, for checkpoints.
+impl Particle {
+    /// Returns the state that changes, for checkpoints.
     pub(crate) fn numbers(&self) -> [f64; 13] {
         let mut numbers = [0.0; 13];
         let vectors = [self.position, self.velocity, self.momentum];
@@ -136,10 +142,10 @@ pub(crate) fn first_turns(world: &World, settings: &DemSettings) -> Vec<Vec3> {
 }
 
 /// A guide as the world has it, falling freely without spin; turned at random unless it is a sphere.
-fn fresh(world: &World, settings: &DemSettings, i: usize) -> Grain {
+fn fresh(world: &World, settings: &DemSettings, i: usize) -> Particle {
     let guides = &world.guides;
     let kind = settings.kind(guides.id[i]);
-    Grain {
+    Particle {
         position: guides.position[i].as_dvec3() + guides.offset[i].as_dvec3(),
         rotation: match kind {
             SPHERE => DQuat::IDENTITY,
@@ -155,7 +161,7 @@ fn fresh(world: &World, settings: &DemSettings, i: usize) -> Grain {
     }
 }
 
-/// How a clump lies at first: as the fill that may have packed it took it to lie.
+/// Returns the initial rotation of a clump, the same that a fill assumed when it packed the clump.
 fn first_rotation(seed: u64, id: u32) -> DQuat {
     Stream::new(seed, u64::from(id)).rotation()
 }

@@ -1,4 +1,4 @@
-//! What happens once a frame.
+//! Work once per frame.
 
 use barchan_neighbors::{Curve, is_along_curve};
 use barchan_world::{AdvanceError, AdvanceReport, World, Wrench};
@@ -10,22 +10,22 @@ use crate::cpu::contacts::{self, Chunk, Pairs};
 use crate::cpu::past::Past;
 use crate::cpu::rows::Row;
 use crate::cpu::rules::Rules;
-use crate::cpu::surface::{Placed, Surface};
+use crate::cpu::surface::{ContactSurface, Placed};
 use crate::state::State;
 
 /// Cells of the curve that orders spheres, of the mean radius [-].
 const CELL: f64 = 2.0;
-/// An overlap above this, of a radius [-], is no contact any more.
-pub(crate) const DEEPEST: f64 = 1.0;
+/// Overlap above which a contact is meaningless, as a fraction of a radius [-].
+pub(crate) const MAX_OVERLAP: f64 = 1.0;
 
 impl DemSolver {
     /// Takes over the world, sorts spheres, and prepares what stays the same over a frame.
     pub(crate) fn begin_frame(&mut self, world: &mut World) -> Result<(), AdvanceError> {
         self.clock.enter("sort");
         self.first_turns = Vec::new();
-        match !self.settings.has_grains() {
+        match !self.settings.has_particles() {
             true => self.state.follow(world),
-            false => self.state.follow_grains(world, &self.settings),
+            false => self.state.follow_particles(world, &self.settings),
         }
         self.wrap(world);
         self.sort(world);
@@ -53,20 +53,22 @@ impl DemSolver {
     }
 
     fn sort(&mut self, world: &mut World) {
-        let State { rows, grains, .. } = &self.state;
+        let State { rows, particles, .. } = &self.state;
         let radii: f64 = world.guides.radius.iter().map(|&radius| f64::from(radius)).sum();
         let side = (CELL * radii / world.guides.len().max(1) as f64).max(f64::MIN_POSITIVE);
-        let (is_new, has_grains) = (!self.state.old.is_empty(), self.settings.has_grains());
-        let order = match has_grains {
+        let (is_new, has_particles) = (!self.state.old.is_empty(), self.settings.has_particles());
+        let order = match has_particles {
             false => new_order(rows[..world.guides.len()].par_iter().map(Row::place), side, is_new),
-            true => new_order(grains.par_iter().map(|grain| grain.position), side, is_new),
+            true => new_order(particles.par_iter().map(|particle| particle.position), side, is_new),
         };
         if let Some(order) = &order {
             world.guides.gather(order);
         }
-        match has_grains {
+        match has_particles {
             false => self.state.gather(order.as_deref()),
-            true => self.state.gather_grains(order.as_deref(), world, &self.settings.clumps),
+            true => self
+                .state
+                .gather_particles(order.as_deref(), world, &self.settings.clumps),
         }
     }
 
@@ -78,8 +80,8 @@ impl DemSolver {
         }
         for i in 0..world.guides.len() {
             let shift = world.shift_into_ranges(world.place(i));
-            match self.state.grains.get_mut(i) {
-                Some(grain) => grain.position += shift,
+            match self.state.particles.get_mut(i) {
+                Some(particle) => particle.position += shift,
                 None => {
                     let row = &mut self.state.rows[i];
                     row.position = (row.place() + shift).to_array();
@@ -94,7 +96,11 @@ impl DemSolver {
         if !fits {
             let rows = &self.state.rows;
             let largest = rows.iter().map(Row::radius).fold(0.0, f64::max);
-            self.surfaces = world.bodies.iter().map(|body| Surface::new(body, largest)).collect();
+            self.surfaces = world
+                .bodies
+                .iter()
+                .map(|body| ContactSurface::new(body, largest))
+                .collect();
         }
         self.extents.clear();
         let surfaces = self.surfaces.iter().zip(&world.bodies);
@@ -126,7 +132,7 @@ impl DemSolver {
         }
         self.deepest = self.chunks.iter().map(|chunk| chunk.deepest).fold(0.0, f64::max);
         let deepest = self.chunks.iter().map(|chunk| chunk.deepest_yet).fold(0.0, f64::max);
-        if deepest > DEEPEST {
+        if deepest > MAX_OVERLAP {
             return Err(AdvanceError::Scene {
                 what: format!(
                     "in the frame up to {:.4} s grains overlap each other or a body by {deepest:.2} of a radius",

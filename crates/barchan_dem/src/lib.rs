@@ -1,7 +1,8 @@
-//! Discrete elements: every guide is a grain that touches others ([Bell05], with what the paper left open).
+//! Discrete elements: every guide is a sphere or a clump of spheres with contact forces ([Bell05], with the details
+//! that the paper leaves open).
 //!
-//! `step` is the list of stages, `laws` holds the equations, `cpu` the loops. State is kept in double precision, since overlaps are a
-//! thousandth of a radius; the world gets it rounded.
+//! `step` is the list of stages, `laws` holds the equations, `cpu` the loops. State is kept in double precision, since
+//! overlaps are a thousandth of a radius; the world gets it rounded.
 
 mod adaptive;
 mod clumped;

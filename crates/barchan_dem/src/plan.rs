@@ -1,4 +1,4 @@
-//! How long a step may be.
+//! Length of a step.
 
 use barchan_geometry::text::short;
 use barchan_world::{Bodies, Motion, World};
@@ -13,13 +13,13 @@ use crate::laws::{duration, effective};
 use crate::settings::{Integrator, SettingsError};
 use crate::{DemSettings, DemSolver, adaptive};
 
-/// A frame that needs more steps than this [-] is not worth waiting for.
-const MOST_STEPS: f64 = 1e6;
-/// Longest way of a sphere in a step, of the smallest radius [-].
-const LONGEST_WAY: f64 = 0.2;
-/// Steps in the shortest contact that a given step must leave [-].
-const LEAST_STEPS: f64 = 6.0;
-/// Moments of a frame at which the speed of scripted bodies is taken.
+/// Most steps of a frame [-]; a frame that needs more would take too long.
+const MAX_STEPS: f64 = 1e6;
+/// Longest displacement of a sphere in a step, as a fraction of the smallest radius [-].
+const MAX_DISPLACEMENT: f64 = 0.2;
+/// Fewest steps in the shortest contact with a given step [-].
+const MIN_STEPS: f64 = 6.0;
+/// Times in a frame at which the speed of scripted bodies is sampled [-].
 const MOMENTS: u32 = 32;
 
 /// The contact that asks for the shortest steps.
@@ -50,7 +50,7 @@ impl DemSettings {
             .min_by(|a, b| flexibility(a).total_cmp(&flexibility(b)))
     }
 
-    /// How long it lasts [s] at `speed` [m/s].
+    /// Returns the duration of the shortest contact [s] at `speed` [m/s].
     fn contact_time(&self, shortest: Shortest, speed: f64) -> f64 {
         let hertz = |speed: f64| duration::hertz(shortest.mass, shortest.stiffness, speed);
         match self.normal {
@@ -72,7 +72,7 @@ impl DemSettings {
         let (Some(step), Some(shortest)) = (self.step, self.shortest(spheres)) else {
             return Ok(());
         };
-        let longest = self.contact_time(shortest, self.reference_speed) / LEAST_STEPS;
+        let longest = self.contact_time(shortest, self.reference_speed) / MIN_STEPS;
         if step <= longest {
             return Ok(());
         }
@@ -80,7 +80,7 @@ impl DemSettings {
             whose: String::new(),
             name: "step",
             value: step,
-            allowed: format!("at most {longest:.3e} s, a {LEAST_STEPS}th of a contact; or lower `youngs_modulus`"),
+            allowed: format!("at most {longest:.3e} s, a {MIN_STEPS}th of a contact; or lower `youngs_modulus`"),
         })
     }
 }
@@ -91,8 +91,8 @@ impl DemSolver {
         let spheres = || self.state.rows[..self.state.spheres()].iter();
         let speed = |i: usize| self.state.guide(i).1.length();
         let guides = (0..world.guides.len()).map(speed).fold(0.0, f64::max);
-        // Spheres of clumps may be faster than their centres.
-        let members = spheres().filter(|_| !self.state.grains.is_empty());
+        // Spheres of clumps may be faster than their centers.
+        let members = spheres().filter(|_| !self.state.particles.is_empty());
         let fastest = members.map(|row| row.velocity().length()).fold(guides, f64::max);
         if !fastest.is_finite() || (0..world.guides.len()).any(|i| !speed(i).is_finite()) {
             return Err(self.not_finite(world));
@@ -104,23 +104,23 @@ impl DemSolver {
         ) else {
             let asked = self.settings.step.unwrap_or(1e-3);
             let steps = (duration / asked).ceil() * f64::from(self.settings.step_divisor);
-            return Ok(steps.clamp(1.0, MOST_STEPS) as u32);
+            return Ok(steps.clamp(1.0, MAX_STEPS) as u32);
         };
         let smallest = spheres().map(Row::radius).fold(f64::INFINITY, f64::min);
         let bodies = (0..world.bodies.len()).map(|k| self.body_speed(world, k, duration));
         let speed = fastest + bodies.fold(0.0, f64::max) + world.gravity.length() * duration;
-        // What presses grains together makes them as stiff as an impact that goes as deep.
+        // What presses particles together makes them as stiff as an impact that goes as deep.
         let pressed = duration::speed_of_overlap(shortest.mass, shortest.stiffness, self.deepest * smallest);
         let slowest = 1e-2 * (world.gravity.length() * smallest).sqrt().max(1e-6);
         let contact = self.settings.contact_time(shortest, speed.max(pressed).max(slowest));
         let step = match self.settings.step {
-            Some(step) => step.min(contact / LEAST_STEPS),
-            None if self.settings.integrator == Integrator::Rkf45 => contact / adaptive::LEAST_STEPS,
+            Some(step) => step.min(contact / MIN_STEPS),
+            None if self.settings.integrator == Integrator::Rkf45 => contact / adaptive::MIN_STEPS,
             None => contact / self.settings.steps_per_contact,
         };
-        let longest = step.min(LONGEST_WAY * smallest / speed.max(f64::MIN_POSITIVE));
+        let longest = step.min(MAX_DISPLACEMENT * smallest / speed.max(f64::MIN_POSITIVE));
         let steps = (duration / longest * (1.0 - 1e-9)).ceil().max(1.0) * f64::from(self.settings.step_divisor);
-        if steps > MOST_STEPS {
+        if steps > MAX_STEPS {
             return Err(AdvanceError::Scene {
                 what: format!(
                     "at {speed:.3} m/s a contact lasts {contact:.2e} s, which takes {} steps per frame",
@@ -133,11 +133,15 @@ impl DemSolver {
         Ok(steps as u32)
     }
 
-    /// How much stiffer than one sphere the grain of sphere `k` may be, when many of its spheres touch at once [-]: a ring that lies flat does
-    /// so with all of them. Up to four, the steps in a contact are enough.
+    /// Returns the factor by which the particle of sphere `k` may be stiffer than one sphere if many of its spheres are
+    /// in contact at once [-]: a flat ring touches with all of them. Up to four, the steps in a contact are enough.
     fn crowd(&self, k: usize) -> f64 {
-        let grain = self.state.grain_of.get(k).map(|&g| &self.state.grains[g as usize]);
-        let members = grain.map_or(1, |grain| grain.count(&self.settings.clumps));
+        let particle = self
+            .state
+            .particle_of
+            .get(k)
+            .map(|&g| &self.state.particles[g as usize]);
+        let members = particle.map_or(1, |particle| particle.count(&self.settings.clumps));
         (members as f64 / 4.0).max(1.0)
     }
 

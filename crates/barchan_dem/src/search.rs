@@ -1,4 +1,4 @@
-//! Lists of what may touch, made anew only when something has moved too far for them.
+//! Contact search, repeated only once something has moved too far for the lists.
 
 use barchan_world::{AdvanceError, World};
 use rayon::prelude::*;
@@ -9,23 +9,23 @@ use crate::cpu::contacts::Known;
 use crate::cpu::{contacts, near};
 use crate::state::State;
 
-/// Steps that lists should last if spheres go on as they do [-].
-const HORIZON: f64 = 25.0;
-/// What a sphere may speed up by meanwhile [-].
-const HASTE: f64 = 1.2;
-/// Leeway of a sphere at rest, and the most of a fast one, of its radius [-].
-const LEEWAY: f64 = 0.02;
-const MOST_LEEWAY: f64 = 0.5;
-/// Steps that lists last at least, however fast a sphere is [-].
-const LEAST: f64 = 3.0;
+/// Number of steps that lists should last if spheres keep their velocities [-].
+const LIST_STEPS: f64 = 25.0;
+/// Largest increase of a sphere's speed between searches [-].
+const MAX_SPEEDUP: f64 = 1.2;
+/// Skin of a sphere at rest, and the largest of a fast one, as a fraction of its radius [-].
+const SKIN: f64 = 0.02;
+const MAX_SKIN: f64 = 0.5;
+/// Fewest steps that lists last, however fast a sphere is [-].
+const MIN_STEPS: f64 = 3.0;
 
 impl DemSolver {
-    /// Finds pairs and near bodies anew, for the next steps of `step` [s].
+    /// Searches pairs and near bodies again, for the next steps of `step` [s].
     pub(crate) fn search(&mut self, world: &World, step: f64) -> Result<(), AdvanceError> {
         self.searches += 1;
         self.look_ahead(world, step);
         let State {
-            rows, old, grain_of, ..
+            rows, old, particle_of, ..
         } = &mut self.state;
         let spheres = Reaching {
             rows: &rows[..rows.len().saturating_sub(1)],
@@ -37,7 +37,7 @@ impl DemSolver {
             spheres,
             past: self.past.as_ref(),
             old,
-            grain_of,
+            particle_of,
             rules: &self.rules,
         };
         contacts::rebuild(&mut self.chunks, &known);
@@ -45,7 +45,7 @@ impl DemSolver {
         self.past = None;
         *old = Vec::new();
         let farthest = self.travels.iter().copied().fold(0.0, f64::max);
-        self.body_margin = HASTE * HORIZON * farthest;
+        self.body_margin = MAX_SPEEDUP * LIST_STEPS * farthest;
         self.body_travel = 0.0;
         let (margin, surfaces, bodies) = (self.body_margin, &self.surfaces, &self.bodies);
         let (rows, origin) = (&*rows, world.origin);
@@ -57,14 +57,14 @@ impl DemSolver {
         Ok(())
     }
 
-    /// How far each sphere may go until the next search.
+    /// Computes the distance that each sphere may move until the next search.
     fn look_ahead(&mut self, world: &World, step: f64) {
         let count = self.state.spheres();
-        let fall = 0.5 * world.gravity.length() * (HORIZON * step).powi(2);
+        let fall = 0.5 * world.gravity.length() * (LIST_STEPS * step).powi(2);
         for row in &mut self.state.rows[..count] {
             let (way, radius) = (row.velocity().length() * step, row.radius());
-            let wanted = HASTE * HORIZON * way + fall.min(0.1 * radius) + LEEWAY * radius;
-            let most = (MOST_LEEWAY * radius).max(HASTE * LEAST * way);
+            let wanted = MAX_SPEEDUP * LIST_STEPS * way + fall.min(0.1 * radius) + SKIN * radius;
+            let most = (MAX_SKIN * radius).max(MAX_SPEEDUP * MIN_STEPS * way);
             row.left = wanted.min(most) as f32;
         }
     }

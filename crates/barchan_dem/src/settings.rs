@@ -1,4 +1,4 @@
-//! What a user may choose.
+//! Settings of the solver.
 
 use std::ops::Range;
 
@@ -16,35 +16,36 @@ pub use crate::laws::shear::ShearLaw;
 #[derive(Clone, Debug, Error, PartialEq)]
 #[error("{whose}`{name}` must be {allowed}, got {value}")]
 pub struct SettingsError {
-    /// Of which material, as a prefix; empty for those of the solver.
+    /// Prefix with the material; empty for settings of the solver.
     pub whose: String,
-    /// Which one.
+    /// Name of the setting.
     pub name: &'static str,
-    /// What was found.
+    /// Rejected value.
     pub value: f64,
-    /// What is allowed.
+    /// Allowed values.
     pub allowed: String,
 }
 
-/// How grains of a material meet.
+/// Contact properties of a material's particles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contact {
-    /// Young's modulus [Pa]. 10 MPa by default, [Bell05]: softer than sand, so that steps are longer, and hard enough that a heap does not
-    /// notice.
+    /// Young's modulus [Pa]. 10 MPa by default, [Bell05]: softer than sand, so that steps are longer, and hard enough
+    /// not to change a heap.
     pub youngs_modulus: f64,
     /// Poisson's ratio [-].
     pub poisson_ratio: f64,
-    /// Speed after over speed before an impact at the reference speed [-].
+    /// Ratio of the speeds after and before an impact at the reference speed [-].
     pub restitution: f64,
-    /// Resistance to rolling, of the reduced radius [-]; that of the angle of repose where none is given, 0 without such an angle.
+    /// Rolling friction, as a fraction of the reduced radius [-]; if none is given, calibrated by the angle of repose,
+    /// or 0 without such an angle.
     pub rolling_friction: Option<f64>,
-    /// Liquid on the grains, of their own volume [-]: moist ones are held by bridges of it.
+    /// Liquid on the particles, as a fraction of their own volume [-]: it forms bridges between them.
     pub liquid: f64,
-    /// Surface tension of the liquid [N/m].
+    /// ContactSurface tension of the liquid [N/m].
     pub surface_tension: f64,
-    /// Angle at which the liquid meets the grains [rad].
+    /// Contact angle of the liquid [rad].
     pub contact_angle: f64,
-    /// Cohesion of the bulk [Pa], which bridges of that strength make.
+    /// Cohesion of the bulk [Pa], by bridges of that strength.
     pub cohesion: f64,
 }
 
@@ -64,7 +65,8 @@ impl Default for Contact {
 }
 
 impl Contact {
-    /// Grains among bodies that forces move: ten times as hard, for which steps are 2.5 times as short, so that single grains keep their shape below them.
+    /// Returns the contact for particles among dynamic bodies: ten times as hard, with steps 2.5 times as short, so
+    /// that single particles keep their shape below them.
     pub fn struck() -> Self {
         Self {
             youngs_modulus: 1e8,
@@ -73,11 +75,11 @@ impl Contact {
     }
 }
 
-/// Surface tension of water [N/m].
+/// ContactSurface tension of water [N/m].
 const WATER: f64 = 0.072;
 
 words! {
-    /// How motion is integrated.
+    /// Time integration.
     pub enum Integrator {
         /// Velocity Verlet: one search for forces a step, of a fixed part of a contact.
         Verlet = "verlet",
@@ -89,44 +91,45 @@ words! {
 /// Settings of the solver. The defaults are those of [`SPEC`](crate::SPEC).
 #[derive(Clone, Debug, PartialEq)]
 pub struct DemSettings {
-    /// Longest time step [s]; by the duration of a contact where none is given.
+    /// Longest time step [s]; if none is given, derived from the duration of a contact.
     pub step: Option<f64>,
-    /// Steps in the place of one [-], whatever set its length: 2 halves all steps, and the longest one of `Rkf45`.
+    /// Number of steps that replace each step [-], however its length was set: 2 halves all steps, and the longest one
+    /// of `Rkf45`.
     pub step_divisor: u32,
-    /// Steps in the shortest contact, where no step is given [-].
+    /// Steps in the shortest contact, if no step is given [-].
     pub steps_per_contact: f64,
-    /// How motion is integrated.
+    /// Time integration.
     pub integrator: Integrator,
-    /// Error of a step of `Rkf45`, of a radius and of its way in a contact [-].
+    /// Error of a step of `Rkf45`, relative to the radius and to the displacement in a contact [-].
     pub tolerance: f64,
-    /// What pushes apart.
+    /// Normal force.
     pub normal: NormalLaw,
-    /// What resists sliding.
+    /// Tangential force.
     pub shear: ShearLaw,
     /// Speed of the impact that has the material's restitution and, for the linear law, Hertz's duration [m/s].
     pub reference_speed: f64,
-    /// Duration of a contact of the linear law [s]; that of Hertz where none is given.
+    /// Duration of a contact of the linear law [s]; that of Hertz if none is given.
     pub duration: Option<f64>,
-    /// Viscosity of the laws of shear without memory [N s/m]; as much as the step allows where none is given.
+    /// Viscosity of shear laws without memory [N s/m]; the largest that the step allows if none is given.
     pub shear_viscosity: Option<f64>,
-    /// How the grains of each material meet, by its number; the default where there is none.
+    /// Contact properties of each material, by its number; the default for materials beyond the list.
     pub contacts: Vec<Contact>,
-    /// Young's modulus [Pa] and Poisson's ratio [-] of bodies; those of the grain that touches them where none is given.
+    /// Young's modulus [Pa] and Poisson's ratio [-] of bodies; those of the particle in contact if none is given.
     pub bodies: Option<[f64; 2]>,
-    /// What clumps there are.
+    /// Shapes of clumps.
     pub clumps: Vec<Clump>,
-    /// Which guides, by their ids, are which clump; all others are spheres.
+    /// Ids of guides that are clumps, with the index of their clump; all others are spheres.
     pub clumped: Vec<(Range<u32>, usize)>,
 }
 
 impl DemSettings {
-    /// How the grains of a material meet.
+    /// Returns the contact properties of a material.
     pub fn contact(&self, material: usize) -> Contact {
         self.contacts.get(material).copied().unwrap_or_default()
     }
 
-    /// Whether each guide is moved as a grain that may have several spheres.
-    pub(crate) fn has_grains(&self) -> bool {
+    /// Returns true if each guide is moved as a particle that may have several spheres.
+    pub(crate) fn has_particles(&self) -> bool {
         !self.clumps.is_empty() || self.integrator == Integrator::Rkf45
     }
 

@@ -12,7 +12,7 @@ use barchan_world::{ContactProperties, Solver, World, words};
 
 use crate::{Contact, DemSettings, DemSolver, Integrator, NormalLaw, STEEPEST, ShearLaw};
 
-/// Discrete elements.
+/// The DEM solver: discrete elements.
 pub static SPEC: SolverSpec = SolverSpec {
     name: "dem",
     about: "discrete elements: spheres and clumps with contact laws and their history",
@@ -50,14 +50,14 @@ const SETTINGS: TableSpec = TableSpec {
         field("shear_viscosity",   Between(1e-12, 1e12), Optional,                     "of the laws of shear without memory [N s/m]; as much as the step allows if not given"),
         field("body_youngs_modulus", MODULUS,          Optional,                     "of bodies [Pa]; that of the grain that touches them if not given"),
         field("body_poisson_ratio",  Between(-0.99, 0.5), Need::Number(0.3),         "of bodies [-], with body_youngs_modulus"),
-        field("boundary",          Word(Surface::WORDS), Need::Word(Surface::Field.word()), "what grains see of bodies: their surface, or spheres that cover it"),
+        field("boundary",          Word(BoundaryKind::WORDS), Need::Word(BoundaryKind::Field.word()), "what grains see of bodies: their surface, or spheres that cover it"),
     ],
     exclusive: &[],
 };
 
 words! {
     /// Representation of bodies.
-    enum Surface {
+    enum BoundaryKind {
         /// Distance to their surface.
         Field = "field",
         /// Spheres on their surface.
@@ -105,8 +105,8 @@ fn facts(settings: &Settings) -> Facts {
         continuum: false,
         friction: FrictionMeaning::ContactOfShapes,
         bodies: match settings.get("boundary") {
-            Ok(Surface::Particles) => BodySurface::Particles,
-            Ok(Surface::Field) | Err(_) => BodySurface::Distance { band: BAND },
+            Ok(BoundaryKind::Particles) => BodySurface::Particles,
+            Ok(BoundaryKind::Field) | Err(_) => BodySurface::Distance { band: BAND },
         },
         shortest_period: Some(PERIOD),
         steepest: STEEPEST,
@@ -116,7 +116,7 @@ fn facts(settings: &Settings) -> Facts {
 }
 
 fn build(input: &Input, world: &World) -> Result<Box<dyn Solver>, Refusal> {
-    // What falls on few grains with the mass of many must not go through them.
+    // What falls on few particles with the mass of many must not go through them.
     let usual = match input.has_dynamic_bodies {
         true => Contact::struck(),
         false => Contact::default(),
@@ -146,7 +146,7 @@ fn contact(given: &ContactProperties, usual: &Contact) -> Contact {
 }
 
 impl DemSettings {
-    /// Reads what a scene gives, besides the properties of its materials and its clumps.
+    /// Reads the settings of a scene, except the properties of its materials and its clumps.
     pub fn read(given: &Settings) -> Result<Self, SettingError> {
         let young: Option<f64> = given.get("body_youngs_modulus")?;
         let poisson: f64 = given.get("body_poisson_ratio")?;

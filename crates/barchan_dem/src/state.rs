@@ -5,8 +5,8 @@ use barchan_world::{Archive, ArchiveError, FARTHEST, Guides, World};
 use glam::{DVec3, Vec3};
 
 use crate::DemSettings;
-use crate::cpu::grains::Grain;
-use crate::cpu::motion::{Motion, Pull};
+use crate::cpu::motion::{Pull, SphereMotion};
+use crate::cpu::particles::Particle;
 use crate::cpu::past::NEW;
 use crate::cpu::rows::{FIXED_MASS, Row};
 
@@ -16,18 +16,18 @@ pub(crate) struct State {
     /// Stable numbers, as the world has them.
     pub ids: Vec<u32>,
     pub rows: Vec<Row>,
-    pub motions: Vec<Motion>,
+    pub motions: Vec<SphereMotion>,
     pub pulls: Vec<Pull>,
-    /// How far each went in this step [m].
+    /// Displacement of each sphere in this step [m].
     pub ways: Vec<f32>,
-    /// Number that each sphere had before the last sort; empty where all have kept theirs.
+    /// Number of each sphere before the last sort; empty if none has changed.
     pub old: Vec<u32>,
-    /// Where some grains have several spheres: the grains, in the world's order, the first sphere of each and their number, and the grain
-    /// of each sphere. Then `motions` and `pulls` are empty.
-    pub grains: Vec<Grain>,
+    /// Particles, if some have several spheres, in the world's order; the first sphere of each, and the end; and the
+    /// particle of each sphere. Then `motions` and `pulls` are empty.
+    pub particles: Vec<Particle>,
     pub first: Vec<u32>,
-    pub grain_of: Vec<u32>,
-    /// Angular velocities [rad/s] to be given to guides, by id, in the next frame.
+    pub particle_of: Vec<u32>,
+    /// Angular velocities [rad/s] to set in the next frame, by guide id.
     pub asked: Vec<(u32, DVec3)>,
 }
 
@@ -39,17 +39,17 @@ impl State {
 
     /// Place [m] and velocity [m/s] of the world's `i`-th guide.
     pub(crate) fn guide(&self, i: usize) -> (DVec3, DVec3) {
-        match self.grains.get(i) {
-            Some(grain) => (grain.position, grain.velocity),
+        match self.particles.get(i) {
+            Some(particle) => (particle.position, particle.velocity),
             None => (self.rows[i].place(), self.motions[i].velocity),
         }
     }
 
     /// Angular velocity [rad/s] of the world's `i`-th guide.
     pub(crate) fn spin(&self, i: usize, clumps: &[Clump]) -> DVec3 {
-        self.grains
+        self.particles
             .get(i)
-            .map_or_else(|| self.motions[i].spin, |grain| grain.spin(clumps))
+            .map_or_else(|| self.motions[i].spin, |particle| particle.spin(clumps))
     }
 
     /// Takes over the numbers of the world's guides, and finds the number that each had before; nothing where none has changed.
@@ -67,7 +67,7 @@ impl State {
         Some(id.iter().map(|&id| place_of[id as usize]).collect())
     }
 
-    /// Takes over the world's guides: those it knows go on as they were, unless somebody moved them.
+    /// Updates the spheres from the world's guides: known ones keep their state unless they were moved from outside.
     pub(crate) fn follow(&mut self, world: &World) {
         let renumbered = self.renumber(world);
         let count = world.guides.len();
@@ -90,13 +90,13 @@ impl State {
             };
             let motion = |i: usize| match is_kept(i) {
                 true => motions[old(i)],
-                false => Motion {
+                false => SphereMotion {
                     spin: motions.get(old(i)).map_or(DVec3::ZERO, |known| known.spin),
                     ..fresh(world, i).1
                 },
             };
-            let moved: Vec<Motion> = (0..count).map(motion).collect();
-            self.rows = (0..count).map(row).chain([Row::FAR]).collect();
+            let moved: Vec<SphereMotion> = (0..count).map(motion).collect();
+            self.rows = (0..count).map(row).chain([Row::PADDING]).collect();
             self.motions = moved;
         }
         self.old = renumbered.unwrap_or_default();
@@ -152,8 +152,8 @@ impl State {
 
     pub(crate) fn save(&self, archive: &mut Archive) {
         archive.put("dem.ids", &self.ids);
-        if !self.grains.is_empty() {
-            archive.put_all("dem.grains", self.grains.iter().map(Grain::numbers));
+        if !self.particles.is_empty() {
+            archive.put_all("dem.grains", self.particles.iter().map(Particle::numbers));
             return;
         }
         let numbers = |i: usize| {
@@ -168,12 +168,12 @@ impl State {
     }
 
     pub(crate) fn load(world: &World, settings: &DemSettings, archive: &Archive) -> Result<Self, ArchiveError> {
-        // Saved before the first frame, when nothing was known that the world does not tell.
+        // Saved before the first frame, with no state beyond that of the world.
         if archive.get::<u32>("dem.ids")?.is_empty() {
             return Ok(Self::default());
         }
-        if settings.has_grains() {
-            return Self::load_grains(world, settings, archive);
+        if settings.has_particles() {
+            return Self::load_particles(world, settings, archive);
         }
         let ids: Vec<u32> = archive.get("dem.ids")?;
         let all: Vec<[f64; 9]> = archive.get_fit("dem.spheres", |n: &[f64; 9]| n.iter().all(|x| x.abs() <= far()))?;
@@ -190,12 +190,12 @@ impl State {
                 position: vector(numbers, 0).to_array(),
                 ..fresh(world, i).0
             });
-            state.motions.push(Motion {
+            state.motions.push(SphereMotion {
                 velocity: vector(numbers, 3),
                 spin: vector(numbers, 6),
             });
         }
-        state.rows.push(Row::FAR);
+        state.rows.push(Row::PADDING);
         Ok(state)
     }
 }
@@ -221,7 +221,7 @@ pub(crate) fn permute<T: Copy>(values: &mut [T], order: &[u32]) {
 }
 
 /// A guide as the world has it, without spin.
-fn fresh(world: &World, i: usize) -> (Row, Motion) {
+fn fresh(world: &World, i: usize) -> (Row, SphereMotion) {
     let guides = &world.guides;
     let row = Row {
         position: (guides.position[i].as_dvec3() + guides.offset[i].as_dvec3()).to_array(),
@@ -230,7 +230,7 @@ fn fresh(world: &World, i: usize) -> (Row, Motion) {
         material: f32::from(guides.material[i]),
         ..Row::default()
     };
-    let motion = Motion {
+    let motion = SphereMotion {
         velocity: guides.velocity[i].as_dvec3(),
         spin: DVec3::ZERO,
     };
@@ -243,7 +243,7 @@ fn rounded(place: DVec3) -> (Vec3, Vec3) {
     (position, (place - position.as_dvec3()).as_vec3())
 }
 
-/// Whether the world's guide `i` is what was published of a sphere.
+/// Returns true if the world's guide `i` is as it was published.
 pub(crate) fn is_published(world: &World, i: usize, place: DVec3, velocity: DVec3) -> bool {
     let guides = &world.guides;
     (guides.position[i], guides.offset[i]) == rounded(place) && guides.velocity[i] == velocity.as_vec3()

@@ -12,19 +12,19 @@ use crate::adaptive::Adaptive;
 use crate::clumped;
 use crate::cpu::cells::Cells;
 use crate::cpu::contacts::Chunk;
-use crate::cpu::grains::{self, Grain, Parts};
 use crate::cpu::motion::{self, Moved};
+use crate::cpu::particles::{self, Particle, Parts};
 use crate::cpu::past::Past;
 use crate::cpu::rows::Push;
 use crate::cpu::rules::{Dampings, Rules};
-use crate::cpu::surface::{Placed, Surface};
+use crate::cpu::surface::{ContactSurface, Placed};
 use crate::cpu::walls::Solids;
 use crate::cpu::{CHUNK, forces};
-use crate::frame::DEEPEST;
+use crate::frame::MAX_OVERLAP;
 use crate::settings::{Integrator, SettingsError};
 use crate::state::State;
 
-/// The solver.
+/// The DEM solver.
 pub struct DemSolver {
     pub(crate) settings: DemSettings,
     pub(crate) dynamics: Dynamics,
@@ -32,20 +32,21 @@ pub struct DemSolver {
     pub(crate) rules: Rules,
     pub(crate) dampings: Dampings,
     pub(crate) chunks: Vec<Chunk>,
-    /// What contacts remember by numbers that spheres had, where those have changed since.
+    /// Contact histories by the spheres' previous numbers, if those have changed since.
     pub(crate) past: Option<Past>,
-    /// What spheres press each body with now [N, N m], what they gave it since it last moved, and in the frame so far [N s, N m s].
+    /// Loads of spheres on each body now [N, N m], and their impulses since it last moved and in the frame so far [N s,
+    /// N m s].
     pub(crate) loads: Vec<Wrench>,
     pub(crate) impulses: Vec<Wrench>,
     pub(crate) given: Vec<Wrench>,
     /// Deepest overlap of the last frame's end, of a radius [-].
     pub(crate) deepest: f64,
-    pub(crate) surfaces: Vec<Surface>,
+    pub(crate) surfaces: Vec<ContactSurface>,
     pub(crate) bodies: Vec<Placed>,
-    /// Reach of each body from its centre [m], and how far its surface goes in this step at most [m].
+    /// Reach of each body from its center [m], and how far its surface goes in this step at most [m].
     pub(crate) extents: Vec<f64>,
     pub(crate) travels: Vec<f64>,
-    /// How far bodies went since the last search, and how far they may [m].
+    /// Displacement of bodies since the last search, and the largest allowed [m].
     pub(crate) body_travel: f64,
     pub(crate) body_margin: f64,
     pub(crate) cells: Cells,
@@ -57,11 +58,11 @@ pub struct DemSolver {
 }
 
 thread_local! {
-    /// What acts on the spheres of a chunk: forgotten once it has acted. A grain may have more spheres than a chunk should, so it has no size of its own.
+    /// Per-thread force buffer for one chunk. It has no fixed size: a clump may have more spheres than a chunk should.
     static PUSHES: RefCell<Vec<Push>> = RefCell::default();
 }
 
-/// Where in a frame forces are found.
+/// Time within a frame at which forces are computed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Moment {
     /// At its start, where nothing has moved yet.
@@ -85,16 +86,16 @@ impl Moment {
 /// A sphere in double precision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sphere {
-    /// Centre in the world [m].
+    /// Center, in the world [m].
     pub position: DVec3,
-    /// [m/s].
+    /// Velocity [m/s].
     pub velocity: DVec3,
-    /// [rad/s].
+    /// Angular velocity [rad/s].
     pub angular_velocity: DVec3,
 }
 
 impl DemSolver {
-    /// A solver for `world`, whose bodies `dynamics` moves.
+    /// Creates a solver for `world`, whose bodies `dynamics` moves.
     pub fn new(settings: DemSettings, dynamics: Dynamics, world: &World) -> Result<Self, SettingsError> {
         let names: Vec<String> = world.materials.all.iter().map(|m| m.name.clone()).collect();
         settings.check(&names)?;
@@ -131,12 +132,12 @@ impl DemSolver {
         })
     }
 
-    /// Lets guide `id` spin at `angular_velocity` [rad/s] from the next frame on.
+    /// Sets the angular velocity of guide `id` to `angular_velocity` [rad/s] from the next frame on.
     pub fn spin(&mut self, id: u32, angular_velocity: DVec3) {
         self.state.asked.push((id, angular_velocity));
     }
 
-    /// Guide `id` at the end of the last frame, as exactly as it is known.
+    /// Returns guide `id` at the end of the last frame, in double precision.
     pub fn sphere(&self, world: &World, id: u32) -> Option<Sphere> {
         let i = self.state.ids.iter().position(|&known| known == id)?;
         let (place, velocity) = self.state.guide(i);
@@ -195,8 +196,8 @@ impl DemSolver {
 
     /// Moves spheres, and expects their velocities at the end of the step.
     fn advance_spheres(&mut self, step: f64) -> Moved {
-        if self.settings.has_grains() {
-            return self.advance_grains(step);
+        if self.settings.has_particles() {
+            return self.advance_particles(step);
         }
         let State {
             rows,
@@ -216,24 +217,24 @@ impl DemSolver {
             .reduce(|| Moved::NOT, Moved::with)
     }
 
-    /// The same for grains of several spheres.
-    fn advance_grains(&mut self, step: f64) -> Moved {
+    /// The same for particles of several spheres.
+    fn advance_particles(&mut self, step: f64) -> Moved {
         let count = self.state.spheres();
         let parts = Parts {
             chunks: &mut self.chunks,
-            grains: &mut self.state.grains,
+            particles: &mut self.state.particles,
             rows: &mut self.state.rows[..count],
             ways: &mut self.state.ways,
         };
         let clumps = &self.settings.clumps;
-        parts.each(&|parts| grains::advance(parts, clumps, step));
+        parts.each(&|parts| particles::advance(parts, clumps, step));
         self.chunks
             .iter()
             .map(|chunk| chunk.moved)
             .fold(Moved::NOT, Moved::with)
     }
 
-    /// Moves bodies by what spheres gave them since they last moved, or where they are told. Gives whether the last search still holds.
+    /// Moves bodies by the impulses of spheres since they last moved, or by their keys. Returns true if the last search still holds.
     pub(crate) fn move_bodies(&mut self, world: &mut World, step: f64) -> Result<bool, AdvanceError> {
         self.dynamics.step(world, &self.impulses, step)?;
         self.impulses.fill(Wrench::default());
@@ -257,8 +258,8 @@ impl DemSolver {
     /// Finds what acts on spheres, and brings their velocities to the middle of the next step, or to the end of the frame.
     fn push(&mut self, world: &World, moment: Moment, step: f64) {
         let time = moment.time(step);
-        if self.settings.has_grains() {
-            return self.push_grains(world, time);
+        if self.settings.has_particles() {
+            return self.push_particles(world, time);
         }
         let State {
             rows,
@@ -273,7 +274,7 @@ impl DemSolver {
             surfaces: &self.surfaces,
             bodies: &self.bodies,
             travels: &self.travels,
-            grain_of: &[],
+            particle_of: &[],
         };
         let columns = motions
             .par_chunks_mut(CHUNK)
@@ -291,13 +292,13 @@ impl DemSolver {
         });
     }
 
-    /// The same for grains of several spheres, whose velocities are changed for `time` [s].
-    pub(crate) fn push_grains(&mut self, world: &World, time: f64) {
+    /// The same for particles of several spheres, whose velocities are changed for `time` [s].
+    pub(crate) fn push_particles(&mut self, world: &World, time: f64) {
         let State {
             rows,
             ways,
-            grains,
-            grain_of,
+            particles,
+            particle_of,
             ..
         } = &mut self.state;
         let (rows, rules, clumps) = (&*rows, &self.rules, &self.settings.clumps);
@@ -306,11 +307,11 @@ impl DemSolver {
             surfaces: &self.surfaces,
             bodies: &self.bodies,
             travels: &self.travels,
-            grain_of,
+            particle_of,
         };
         let parts = Parts {
             chunks: &mut self.chunks,
-            grains,
+            particles,
             rows: &mut [],
             ways,
         };
@@ -323,7 +324,7 @@ impl DemSolver {
                 pushes.clear();
                 pushes.resize(chunk.len, Push::default());
                 forces::push_chunk(chunk, rows, pushes, rules, &solids);
-                grains::finish(parts, pushes, rows, clumps, world.gravity, time);
+                particles::finish(parts, pushes, rows, clumps, world.gravity, time);
             });
         });
     }
@@ -367,15 +368,15 @@ impl Solver for DemSolver {
         self.end_frame(world, duration, steps)
     }
 
-    /// Made when asked for: they would take as much memory as a place.
+    /// Computed on demand: stored, they would take as much memory as positions.
     fn columns(&self) -> Vec<(&'static str, Column)> {
-        let State { ids, grains, .. } = &self.state;
+        let State { ids, particles, .. } = &self.state;
         let spin = |i: usize| self.state.spin(i, &self.settings.clumps).as_vec3();
         let mut columns = vec![("angular_velocity", Column::Vec3((0..ids.len()).map(spin).collect()))];
-        let turn = |grain: &Grain| grain.rotation.to_scaled_axis().as_vec3();
-        let turns = match grains.is_empty() {
+        let turn = |particle: &Particle| particle.rotation.to_scaled_axis().as_vec3();
+        let turns = match particles.is_empty() {
             true => self.first_turns.clone(),
-            false => grains.iter().map(turn).collect(),
+            false => particles.iter().map(turn).collect(),
         };
         if !turns.is_empty() {
             columns.push(("rotation", Column::Vec3(turns)));
@@ -410,7 +411,7 @@ impl Solver for DemSolver {
             torque: DVec3::from_slice(&v[3..]),
         };
         self.impulses = owed.iter().map(wrench).collect();
-        self.deepest = archive.get_one_fit("dem.deepest", |deepest| (0.0..=DEEPEST).contains(deepest))?;
+        self.deepest = archive.get_one_fit("dem.deepest", |deepest| (0.0..=MAX_OVERLAP).contains(deepest))?;
         self.adaptive.next =
             archive.get_one_fit("dem.step", |step: &f64| *step == 0.0 || (1e-12..1e9).contains(step))?;
         // As the saved dynamics knew it: bodies may have been held while sand settled.

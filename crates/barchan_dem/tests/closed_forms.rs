@@ -1,4 +1,4 @@
-//! Every file of `cases` is an experiment with few spheres and what a closed form says of it.
+//! Every file of `cases` is an experiment with few spheres and its closed-form result.
 
 mod support;
 
@@ -56,7 +56,7 @@ fn settings(case: &Table) -> DemSettings {
     DemSettings::read(&given).unwrap()
 }
 
-/// What was seen of a run.
+/// Observations of a run.
 struct Seen {
     /// Relative velocity of the first two, or of the first alone, at the start and the end [m/s].
     before: DVec3,

@@ -1,4 +1,4 @@
-//! Grains of several spheres.
+//! Clumps of several spheres.
 
 mod support;
 
@@ -207,7 +207,7 @@ fn a_heap_of_clumps_is_the_same_on_any_threads_and_after_a_resume_and_rests() {
     assert!((load / (mass * 9.81) - 1.0).abs() < 0.5, "{load} {}", mass * 9.81);
 }
 
-/// How the first two clumps lie at first.
+/// Returns the initial rotations of the first two clumps.
 fn rotations() -> [DQuat; 2] {
     let mut world = world(DVec3::ZERO, 0.0);
     add(&mut world, DVec3::ZERO, DVec3::ZERO, 0.01);

@@ -1,4 +1,4 @@
-//! What holds whatever the scene is.
+//! Properties that hold for every scene.
 
 mod support;
 
@@ -62,7 +62,7 @@ fn a_gas_keeps_its_momentum_and_angular_momentum_to_round_off() {
 }
 
 #[test]
-fn what_grains_lose_to_a_body_it_gains_to_round_off_in_every_frame_however_long_steps_are() {
+fn what_particles_lose_to_a_body_it_gains_to_round_off_in_every_frame_however_long_steps_are() {
     let mut world = world(DVec3::ZERO, 0.5);
     cloud(&mut world, 500, 0.005, 0.5);
     let mut ball = body("ball", Arc::new(Sphere::new(0.02).unwrap()), Motion::Dynamic, 0.4);
@@ -228,7 +228,7 @@ fn nothing_leaves_a_box_given_as_a_distance_field_and_its_floor_carries_the_weig
 }
 
 #[test]
-fn grains_on_an_axis_that_closes_upon_itself_push_each_other_across_its_ends() {
+fn particles_on_an_axis_that_closes_upon_itself_push_each_other_across_its_ends() {
     let mut world = world(DVec3::ZERO, 0.0);
     world.periodic[0] = Some([0.0, 0.1]);
     add(&mut world, DVec3::new(0.004, 0.0, 0.0), -0.5 * DVec3::X, 0.005);
@@ -402,7 +402,7 @@ fn an_adaptive_step_loses_less_energy_where_less_is_tolerated() {
 }
 
 #[test]
-fn a_round_grain_that_stands_for_sand_lies_on_a_plane_up_to_its_angle_and_rolls_beyond() {
+fn a_round_particle_that_stands_for_sand_lies_on_a_plane_up_to_its_angle_and_rolls_beyond() {
     let sand = Contact {
         rolling_friction: Some(0.5),
         ..contact()

@@ -1,5 +1,5 @@
 //! Build and lists together, with everything reused, on all cores: a lattice of spacing 10 mm, each point moved by up to
-//! 0.4 of the spacing per axis, searched within 20 mm (about 33 neighbours), in lattice order and shuffled.
+//! 0.4 of the spacing per axis, searched within 20 mm (about 33 neighbors), in lattice order and shuffled.
 
 use barchan_neighbors::{Grid, Lists, jittered_lattice};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};

@@ -1,10 +1,10 @@
 //! An order of points in memory: along Morton's curve through space, so that a chunk of them is a compact piece of it and finds its
-//! neighbours in the cache.
+//! neighbors in the cache.
 
 use glam::DVec3;
 use rayon::prelude::*;
 
-/// Bits of a cell's number along each axis that the curve knows [-].
+/// Bits of a cell's number along each axis of the curve [-].
 const BITS: u32 = 21;
 
 /// The place of a cell along Morton's curve: the lowest bits of its numbers along x, y and z in turn, x lowest.
@@ -46,7 +46,8 @@ impl Curve {
     }
 }
 
-/// Whether `points` [m] are still about in the order of the curve through cells of `side` [m], so that sorting them would not pay.
+/// Returns true if `points` [m] are still roughly in the order of the curve through cells of `side` [m], so that
+/// sorting them would not pay.
 pub fn is_along_curve(points: impl IndexedParallelIterator<Item = DVec3> + Clone, side: f64) -> bool {
     let key = key_of(points.clone(), side);
     let coarse = |point: DVec3| key(point) >> (3 * COARSE);
@@ -56,7 +57,7 @@ pub fn is_along_curve(points: impl IndexedParallelIterator<Item = DVec3> + Clone
     behind as f64 <= TOLERATED * count as f64
 }
 
-/// Where points are along the curve that starts at the lowest corner around `points` [m].
+/// Returns the key function of the curve that starts at the lowest corner around `points` [m].
 fn key_of(points: impl ParallelIterator<Item = DVec3>, side: f64) -> impl Fn(DVec3) -> u64 {
     let low = points.reduce(|| DVec3::MAX, DVec3::min);
     move |point| morton(((point - low) / side).to_array().map(|c| c as i64))

@@ -1,4 +1,4 @@
-//! What can be wrong with the input of a search.
+//! Errors in the input of a search.
 
 use thiserror::Error;
 

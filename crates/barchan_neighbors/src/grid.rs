@@ -13,14 +13,14 @@ const CELLS_PER_POINT: u128 = 4;
 /// Cells [-] that any box may have, however few points there are.
 const FREE_CELLS: u128 = 4096;
 /// Logarithm of the side [-] of a group, a cube of cells that is hashed as one and lies in one piece of the table. Rows of
-/// four cells instead, which scatter neighbours over all memory, took twice as long with a million points.
+/// four cells instead, which scatter neighbors over all memory, took twice as long with a million points.
 const GROUP_BITS: u32 = 2;
 /// Logarithm of the number of cells of a group [-].
 const GROUP_CELLS_BITS: u32 = 3 * GROUP_BITS;
 /// A query block looks at up to 27 cells, each row of which may be split in two by a periodic boundary.
 pub(crate) const MAX_RUNS: usize = 27;
 
-/// How cells are found.
+/// Lookup of cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Cells {
     /// Directly while the bounding box is small enough, else by a table of about two places per point.
@@ -131,7 +131,7 @@ impl Grid {
         self.count
     }
 
-    /// Whether there are no points.
+    /// Returns true if there are no points.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -163,7 +163,7 @@ impl Grid {
     }
 
     /// Visits the points nearer to `point` [m] than the reach: index and squared distance [m²], in cell order.
-    /// A `point` that is not finite has no neighbours.
+    /// A `point` that is not finite has no neighbors.
     pub fn near(&self, point: Vec3, mut visit: impl FnMut(u32, f32)) {
         if !point.is_finite() {
             return;

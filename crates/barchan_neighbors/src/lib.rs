@@ -1,6 +1,6 @@
-//! Spatial sort and fixed-radius neighbour search over points: positions and a radius, nothing else.
+//! Spatial sort and fixed-radius neighbor search over points: positions and a radius, nothing else.
 //!
-//! A [`Grid`] sorts points into cells, [`Lists`] holds the neighbours of each point. Both are built anew in every step
+//! A [`Grid`] sorts points into cells, [`Lists`] holds the neighbors of each point. Both are rebuilt in every step
 //! and reuse their memory. Results do not depend on the number of threads or on the instruction set, and equal brute
 //! force bit for bit: a pair is near if `dx*dx + dy*dy + dz*dz < reach*reach` in f32.
 //!
@@ -24,7 +24,7 @@
 //!
 //! Spheres of different radii are searched by [`Lists::find_contacts`], two sets of points by [`Lists::find_for`] and
 //! [`Lists::find_between`], periodic domains by [`Grid::periodic`]. A solver loops over [`Lists::chunks`] in parallel;
-//! one that keeps its columns in the order of [`Grid::order`] finds neighbours close in memory.
+//! one that keeps its columns in the order of [`Grid::order`] finds neighbors close in memory.
 
 mod axes;
 mod curve;

@@ -1,4 +1,4 @@
-//! Neighbour lists in compressed rows.
+//! Neighbor lists in compressed rows.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -17,7 +17,7 @@ const CHUNKS: usize = 16;
 /// Rows of one chunk [-], at least and at most.
 const CHUNK: std::ops::RangeInclusive<usize> = 64..=1024;
 
-/// Pairs of spheres are near if their centres are closer than `scale * (ri + rj) + margin`, computed in f32.
+/// Pairs of spheres are near if their centers are closer than `scale * (ri + rj) + margin`, computed in f32.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ContactRule {
     /// Factor on the sum of the radii [-], >= 0.
@@ -54,7 +54,7 @@ impl ContactRule {
     }
 }
 
-/// Neighbour lists: one row per query, in the order of cells and, within a cell, of the input. All indices are the
+/// Neighbor lists: one row per query, in the order of cells and, within a cell, of the input. All indices are the
 /// caller's. Searching again reuses all memory.
 #[derive(Debug)]
 pub struct Lists {
@@ -74,7 +74,7 @@ pub struct Lists {
 pub struct Csr {
     /// Row `i` is `indices[offsets[i]..offsets[i + 1]]`.
     pub offsets: Vec<usize>,
-    /// Neighbours of all rows.
+    /// Neighbors of all rows.
     pub indices: Vec<u32>,
 }
 
@@ -103,7 +103,7 @@ impl Lists {
         self
     }
 
-    /// Finds the neighbours of each point of `grid`, itself left out: all within the reach of the grid.
+    /// Finds the neighbors of each point of `grid`, itself left out: all within the reach of the grid.
     pub fn find(&mut self, grid: &Grid) {
         self.run(grid, Queries::Own, None);
     }
@@ -153,17 +153,17 @@ impl Lists {
         self.count
     }
 
-    /// Whether there are no rows.
+    /// Returns true if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Neighbours in all rows [-]: each pair of one set counts twice.
+    /// Neighbors in all rows [-]: each pair of one set counts twice.
     pub fn pair_count(&self) -> usize {
         self.chunks().iter().map(Rows::pair_count).sum()
     }
 
-    /// Neighbours of query `index`.
+    /// Neighbors of query `index`.
     ///
     /// # Panics
     /// If there is no such query.
@@ -177,7 +177,7 @@ impl Lists {
         &self.chunks[..self.count.div_ceil(self.chunk)]
     }
 
-    /// Each query's index and its neighbours, in sorted order.
+    /// Each query's index and its neighbors, in sorted order.
     pub fn rows(&self) -> impl Iterator<Item = (u32, &[u32])> {
         self.chunks().iter().flat_map(Rows::iter)
     }

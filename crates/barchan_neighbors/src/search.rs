@@ -1,4 +1,4 @@
-//! From a grid to rows of neighbours: queries are taken in blocks that share their candidates.
+//! From a grid to rows of neighbors: queries are taken in blocks that share their candidates.
 
 use glam::Vec3;
 use std::ops::Range;
@@ -14,7 +14,7 @@ const BLOCK_QUERIES: usize = 6;
 /// Cells [-] of a block, at most: each adds nine cells of candidates to all its queries.
 const BLOCK_CELLS: i64 = 8;
 
-/// Who asks.
+/// Query points of a search.
 #[derive(Clone, Copy)]
 pub(crate) enum Queries<'a> {
     /// The points of the searched grid themselves, in sorted order.
@@ -38,7 +38,7 @@ pub(crate) struct Search<'a> {
     pub(crate) level: Level,
 }
 
-/// Rows of neighbours of some consecutive queries.
+/// Rows of neighbors of some consecutive queries.
 #[derive(Debug, Default)]
 pub struct Rows {
     ids: Vec<u32>,
@@ -52,17 +52,17 @@ impl Rows {
         self.ids.len()
     }
 
-    /// Whether there are no rows.
+    /// Returns true if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
 
-    /// Each query's input index and its neighbours, in sorted order.
+    /// Each query's input index and its neighbors, in sorted order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (u32, &[u32])> {
         self.ids.iter().enumerate().map(|(k, &id)| (id, self.row(k)))
     }
 
-    /// Neighbours in all rows [-].
+    /// Neighbors in all rows [-].
     pub fn pair_count(&self) -> usize {
         self.indices.len()
     }

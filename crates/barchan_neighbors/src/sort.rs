@@ -1,6 +1,6 @@
 //! Stable counting sort of points by a 32-bit key, in parallel and without allocation once warm.
 //!
-//! Two levels: input slices are first dealt into a few hundred buckets of neighbouring keys, then each bucket is
+//! Two levels: input slices are first dealt into a few hundred buckets of neighboring keys, then each bucket is
 //! counted and dealt on its own, inside the cache. Both levels are stable, so the result is that of one sequential
 //! counting sort whatever the number of threads.
 
@@ -163,7 +163,7 @@ struct Task<'a> {
     first_point: u32,
 }
 
-/// Where the points and the bounds of those buckets go.
+/// Destination of the points and the bounds of those buckets.
 struct Out<'a> {
     x: &'a mut [f32],
     y: &'a mut [f32],
@@ -209,7 +209,7 @@ impl Task<'_> {
         for end in out.ends.iter_mut() {
             sum += std::mem::replace(end, sum);
         }
-        // Each counter starts at the first place of its key and stops at its end, which is what `bounds` wants.
+        // Each counter starts at the first index of its key and stops at its end, as `bounds` requires.
         for point in self.dealt {
             let end = &mut out.ends[(point.key.load(Relaxed) - first_key) as usize];
             let at = (*end - self.first_point) as usize;

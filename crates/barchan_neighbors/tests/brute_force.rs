@@ -171,11 +171,11 @@ fn raster(count: usize) -> impl Strategy<Value = Vec<Vec3>> {
 
 /// A few dense clusters far apart, and an outlier.
 fn clusters() -> impl Strategy<Value = Vec<Vec3>> {
-    (cloud(1e3, 4), cloud(0.5, 120), -1e6f32..1e6).prop_map(|(centres, offsets, far)| {
+    (cloud(1e3, 4), cloud(0.5, 120), -1e6f32..1e6).prop_map(|(centers, offsets, far)| {
         let mut points: Vec<Vec3> = offsets
             .iter()
             .enumerate()
-            .map(|(i, &o)| o + *centres.get(i % 4).unwrap_or(&Vec3::ZERO))
+            .map(|(i, &o)| o + *centers.get(i % 4).unwrap_or(&Vec3::ZERO))
             .collect();
         points.push(Vec3::new(far, -far, 1e6));
         points

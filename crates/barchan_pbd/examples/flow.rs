@@ -1,4 +1,4 @@
-//! How long frames of flowing sand take: `flow [guides] [paper|default] [threads] [frames]`.
+//! Measures the time per frame of flowing sand: `flow [guides] [paper|default] [threads] [frames]`.
 
 #[path = "../tests/support/mod.rs"]
 mod support;

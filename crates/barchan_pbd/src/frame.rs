@@ -1,4 +1,4 @@
-//! What happens once a frame.
+//! Work once per frame.
 
 use barchan_geometry::text::short;
 use barchan_neighbors::Curve;
@@ -9,35 +9,38 @@ use rayon::prelude::*;
 use crate::cpu::CHUNK;
 use crate::cpu::bodies::BodyStep;
 use crate::cpu::contacts::longest_way;
-use crate::cpu::walls::Walls;
+use crate::cpu::walls::ChunkWalls;
 use crate::laws::{depth, mass, repose};
 use crate::settings::natural_step;
 use crate::{FrictionMode, PbdSolver};
 
-/// A frame that needs more steps than this [-] means nothing any more.
-const MOST_STEPS: f64 = 10_000.0;
-/// Most steps of a frame that `step` and the guides' size may ask for [-].
-const MOST_ASKED: f64 = 1e6;
-/// Layers that dynamic bodies count as at most [-]: beyond it, shorter steps cost more than they gain in how deep bodies sink.
-const MOST_PRESSED: f32 = 16.0;
-/// Overlap from which on guides have been crushed, of a radius [-], as with discrete elements: with a body, the center lies inside it; with another
-/// guide, on its surface.
-const CRUSHED: f32 = 1.0;
+/// Most steps of a frame [-]; a scene that needs more is broken.
+const MAX_STEPS: f64 = 10_000.0;
+/// Most steps of a frame that `step` and the guides' size may require [-].
+const MAX_SET_STEPS: f64 = 1e6;
+/// Most layers that a dynamic body counts as [-]: beyond it, shorter steps cost more than they reduce the sinking of
+/// bodies.
+const MAX_BODY_LAYERS: f32 = 16.0;
+/// Overlap from which on guides count as crushed, as a fraction of a radius [-], as in DEM: with a body, the center
+/// lies inside it; with another guide, on its surface.
+const CRUSH_OVERLAP: f32 = 1.0;
 
-/// Sand rests where no body moves, and less than this share of guides [-] moves faster than this, of √(g d) [-].
+/// Sand is at rest if no body moves and less than this share of guides [-] is faster than this speed, in units of √(g
+/// d) [-].
 const REST_SHARE: f32 = 0.02;
 const REST_SPEED: f32 = 0.2;
-/// As many passes as asked for, times this, go over sand at rest [-]. A heap of 17,000 guides whose guides sleep never then keeps
-/// 99.9 % of them within a tenth of their radius; without, 97 %: impulses that are not yet there let it sink.
+/// Factor on the number of passes over sand at rest [-]. A heap of 17,000 guides that never sleep then keeps 99.9 % of
+/// them within a tenth of their radius; without it, 97 %: impulses that have not yet converged let it sink.
 const REST_PASSES: u32 = 4;
-/// The same for sand that settles before time 0 [-]: loads come all at once, and few passes would press deep beds together. With as many as at
-/// rest, beds stay so loose that shaking packs them.
+/// Factor on the number of passes over sand that settles before time 0 [-]: its load appears all at once, and few
+/// passes would compress deep beds. With as many passes as at rest, beds stay so loose that shaking packs them.
 const SETTLING_PASSES: u32 = 2;
-/// A guide of sand at rest stays where it is unless a step moves it by more than this part [-] of what gravity alone would, g Δt²: passes that have
-/// not yet found the balance let guides creep by a thousandth of their radius a second, until one slips, and others with it. What is pulled at by less
-/// than a fiftieth of its weight does not begin to move; that is a degree of a slope. After the particle sleeping of [Macklin14]. Two heaps of
-/// 17,500 guides that never sleep keep all but 11 and 3 of them within a tenth of a radius for 30 s.
-const STILL: f64 = 0.02;
+/// A guide of sand at rest does not move unless a step moves it by more than this fraction [-] of the free fall in a
+/// step, g Δt²: passes that have not converged let guides creep by a thousandth of their radius per second, until one
+/// slips, and others with it. A guide pulled by less than a fiftieth of its weight does not start to move; that is one
+/// degree of a slope. After the particle sleeping of [Macklin14]. Two heaps of 17,500 guides that never sleep keep all
+/// but 11 and 3 of them within a tenth of a radius for 30 s.
+const MIN_DISPLACEMENT: f64 = 0.02;
 
 /// Memory to sort guides with.
 #[derive(Debug, Default)]
@@ -80,14 +83,14 @@ impl Default for FrameFacts {
 pub(crate) struct LastFrame {
     /// Time step [s].
     pub step: f64,
-    /// Layers of guides that the most loaded ones carried [-].
+    /// Layers of guides on the most loaded guides [-].
     pub layers: f32,
-    /// Deepest overlap, of a radius [-].
+    /// Deepest overlap, as a fraction of a radius [-].
     pub overlap: f32,
 }
 
 impl PbdSolver {
-    /// Steps that `duration` [s] takes: as many as asked for, and as short as the fastest guide and body need.
+    /// Returns the number of steps for `duration` [s]: as set, and short enough for the fastest guide and body.
     pub(crate) fn plan(&self, world: &World, duration: f64) -> Result<u32, AdvanceError> {
         let velocity = &world.guides.velocity;
         let fastest = velocity
@@ -102,20 +105,20 @@ impl PbdSolver {
         let smallest = world.guides.radius.iter().copied().fold(f32::INFINITY, f32::min);
         let speed_of = |k: usize| body_speed(world, k, duration, self.bodies.extents[k], asked);
         let body = (0..world.bodies.len()).map(speed_of).fold(0.0, f64::max);
-        // A guide and a body that meet head on come no nearer than twice that: less than a diameter, so that a guide's centre stays
+        // A guide and a body that meet head on come no nearer than twice that: less than a diameter, so that a guide's center stays
         // on its side of the middle of a wall as thick as its radius.
         let speed = body.max(f64::from(fastest) + world.gravity.length() * duration / asked);
         let allowed =
             (f64::from(self.settings.cfl) * 2.0 * f64::from(smallest)).min(longest_way(world, self.frame.largest));
         let needed = (speed * duration / allowed).ceil();
-        if asked > MOST_ASKED {
+        if asked > MAX_SET_STEPS {
             return Err(AdvanceError::Scene {
                 what: format!("a frame of {duration} s takes {asked:.3e} steps"),
                 advice: "lengthen `step`, or raise `frame_rate`".to_owned(),
             });
         }
         // Not even a number where speeds are beyond single precision.
-        if needed.is_nan() || needed > MOST_STEPS {
+        if needed.is_nan() || needed > MAX_STEPS {
             let guide = (0..velocity.len())
                 .find(|&i| velocity[i].length() == fastest)
                 .unwrap_or_default();
@@ -137,7 +140,7 @@ impl PbdSolver {
 
     /// A guide that a step of `step` [s] would move no farther than this [m] stays.
     pub(crate) fn still_way(&self, world: &World, step: f64) -> f32 {
-        let share = if self.frame.is_at_rest { STILL } else { 0.0 };
+        let share = if self.frame.is_at_rest { MIN_DISPLACEMENT } else { 0.0 };
         (share * world.gravity.length() * step * step) as f32
     }
 
@@ -150,10 +153,10 @@ impl PbdSolver {
         }
     }
 
-    /// Longest time step [s]: as asked for but not too long for the guides' size, or by it and by what they carry.
+    /// Returns the longest time step [s]: as set but not too long for the guides' size, or derived from their size and load.
     fn step_length(&self) -> f64 {
         let natural = natural_step(self.frame.fall_time) * f64::from(depth::shortening(self.last.layers));
-        let longest = repose::LONGEST * self.frame.fall_time;
+        let longest = repose::MAX_STEP * self.frame.fall_time;
         let own = self.settings.step.unwrap_or(natural);
         if longest.is_normal() { own.min(longest) } else { own }
     }
@@ -233,7 +236,7 @@ impl PbdSolver {
         }
     }
 
-    /// Friction of each two materials for steps of `step` [s]: by the angle of repose where one was asked for.
+    /// Returns the friction of each pair of materials for steps of `step` [s]: from the angle of repose if one is given.
     pub(crate) fn rub(&mut self, world: &World, step: f64) {
         let materials = &world.materials;
         let hold = match self.settings.friction {
@@ -292,7 +295,7 @@ impl PbdSolver {
             id, radius, velocity, ..
         } = &world.guides;
         let (overlap, guide) = self.store.deepest(radius);
-        if overlap > CRUSHED {
+        if overlap > CRUSH_OVERLAP {
             return Err(AdvanceError::Unstable {
                 time: world.time,
                 guide: id[guide as usize],
@@ -323,7 +326,7 @@ impl PbdSolver {
         let weight = (self.last.step.powi(2) * world.gravity.length()) as f32;
         let mass = &world.guides.mass;
         let share = |impulse: f32, mass: f32| if mass > 0.0 { impulse / (weight * mass) } else { 0.0 };
-        let pressed = |walls: &Walls| {
+        let pressed = |walls: &ChunkWalls| {
             let of_bodies = walls
                 .all
                 .iter()
@@ -331,7 +334,7 @@ impl PbdSolver {
             let sums = of_bodies.fold((0.0, 0.0), |(impulse, sum), wall| {
                 (impulse + wall.impulse.length(), sum + mass[wall.guide as usize])
             });
-            share(sums.0, sums.1).min(MOST_PRESSED)
+            share(sums.0, sums.1).min(MAX_BODY_LAYERS)
         };
         let chunks = self.store.chunks().zip(mass.chunks(CHUNK));
         let layers = chunks
@@ -383,7 +386,7 @@ fn fall_time(world: &World) -> f64 {
     (2.0 * mean / world.gravity.length()).sqrt()
 }
 
-/// Whether hardly any guide moves; `fall_time` is √(d/g) [s].
+/// Returns true if hardly any guide moves; `fall_time` is √(d/g) [s].
 fn is_at_rest(world: &World, fall_time: f64) -> bool {
     let slow = REST_SPEED * (fall_time * world.gravity.length()) as f32;
     let velocity = &world.guides.velocity;

@@ -1,9 +1,10 @@
-//! Position-based sand ([Sommer22], with what the paper left open).
+//! Position-based sand ([Sommer22], with the details that the paper leaves open).
 //!
-//! A step predicts where guides would go, then finds the impulses of contacts and friction that keep them apart and rubbing:
-//! `step` is the list of stages, `laws` holds the equations, `cpu` the loops.
+//! A step predicts the positions of guides, then computes the impulses of contacts and friction: `step` is the list of
+//! stages, `laws` holds the equations, `cpu` the loops.
 //!
-//! Impulses are kept in positions' terms: an impulse of P [kg m] moves a guide of mass m by P/m in this step, a force of P/dt².
+//! Impulses are in units of displacements: an impulse of P [kg m] moves a guide of mass m by P/m in this step, a force
+//! of P/dt².
 
 mod cpu;
 mod frame;

@@ -1,4 +1,4 @@
-//! Frames and steps in which guides are left alone: see `cpu::sleep` for which guides sleep.
+//! Frames and steps in which guides sleep. `cpu::sleep` decides which guides do.
 
 use barchan_world::{AdvanceReport, World};
 use glam::Vec3;

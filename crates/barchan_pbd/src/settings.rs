@@ -1,4 +1,4 @@
-//! What a user may choose.
+//! Settings of the solver.
 
 use barchan_world::words;
 use thiserror::Error;
@@ -7,22 +7,22 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 #[error("`{name}` must be {allowed}, got {value}")]
 pub struct SettingsError {
-    /// Which one.
+    /// Name of the setting.
     pub name: &'static str,
-    /// What was found.
+    /// Rejected value.
     pub value: f64,
-    /// What is allowed.
+    /// Allowed values.
     pub allowed: &'static str,
 }
 
-/// Time step of guides of diameter d under gravity g where none is given, of √(d/g) [-]: what sand does in it looks the same at every
-/// size.
+/// Default time step for guides of diameter d under gravity g, in units of √(d/g) [-]: sand of any size then behaves
+/// the same.
 pub const STEP: f64 = 0.0465;
 
 /// Step where neither the settings, nor guides and gravity, say one [s].
 const LONGEST_STEP: f64 = 1.0 / 480.0;
 
-/// Longest time step [s] of guides whose √(d/g) is `fall_time` [s] where none is given.
+/// Returns the default of the longest time step [s] for guides whose √(d/g) is `fall_time` [s].
 pub fn natural_step(fall_time: f64) -> f64 {
     let step = STEP * fall_time;
     if step.is_normal() { step } else { LONGEST_STEP }
@@ -31,45 +31,47 @@ pub fn natural_step(fall_time: f64) -> f64 {
 /// Settings of the solver. The defaults, those of [`SPEC`](crate::SPEC), are meant to be left alone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PbdSettings {
-    /// Longest time step [s]; a frame is cut into equal steps. Without it, [`STEP`] goes by the guides' size, less where they carry much. The
-    /// paper has 0.005.
+    /// Longest time step [s]; a frame is divided into equal steps. If none is given, [`STEP`] scales with the guides'
+    /// size, and is shorter under heavy loads. The paper has 0.005.
     pub step: Option<f64>,
-    /// Steps in the place of one [-], whatever set its length: 2 halves all steps.
+    /// Number of steps that replace each step [-], however its length was set: 2 halves all steps.
     pub step_divisor: u32,
-    /// Passes over all contacts in a step [-]. The paper has 3 to 5.
+    /// Passes over all contacts per step [-]. The paper has 3 to 5.
     pub iterations: u32,
-    /// Passes over inherited overlaps in a step [-], which move guides without giving them speed. The paper has 1 to 2. More than half of
-    /// `iterations` lift a stack faster than it can come to rest.
-    pub stabilisation: u32,
-    /// What bounds friction.
+    /// Passes over inherited overlaps per step [-], which move guides without changing their velocities. The paper has
+    /// 1 to 2. More than half of `iterations` lift a stack faster than it can come to rest.
+    pub stabilization: u32,
+    /// Bound on friction.
     pub friction: FrictionMode,
-    /// How a guide shares itself among its contacts.
+    /// Splitting of a guide among its contacts.
     pub splitting: Splitting,
-    /// Whether a step starts from the impulses of the last one: what carries deep heaps with few passes. Only with
-    /// accumulated friction. Inherited overlaps are then left to the stabilisation alone.
+    /// Warm start: each step starts from the impulses of the previous one, so that few passes carry deep heaps. Only
+    /// with accumulated friction. Inherited overlaps are then left to the stabilization alone.
     pub memory: bool,
-    /// Masses fall off with height at this rate [1/m]; 0 turns it off. It steadies stacks and breaks Newton's third law.
+    /// Rate at which masses decrease with height [1/m]; 0 turns it off. It stabilizes stacks and breaks Newton's third
+    /// law.
     pub mass_scaling: f32,
-    /// Longest way of a guide or body in a step, of the smallest diameter [-].
+    /// Longest displacement of a guide or body in a step, as a fraction of the smallest diameter [-].
     pub cfl: f32,
-    /// How far corrections go beyond what is safe for any arrangement of contacts [-]: n contacts of a guide count as
-    /// 1 + (n - 1) / relaxation. More than 1 is faster, and calm in packings up to about 3; a single pass takes no more than 1.5.
+    /// Overrelaxation of corrections [-]: n contacts of a guide count as 1 + (n - 1) / relaxation; 1 is safe for any
+    /// arrangement of contacts. More than 1 converges faster, and is stable in packings up to about 3; a single pass
+    /// takes no more than 1.5.
     pub relaxation: f32,
-    /// Whether guides that rest among resting ones are left alone until something near them moves.
+    /// Lets guides at rest among others at rest sleep until something near them moves.
     pub sleeping: bool,
-    /// Fastest that a guide may leave a step, in its diameters a step [-].
+    /// Largest speed of a guide after a step, in its diameters per step [-].
     pub velocity_clamp: f32,
-    /// How guides meet dynamic bodies.
+    /// Contact of guides with dynamic bodies.
     pub rigid: Rigid,
 }
 
 impl PbdSettings {
-    /// Step, passes and friction as the paper prints them.
+    /// Returns the step, passes and friction as printed in the paper.
     pub fn paper() -> Self {
         Self {
             step: Some(0.005),
             iterations: 4,
-            stabilisation: 1,
+            stabilization: 1,
             friction: FrictionMode::Sommer,
             splitting: Splitting::Average,
             memory: false,
@@ -78,7 +80,7 @@ impl PbdSettings {
         }
     }
 
-    /// Whether every value can be.
+    /// Checks every value.
     pub(crate) fn check(&self) -> Result<(), SettingsError> {
         let refuse = |name, value: f64, allowed| Err(SettingsError { name, value, allowed });
         let within = |x: f32, low: f32, high: f32| (low..=high).contains(&x);
@@ -109,19 +111,19 @@ impl PbdSettings {
         }
     }
 
-    /// Whether contacts start from the impulses that they had.
+    /// Returns true if contacts start from their previous impulses.
     pub(crate) fn remembers(&self) -> bool {
         self.friction == FrictionMode::Accumulated && self.memory
     }
 
-    /// Whether the two guides of a contact get opposite momenta.
+    /// Returns true if the two guides of a contact get opposite momenta.
     pub(crate) fn keeps_momentum(&self) -> bool {
         self.splitting == Splitting::Mass && self.mass_scaling == 0.0
     }
 }
 
 words! {
-    /// What bounds the tangential correction of a contact.
+    /// Bound on the tangential correction of a contact.
     pub enum FrictionMode {
         /// The normal impulse of the whole step: Coulomb's law.
         Accumulated = "accumulated",
@@ -133,7 +135,7 @@ words! {
 }
 
 words! {
-    /// How a guide with several contacts shares itself among them.
+    /// Splitting of a guide among several contacts.
     pub enum Splitting {
         /// By mass: each contact moves a part of the guide's mass. Momentum is kept.
         Mass = "mass",
@@ -143,7 +145,7 @@ words! {
 }
 
 words! {
-    /// What a guide meets in a dynamic body.
+    /// Model of a dynamic body in contacts.
     pub enum Rigid {
         /// The whole body, with its mass and inertia at the place of the contact.
         True = "true",

@@ -12,7 +12,7 @@ use barchan_world::{Solver, World, words};
 
 use crate::{FrictionMode, PbdSettings, PbdSolver, Rigid, STEEPEST, Splitting};
 
-/// Position-based sand.
+/// The PBD solver: position-based sand.
 pub static SPEC: SolverSpec = SolverSpec {
     name: "pbd",
     about: "position-based dynamics: contacts and friction as constraints on positions",
@@ -43,14 +43,14 @@ pub(crate) const SETTINGS: TableSpec = TableSpec {
         field("cfl",              Between(0.01, 0.5), Need::Number(0.4),       "longest way of a guide in a step, of the smallest diameter [-]"),
         field("sleeping",         Flag,               Need::Flag(true),        "whether guides that rest are left alone until something near them moves"),
         field("rigid",            Word(Rigid::WORDS), Need::Word(Rigid::True.word()), "dynamic bodies: truly rigid, or fitted to pieces as printed"),
-        field("boundary",         Word(Surface::WORDS), Need::Word(Surface::Field.word()), "what guides see of bodies"),
+        field("boundary",         Word(BoundaryKind::WORDS), Need::Word(BoundaryKind::Field.word()), "what guides see of bodies"),
     ],
     exclusive: &[["substeps", "step"]],
 };
 
 words! {
     /// Representation of bodies.
-    enum Surface {
+    enum BoundaryKind {
         /// Distance to their surface.
         Field = "field",
         /// Particles on their surface.
@@ -75,8 +75,8 @@ fn facts(settings: &Settings) -> Facts {
             Ok(FrictionMode::Accumulated) | Err(_) => FrictionMeaning::Bulk,
         },
         bodies: match settings.get("boundary") {
-            Ok(Surface::Particles) => BodySurface::Particles,
-            Ok(Surface::Field) | Err(_) => BodySurface::Distance { band: BAND },
+            Ok(BoundaryKind::Particles) => BodySurface::Particles,
+            Ok(BoundaryKind::Field) | Err(_) => BodySurface::Distance { band: BAND },
         },
         shortest_period: Some(PERIOD),
         steepest: STEEPEST,
@@ -100,14 +100,14 @@ fn build(input: &Input, world: &World) -> Result<Box<dyn Solver>, Refusal> {
 }
 
 impl PbdSettings {
-    /// Reads what a scene of `frame_rate` frames per second gives.
+    /// Reads the settings of a scene of `frame_rate` frames per second.
     pub fn read(given: &Settings, frame_rate: f64) -> Result<Self, SettingError> {
         let substeps: Option<f64> = given.get("substeps")?;
         Ok(Self {
             step: substeps.map(|n| 1.0 / (frame_rate * n)).or(given.get("step")?),
             step_divisor: given.get("step_divisor")?,
             iterations: given.get("iterations")?,
-            stabilisation: given.get("stabilization_iterations")?,
+            stabilization: given.get("stabilization_iterations")?,
             friction: given.get("friction")?,
             splitting: given.get("splitting")?,
             memory: given.get("memory")?,

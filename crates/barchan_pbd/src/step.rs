@@ -9,7 +9,7 @@ use glam::{Vec3, Vec4};
 use crate::cpu::contacts::Store;
 use crate::cpu::guides::{self, Columns};
 use crate::cpu::rules::Rules;
-use crate::cpu::scene::Scene;
+use crate::cpu::scene::StepScene;
 use crate::cpu::seen::SeenBodies;
 use crate::cpu::sleep::Sleep;
 use crate::frame::{FrameFacts, LastFrame, Sorter};
@@ -20,7 +20,7 @@ use crate::{PbdSettings, Rigid};
 /// Volume that a piece of a body takes, of its radius cubed [-]: a sphere in a dense packing.
 const PIECE: f64 = 4.0 / 3.0 * std::f64::consts::PI / SETTLED_FRACTION;
 
-/// The solver.
+/// The PBD solver.
 pub struct PbdSolver {
     pub(crate) settings: PbdSettings,
     motion: Dynamics,
@@ -51,7 +51,7 @@ pub(crate) struct Step {
 }
 
 impl PbdSolver {
-    /// A solver for any world, whose bodies `motion` moves.
+    /// Creates a solver for any world, whose bodies `motion` moves.
     pub fn new(settings: PbdSettings, motion: Dynamics) -> Result<Self, SettingsError> {
         settings.check()?;
         Ok(Self {
@@ -69,7 +69,7 @@ impl PbdSolver {
         })
     }
 
-    /// Displacement of each guide over the last frame [m], in the world's order.
+    /// Returns the displacement of each guide over the last frame [m], in the world's order.
     pub fn frame_displacement(&self) -> &[Vec3] {
         self.store.displacement()
     }
@@ -89,7 +89,7 @@ impl PbdSolver {
                 before: k,
                 left: steps - 1 - k,
                 passes: self.settings.iterations.saturating_mul(self.diligence()),
-                stabilization: self.settings.stabilisation.saturating_mul(self.diligence()),
+                stabilization: self.settings.stabilization.saturating_mul(self.diligence()),
             };
             self.step(world, step)?;
         }
@@ -241,9 +241,9 @@ impl PbdSolver {
         &'a mut self,
         world: &'a World,
         step: Step,
-    ) -> (Scene<'a>, &'a mut Columns, &'a mut Store, &'a mut Stopwatch) {
+    ) -> (StepScene<'a>, &'a mut Columns, &'a mut Store, &'a mut Stopwatch) {
         let asleep = &self.sleep.asleep;
-        let scene = Scene::new(world, &self.settings, step.rules, &self.bodies, &self.friction, asleep);
+        let scene = StepScene::new(world, &self.settings, step.rules, &self.bodies, &self.friction, asleep);
         (scene, &mut self.columns, &mut self.store, &mut self.clock)
     }
 }

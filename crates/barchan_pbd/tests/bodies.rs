@@ -1,4 +1,4 @@
-//! Guides and bodies.
+//! Contacts between guides and bodies.
 
 mod support;
 

@@ -75,7 +75,7 @@ fn drift(settings: PbdSettings) -> (f64, f64) {
 #[test]
 fn a_thousand_guides_keep_momentum_and_angular_momentum_to_rounding() {
     let without_pushes = PbdSettings {
-        stabilisation: 0,
+        stabilization: 0,
         ..PbdSettings::default()
     };
     let (linear, angular) = drift(without_pushes.clone());
@@ -176,7 +176,7 @@ fn speed_on_a_slope(settings: PbdSettings) -> f32 {
     run(&mut solver, &mut world, 60);
     let report = solver.advance(&mut world, FRAME).unwrap();
     assert!(report.max_overlap < 0.5, "{report:?}");
-    // What moves, not what is stored: stabilised stacks differ in the two.
+    // What moves, not what is stored: stabilized stacks differ in the two.
     let ways: f32 = solver.frame_displacement().iter().map(|d| d.x).sum();
     ways / FRAME as f32 / world.guides.len() as f32
 }

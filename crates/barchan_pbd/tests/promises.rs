@@ -1,4 +1,4 @@
-//! Same bits whatever the threads and stops; the same behaviour wherever the scene lies.
+//! Same bits for any number of threads and after a restart; the same behavior anywhere in space.
 
 mod support;
 
@@ -68,7 +68,7 @@ fn a_resumed_run_gives_the_same_bits() {
     assert!(bits(&straight) == bits(&resumed));
 }
 
-/// Height of the centre of mass [m] along -gravity and the kinetic energy [J] after the heap has fallen.
+/// Height of the center of mass [m] along -gravity and the kinetic energy [J] after the heap has fallen.
 fn settled(mut world: World) -> (f64, f64) {
     let up = -world.gravity.normalize();
     let origin = world.bodies[0].pose.position;

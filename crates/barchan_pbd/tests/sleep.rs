@@ -1,4 +1,4 @@
-//! Guides that rest are left alone, and wake when something happens to them.
+//! Guides at rest sleep, and wake when something happens to them.
 
 mod support;
 

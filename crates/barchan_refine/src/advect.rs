@@ -27,7 +27,7 @@ pub(crate) const GROUP: usize = 512;
 /// The rule of a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rule {
-    /// Which rule.
+    /// Interpolation rule.
     pub mode: Mode,
     /// Length of the step [s].
     pub step: f32,
@@ -35,7 +35,7 @@ pub(crate) struct Rule {
     pub fall: Vec3,
     /// One over the sum of weights in the bulk [-].
     pub inverse_bulk: f32,
-    /// Where the filling opens the blend.
+    /// Range of the filling that opens the blend.
     pub gate: Gate,
     /// Exponent on the share that a grain keeps [-].
     pub exponent: f32,
@@ -49,7 +49,7 @@ pub(crate) struct Rule {
     pub dense: f32,
 }
 
-/// What a thread works with.
+/// Per-thread buffers.
 #[derive(Default)]
 struct Scratch {
     /// Guides in reach of a group, of a chunk, of a vector.
@@ -64,20 +64,20 @@ thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
-/// What is known of grains from the last step, group by group and chunk by chunk.
+/// State of the grains after the last step, group by group and chunk by chunk.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
     /// Squared speed of the fastest grain of each chunk [m²/s²]; [`UNKNOWN`] if it does not tell.
     pub fastest: Vec<f32>,
-    /// Where the grains of each group are, if none moves.
+    /// Bounds of each group's grains, if none moves.
     bounds: Vec<Bounds>,
-    /// What each group's guides cost, in tests of one of them; it tells how well grains are sorted.
+    /// Cost of each group's guides, in tests of one of them; a measure of how well grains are sorted.
     pub looked: Vec<u32>,
 }
 
-/// What a guide costs a vector of grains that tests whether it is in reach.
+/// Cost of testing a guide against a vector of grains.
 const TEST: u32 = 1;
-/// What it costs in the sum, in tests.
+/// Cost of adding a guide to the sum, in tests.
 const SUM: u32 = 10;
 
 /// Stands for a speed that nobody knows.
@@ -462,13 +462,13 @@ fn move_lanes<S: Simd>(
     }
     if rule.mode == Mode::Gated {
         // A grain that lies on guides of which none moves stays, or comes to rest.
-        let slow = was.le(zero) | speed.le(speed.like(rule.stop));
-        let held = zero.like(rule.hold).le(largest);
-        let stays = pulled.le(zero) & held & slow;
+        let slow = f32x16::select(was.le(zero) | speed.le(zero.like(rule.stop)), one, zero);
+        let held = f32x16::select(zero.like(rule.hold).le(largest), slow, zero);
+        let stays = f32x16::select(pulled.le(zero), held, zero);
         // One that rests is held by the guides that stay, if hardly any other is near: its static friction.
         let loose = zero.like(rule.loose) * sums.share;
-        let stuck = stays | (sums.going.le(loose) & was.le(zero) & held);
-        let moves = f32x16::select(stuck, zero, one);
+        let resting = f32x16::select(was.le(zero), held, zero);
+        let moves = one - f32x16::select(sums.going.le(loose), resting, stays);
         for new in &mut new {
             *new = *new * moves;
         }

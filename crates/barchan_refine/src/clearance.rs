@@ -1,4 +1,5 @@
-//! How far away a body is, at least: asked of its shape once a node of a lattice, whenever the first chunk comes by.
+//! Lower bounds of the distance to a body: its shape is queried once per node of a lattice, when the first chunk comes
+//! near.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -8,7 +9,7 @@ use glam::{DVec3, IVec3};
 
 /// Most nodes of a lattice.
 const NODES: f64 = 1_048_576.0;
-/// What single precision may cost [-].
+/// Largest relative error of single precision [-].
 const ROUNDING: f64 = 1e-6;
 
 /// Distances of a shape at the nodes of a lattice around it, in the shape's frame.
@@ -19,12 +20,13 @@ pub(crate) struct Clearance {
     low: DVec3,
     side: f64,
     size: IVec3,
-    /// Distance at each node [m], as bits; no number where nobody has asked.
+    /// Distance at each node [m], as bits; NaN until it is queried.
     nodes: Vec<AtomicU32>,
 }
 
 impl Clearance {
-    /// Of `shape`, with nodes about `side` [m] apart up to `margin` [m] from its bounds. A shape without an end has no lattice.
+    /// Creates bounds for `shape`, with nodes about `side` [m] apart up to `margin` [m] from its bounds. An unbounded
+    /// shape has no lattice.
     pub fn new(shape: &Arc<dyn Shape>, side: f64, margin: f64) -> Self {
         let bounds = shape.bounds();
         let around = bounds.grown(margin);
@@ -44,8 +46,8 @@ impl Clearance {
         }
     }
 
-    /// No more than the distance [m] of the place `p` [m] of the shape's frame from the shape; it need not be told better than that it
-    /// is above `wanted` [m].
+    /// Returns a lower bound of the distance [m] of the position `p` [m] in the shape's frame from the shape; beyond
+    /// `wanted` [m] it need not be tight.
     pub fn bound(&self, p: DVec3, wanted: f64) -> f64 {
         let outside = (p - p.clamp(self.bounds.min, self.bounds.max)).length();
         if outside > wanted {

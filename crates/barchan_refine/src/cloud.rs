@@ -8,7 +8,7 @@ use glam::{DVec3, Vec3};
 use crate::laws::{REACH, weight};
 
 /// Guides as a solid: φ(x) = |x - Σwx_j/Σw| - Σwr_j/Σw with the weights that grains move by [Zhu05]. Pores are inside, and the
-/// surface lies a radius outside the outermost centres.
+/// surface lies a radius outside the outermost centers.
 #[derive(Debug)]
 pub(crate) struct Cloud {
     origin: DVec3,
@@ -21,7 +21,7 @@ pub(crate) struct Cloud {
 }
 
 impl Cloud {
-    /// The guides of `world` whose ids are in `ids`; none if there are none.
+    /// Returns the guides of `world` whose ids are in `ids`; none if there are none.
     pub fn new(world: &World, ids: &std::ops::Range<u32>) -> Option<Self> {
         let guides = &world.guides;
         let chosen: Vec<usize> = (0..guides.len()).filter(|&i| ids.contains(&guides.id[i])).collect();

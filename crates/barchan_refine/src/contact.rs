@@ -1,4 +1,4 @@
-//! Grains against bodies: what would be inside is pushed out, and rubs.
+//! Contacts of grains with bodies: grains inside are pushed out, with friction.
 #![allow(clippy::needless_range_loop, reason = "lanes of several arrays at once")]
 
 mod columns;
@@ -19,27 +19,28 @@ use crate::grains::Grains;
 use crate::touch::{self, Touching};
 
 /// Faces of a body that a grain is pushed out of, one after the other.
-const FACES: usize = 3;
+const MAX_FACES: usize = 3;
 /// A grain that is no deeper in a body than this, of its radius [-], need not be pushed out of another face at once.
-const SHALLOW: f64 = 0.5;
+const SHALLOW_DEPTH: f64 = 0.5;
 /// Bodies that a chunk can be near at a time.
-const NEAR: usize = 8;
+const MAX_NEAR_BODIES: usize = 8;
 /// Points of a fast grain's way that are looked at.
 const MARCHES: usize = 24;
 
 /// A body over one grain step.
 #[derive(Clone, Debug)]
 pub(crate) struct Obstacle {
-    surface: Surface,
+    surface: DistanceSource,
     clearance: Arc<Clearance>,
     from: Place,
     to: Place,
     /// Farthest that a point of it moves in the step [m].
     travel: f64,
-    /// What its motion does to a place p: it adds `turn` p + `shift`.
+    /// Motion over the step: a point p moves by `turn` p + `shift`.
     turn: DMat3,
     shift: DVec3,
-    /// What leads from a place p relative to the world's origin to one from the field's corner on: `to_field` p + `field_shift`.
+    /// Transform from a position p relative to the world's origin to one relative to the field's corner: `to_field` p +
+    /// `field_shift`.
     to_field: Mat3,
     field_shift: Vec3,
     /// By material.
@@ -74,20 +75,20 @@ impl Place {
 }
 
 #[derive(Clone, Debug)]
-enum Surface {
+enum DistanceSource {
     Field(Arc<SdfGrid>),
     Exact(Arc<dyn Shape>),
 }
 
 impl Obstacle {
-    /// Body `k`, `clearance` of which is known, going from one pose to another; points farther than `reach` [m] from its centre do
+    /// Body `k`, `clearance` of which is known, going from one pose to another; points farther than `reach` [m] from its center do
     /// not matter.
     pub fn new(world: &World, k: BodyId, clearance: &Arc<Clearance>, [from, to]: [Pose; 2], reach: f64) -> Self {
         let body = &world.bodies[k];
         let surface = match &body.boundary {
-            Boundary::Field(grid) => Surface::Field(grid.clone()),
-            Boundary::Exact(shape) => Surface::Exact(shape.clone()),
-            Boundary::Particles { .. } => Surface::Exact(body.shape.clone()),
+            Boundary::Field(grid) => DistanceSource::Field(grid.clone()),
+            Boundary::Exact(shape) => DistanceSource::Exact(shape.clone()),
+            Boundary::Particles { .. } => DistanceSource::Exact(body.shape.clone()),
         };
         let bounds = body.shape.bounds();
         let center = body.mass_properties.center;
@@ -95,8 +96,8 @@ impl Obstacle {
         let turn = (from.rotation.inverse() * to.rotation).normalize();
         let angle = 2.0 * turn.xyz().length().min(1.0).asin();
         let corner = match &surface {
-            Surface::Field(grid) => grid.corner(),
-            Surface::Exact(_) => DVec3::ZERO,
+            DistanceSource::Field(grid) => grid.corner(),
+            DistanceSource::Exact(_) => DVec3::ZERO,
         };
         Self {
             to_field: DMat3::from_quat(to.rotation.inverse()).as_mat3(),
@@ -116,8 +117,8 @@ impl Obstacle {
     fn distances(&self, places: &[Lane; 3], origin: DVec3) -> Lane {
         let mut out = [0.0; LANES];
         match &self.surface {
-            Surface::Field(grid) => grid.distances(&self.in_field(places), &mut out),
-            Surface::Exact(shape) => {
+            DistanceSource::Field(grid) => grid.distances(&self.in_field(places), &mut out),
+            DistanceSource::Exact(shape) => {
                 for l in 0..LANES {
                     let place = origin + Vec3::new(places[0][l], places[1][l], places[2][l]).as_dvec3();
                     out[l] = shape.distance(self.to.local(place)) as f32;
@@ -156,20 +157,20 @@ impl Obstacle {
     /// Its field, if it has one.
     fn field(&self) -> Option<&SdfGrid> {
         match &self.surface {
-            Surface::Field(grid) => Some(grid),
-            Surface::Exact(_) => None,
+            DistanceSource::Field(grid) => Some(grid),
+            DistanceSource::Exact(_) => None,
         }
     }
 
     fn probe(&self, local: DVec3) -> (f64, DVec3) {
         match &self.surface {
-            Surface::Field(grid) => grid.distance_and_normal(local),
-            Surface::Exact(shape) => (shape.distance(local), shape.normal(local)),
+            DistanceSource::Field(grid) => grid.distance_and_normal(local),
+            DistanceSource::Exact(shape) => (shape.distance(local), shape.normal(local)),
         }
     }
 
-    /// Where a grain of `radius` [m] that went from `start` to `end` [m] hits the body, in the body's frame: the way it is to
-    /// be pushed [m], outward [-]; or else its gap [m].
+    /// Returns the push [m] and the outward normal [-] for a grain of `radius` [m] that moved from `start` to `end` [m]
+    /// and hit the body, in the body's frame, or else its gap [m].
     fn hit(&self, start: DVec3, end: DVec3, radius: f64) -> Result<(f64, DVec3), f64> {
         let (distance, normal) = self.probe(end);
         if distance >= radius {
@@ -224,7 +225,7 @@ impl Moving {
         let mut end = obstacle.to.local(self.end);
         let start = obstacle.from.local(self.start);
         let mut touched = false;
-        for _ in 0..FACES {
+        for _ in 0..MAX_FACES {
             let (push, normal) = match obstacle.hit(start, end, self.radius) {
                 Ok(hit) => hit,
                 Err(gap) if !touched => return gap,
@@ -235,7 +236,7 @@ impl Moving {
             end += normal * push - rubbed(end - start, normal, push, friction);
             self.slow_down(obstacle, end, normal, friction, step);
             // A corner's other face has its turn in the next step; only what is deep inside must be out now.
-            if push < SHALLOW * self.radius {
+            if push < SHALLOW_DEPTH * self.radius {
                 break;
             }
         }
@@ -270,10 +271,10 @@ fn rubbed(way: DVec3, normal: DVec3, pressed: f64, friction: Friction) -> DVec3 
     along * (f64::from(friction.kinetic) * pressed / length)
 }
 
-/// What is known of the way to the nearest body, so that it need not be asked for in every step.
+/// Lower bounds of the distance to the nearest body, so that steps need not query it again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Contacts {
-    /// How far each chunk may go before it can touch each body [m], chunk by chunk.
+    /// Distance that each chunk may move before it can touch each body [m], chunk by chunk.
     clear: Vec<f32>,
     /// The same for each grain of the chunks that can, in units of [`UNIT`] of the largest radius; 0 where it is not known.
     grain_clear: Vec<u8>,
@@ -281,11 +282,11 @@ pub(crate) struct Contacts {
     bodies: usize,
 }
 
-/// What a gap counts for [-]: distances interpolated on a grid may change by more than the way moved.
-const CAUTION: f64 = 0.7;
+/// Safety factor on a gap [-]: distances interpolated on a grid may change by more than the displacement.
+const GAP_SAFETY: f64 = 0.7;
 
-/// What a distance in single precision counts for [-].
-const NEARLY: f32 = 1.0 - 1e-5;
+/// Safety factor on a distance in single precision [-].
+const DISTANCE_SAFETY: f32 = 1.0 - 1e-5;
 
 /// Unit of a grain's gap, of the largest radius [-].
 const UNIT: f64 = 1.0 / 32.0;
@@ -298,17 +299,17 @@ pub(crate) struct Pushing<'a> {
     /// Radius [m] of a grain by its id.
     pub radius: &'a (dyn Fn(u32) -> f64 + Sync),
     pub largest_radius: f64,
-    /// What a grain that moves may have gone besides [m].
+    /// Additional displacement that a moving grain may have had [m].
     pub nudge: f64,
 }
 
 impl Contacts {
-    /// Forgets everything: grains were sorted anew, or bodies came or went.
+    /// Discards everything: grains were sorted again, or bodies appeared or disappeared.
     pub fn forget(&mut self) {
         self.forget_from(0);
     }
 
-    /// The same of the chunks from that of grain `first` on.
+    /// Discards the bounds of the chunks from that of grain `first` on.
     pub fn forget_from(&mut self, first: usize) {
         self.clear.truncate(first / CHUNK * self.bodies);
         self.grain_clear.truncate(first / CHUNK * CHUNK);
@@ -360,7 +361,7 @@ impl Contacts {
 }
 
 vectorized! {
-    /// Pushes the chunks of a group out of bodies, of which `clear` and `fastest` tell what those of [`Contacts::resolve`] do.
+    /// Pushes the chunks of a group out of bodies, `clear` and `fastest` are as in [`Contacts::resolve`].
     fn push_group_out(group: Chunk<'_>, clear: &mut [f32], fastest: &mut [f32], pushing: &Pushing<'_>) = push_chunks_out
 }
 
@@ -394,7 +395,7 @@ struct Chunk<'a> {
     gaps: &'a mut [u8],
 }
 
-/// Where a chunk is: its middle, and half the diagonal of the box around it [m].
+/// Bounding sphere of a chunk: the center of its box, and half the diagonal [m].
 #[derive(Clone, Copy)]
 struct About {
     center: DVec3,
@@ -402,7 +403,8 @@ struct About {
 }
 
 impl About {
-    /// How far the chunk, whose grains went no farther than `travel` [m], may go before it can touch `obstacle` [m].
+    /// Returns the distance that the chunk, whose grains moved no farther than `travel` [m], may move before it can
+    /// touch `obstacle` [m].
     fn clear_of(&self, obstacle: &Obstacle, travel: f64, pushing: &Pushing) -> f32 {
         // Between its poses the body swept over more than where it is now.
         let wanted = self.half + pushing.largest_radius + travel;
@@ -411,16 +413,16 @@ impl About {
     }
 }
 
-/// How a chunk moves.
+/// Motion of a chunk.
 #[derive(Clone, Copy)]
-struct Motion {
+struct ChunkMotion {
     /// Of one of its grains [m/s].
     velocity: DVec3,
     /// Largest difference from it [m/s].
     spread: f64,
 }
 
-impl Motion {
+impl ChunkMotion {
     /// Farthest that a grain of the chunk went relative to `obstacle` [m], or more.
     fn travel(&self, about: About, obstacle: &Obstacle, step: f64) -> f64 {
         let way = self.velocity * step;
@@ -438,7 +440,7 @@ impl Chunk<'_> {
         let is_known = clear[0] > f32::NEG_INFINITY;
         let (mut about, mut motion) = (None, None);
         let mut is_new = !is_known;
-        let mut near = [0; NEAR];
+        let mut near = [0; MAX_NEAR_BODIES];
         let (mut count, mut longest) = (0, 0.0f64);
         for (k, (obstacle, clear)) in pushing.obstacles.iter().zip(&mut *clear).enumerate() {
             let travel = match obstacle.travel > 0.0 {
@@ -461,7 +463,7 @@ impl Chunk<'_> {
                 // Gaps are those to the bodies that were near.
                 is_new |= *clear <= 0.0;
             }
-            if *clear <= 0.0 && count < NEAR {
+            if *clear <= 0.0 && count < MAX_NEAR_BODIES {
                 near[count] = k;
                 count += 1;
                 longest = longest.max(travel);
@@ -497,7 +499,7 @@ impl Chunk<'_> {
         }
     }
 
-    /// Pushes the grains `due`, which went no farther than `travel` [m], out of the bodies `near`, and tells whether one was inside.
+    /// Pushes the grains `due`, which moved no farther than `travel` [m], out of the bodies `near`, and returns true if one was inside.
     #[inline(always)]
     fn push_grains_out(&mut self, near: &[usize], due: &[u8], travel: f64, pushing: &Pushing) -> bool {
         let unit = UNIT * pushing.largest_radius;
@@ -550,7 +552,7 @@ impl Chunk<'_> {
                     false => self.push_grain_out(i, near, pushing),
                 };
                 pushed |= gap <= 0.0;
-                self.gaps[i] = (CAUTION * gap / unit) as u8;
+                self.gaps[i] = (GAP_SAFETY * gap / unit) as u8;
             }
         }
         pushed
@@ -582,7 +584,7 @@ impl Chunk<'_> {
         grains
     }
 
-    /// Pushes those out that touch a body that stays and are not deep in it, and tells which.
+    /// Pushes out the grains that touch a fixed body and are not deep in it, and returns which.
     #[inline(always)]
     fn push_touching_out(
         &mut self,
@@ -595,7 +597,7 @@ impl Chunk<'_> {
         let mut is_out = [false; LANES];
         for (l, i) in part.iter().map(|&i| usize::from(i)).enumerate() {
             let (radius, distance) = (grains.radius[l], grains.distance[l]);
-            is_out[l] = is_at[l] && distance < radius && distance > (1.0 - SHALLOW) as f32 * radius;
+            is_out[l] = is_at[l] && distance < radius && distance > (1.0 - SHALLOW_DEPTH) as f32 * radius;
             if is_out[l] {
                 for axis in 0..3 {
                     self.position[axis][i] = grains.place[axis][l];
@@ -606,7 +608,7 @@ impl Chunk<'_> {
         is_out
     }
 
-    /// Where it is.
+    /// Returns the bounding sphere.
     #[inline(always)]
     fn about(&self, pushing: &Pushing) -> About {
         let [x, y, z] = &self.position;
@@ -618,11 +620,11 @@ impl Chunk<'_> {
         }
     }
 
-    /// How it moves.
-    fn motion(&self) -> Motion {
+    /// Returns the motion.
+    fn motion(&self) -> ChunkMotion {
         let first = self.velocity(0);
         let differs = |i: usize| self.velocity(i).distance(first);
-        Motion {
+        ChunkMotion {
             velocity: first.as_dvec3(),
             spread: f64::from((0..self.id.len()).map(differs).fold(0.0, f32::max)),
         }
@@ -664,22 +666,23 @@ impl Chunk<'_> {
     }
 }
 
-/// Which of sixteen grains may touch a body, `distance` [m] away after a `way` [m]; and how far the others may go, in units of [`UNIT`].
+/// Returns which of sixteen grains may touch a body at `distance` [m] after a displacement of `way` [m], and the
+/// distance that the others may move, in units of [`UNIT`].
 #[inline(always)]
 fn judged(distance: &Lane, way: &Lane, pushing: &Pushing) -> ([bool; LANES], [u8; LANES]) {
     let radius = pushing.largest_radius as f32;
-    let per_unit = (CAUTION / (UNIT * pushing.largest_radius)) as f32;
+    let per_unit = (GAP_SAFETY / (UNIT * pushing.largest_radius)) as f32;
     let (mut is_at, mut units) = ([false; LANES], [0; LANES]);
     for l in 0..LANES {
         // In single precision, nearly there is there.
-        let gap = distance[l] * NEARLY;
+        let gap = distance[l] * DISTANCE_SAFETY;
         is_at[l] = gap <= radius.max(way[l]);
         units[l] = (((gap - radius).max(0.0) * per_unit) as i32).min(255) as u8;
     }
     (is_at, units)
 }
 
-/// How far each of sixteen places is from the nearest of the bodies `near` [m].
+/// Returns the distances of sixteen positions from the nearest of the bodies `near` [m].
 fn distances(places: &[Lane; 3], near: &[usize], pushing: &Pushing) -> Lane {
     let mut least = [f32::INFINITY; LANES];
     for &k in near {

@@ -1,4 +1,4 @@
-//! A box of cells. What lies outside belongs to the cells at its border, so that a few points far away cost nothing.
+//! A box of cells. Points outside belong to the cells at its border, so that a few points far away cost nothing.
 
 use barchan_simd::{Real, Simd};
 use glam::{IVec3, Vec3};
@@ -50,17 +50,17 @@ impl Domain {
         }
     }
 
-    /// Number of cells.
+    /// Returns the number of cells.
     pub fn len(&self) -> usize {
         self.size.to_array().into_iter().map(|n| n as usize).product()
     }
 
-    /// Side of a cell [m].
+    /// Returns the side of a cell [m].
     pub fn side(&self) -> f32 {
         1.0 / self.per_cell
     }
 
-    /// Cells along each axis.
+    /// Returns the number of cells along each axis.
     pub fn size(&self) -> IVec3 {
         self.size
     }

@@ -1,9 +1,9 @@
-//! Grains spread where they are too many.
+//! Spreading of grains from regions that are too dense.
 //!
-//! Interpolated velocities are not free of divergence: over seconds of flow, grains gather in some places and thin out in others.
-//! Guides that move among each other, or did a moment ago, get a small velocity of their own from dense places to thinner ones, and
-//! carry the grains with it. It costs no more than to count grains in cells, every few frames; what rests or moves as one is left
-//! alone.
+//! Interpolated velocities are not free of divergence: over seconds of flow, grains gather in some regions and thin out
+//! in others. Guides that move relative to each other, or did recently, get a small additional velocity from dense
+//! regions to thinner ones, and carry the grains with it. The cost is that of counting grains in cells, every few
+//! frames; regions that rest or move as one are skipped.
 
 use std::ops::Range;
 
@@ -33,9 +33,9 @@ pub(crate) struct Evener {
     age: u32,
     /// Gradient of the density, of that of settled grains [1/m], by the guides' ids.
     gradients: Vec<Vec3>,
-    /// How fast guides move among the others, or did a moment ago [m/s], by their ids.
+    /// Recent speed of guides relative to their neighbors [m/s], by id.
     agitation: Vec<f32>,
-    /// Whether they were calm in the last frame. Only tells what need not be done again.
+    /// True for guides without agitation in the last frame. Only serves to skip work.
     was_calm: Vec<bool>,
     /// Number, velocities and squared speeds of the guides of each cell, added up.
     stirs: Vec<(f64, DVec3, f64)>,
@@ -46,7 +46,7 @@ pub(crate) struct Evener {
 }
 
 impl Evener {
-    /// Gives `movers`, guides in the world's order, the velocities that spread `grains` over a frame of `duration` [s]. A cubic metre
+    /// Gives `movers`, guides in the world's order, the velocities that spread `grains` over a frame of `duration` [s]. A cubic meter
     /// holds `settled` of them where they are settled.
     pub fn advance(&mut self, world: &World, grains: &Grains, settled: f32, duration: f64, movers: &mut [Mover]) {
         let known = world.next_id as usize;
@@ -104,7 +104,7 @@ impl Evener {
                 }
             }
             let variance: f64 = squared / count - (velocity / count).length_squared();
-            // Whoever stays is not stirred by a neighbour that slips.
+            // Whoever stays is not stirred by a neighbor that slips.
             let speed = match mover.velocity == [0.0; 3] {
                 true => 0.0,
                 false => variance.max(0.0).sqrt() as f32,

@@ -5,10 +5,10 @@ use barchan_geometry::sample::Radii;
 use barchan_world::{Archive, ArchiveError};
 use glam::Vec3;
 
-/// Which random numbers of the seed are radii.
+/// Random stream of the radii.
 const RADIUS_STREAM: u64 = 0x7261_6469_7573;
 
-/// The particles that follow guides: 29 bytes each. Their order is that of memory and changes; ids tell them apart.
+/// The particles that follow guides: 29 bytes each. Their order in memory changes; ids identify them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Grains {
     /// Coordinates relative to the world's origin [m].
@@ -17,30 +17,30 @@ pub struct Grains {
     pub velocity: [Vec<f32>; 3],
     /// Stable number [-].
     pub id: Vec<u32>,
-    /// Which material [-].
+    /// Number of the material [-].
     pub material: Vec<u8>,
 }
 
 impl Grains {
-    /// Bytes of a grain at rest in memory.
+    /// Memory per grain [bytes].
     pub const BYTES: usize = 6 * size_of::<f32>() + size_of::<u32>() + size_of::<u8>();
 
-    /// Number of grains.
+    /// Returns the number of grains.
     pub fn len(&self) -> usize {
         self.id.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no grains.
     pub fn is_empty(&self) -> bool {
         self.id.is_empty()
     }
 
-    /// Where grain `i` is, relative to the world's origin [m].
+    /// Returns the position of grain `i` relative to the world's origin [m].
     pub fn place(&self, i: usize) -> Vec3 {
         Vec3::new(self.position[0][i], self.position[1][i], self.position[2][i])
     }
 
-    /// How grain `i` moves [m/s].
+    /// Returns the velocity of grain `i` [m/s].
     pub fn rate(&self, i: usize) -> Vec3 {
         Vec3::new(self.velocity[0][i], self.velocity[1][i], self.velocity[2][i])
     }
@@ -77,7 +77,7 @@ impl Grains {
         archive.put("grains.material", &self.material);
     }
 
-    /// Takes back what [`save`](Self::save) stored: grains with ids below `next_id`, of so many `materials`.
+    /// Restores the state of [`save`](Self::save): grains with ids below `next_id`, of so many `materials`.
     pub fn load(archive: &Archive, next_id: u32, materials: usize) -> Result<Self, ArchiveError> {
         let column = |k: usize| archive.get_near(&format!("grains.{k}"));
         let grains = Self {
@@ -96,7 +96,7 @@ impl Grains {
     }
 }
 
-/// Radius [m] of the grain `id`: drawn anew whenever it is asked for, so that it takes no memory.
+/// Returns the radius [m] of the grain `id`. It is drawn again at every call, so that it takes no memory.
 pub fn radius_of(radii: &Radii, seed: u64, id: u32) -> f64 {
     if radii.min() == radii.max() {
         return radii.min();

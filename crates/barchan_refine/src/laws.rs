@@ -1,4 +1,4 @@
-//! How guides move a grain: pure functions, of one grain or of the lanes of a vector.
+//! Motion of a grain by guides: pure functions, for one grain or the lanes of a vector.
 
 use barchan_simd::Real;
 
@@ -48,7 +48,7 @@ pub fn sparsity<T: Real>(largest: T, sum: T) -> T {
     T::select(is_sparse, largest.like(1.0) - largest, largest.like(0.0))
 }
 
-/// Where the filling opens the blend: full below `low`, none above `high` [-].
+/// Filling that opens the blend: fully below `low`, not at all above `high` [-].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gate {
     /// Filling up to which α stays as it is.
@@ -57,7 +57,7 @@ pub struct Gate {
     pub high: f32,
 }
 
-/// The gate of mode `gated`. The surface of settled material has a filling of about a half, the centre of a lone guide 0.4: grains
+/// The gate of mode `gated`. The surface of settled material has a filling of about a half, the center of a lone guide 0.4: grains
 /// at a surface follow, those a guide's diameter above it fall. A gate from 0.5 to 1 leaves a heap that was poured with a
 /// mass error of 0.21 instead of 0.03, since grains that land rest on the first guides that rest.
 pub const GATE: Gate = Gate { low: 0.02, high: 0.2 };
@@ -92,26 +92,26 @@ pub fn per_step<T: Real>(alpha: T, exponent: f32) -> T {
 pub const CROWDED: f32 = 1.0;
 
 /// Share of a guide's agitation that may spread grains [-].
-const CARRIED: f32 = 0.5;
-/// How fast grains spread [1/s].
-const SPREAD: f32 = 8.0;
-/// How fast guides calm down [1/s].
-const CALM: f32 = 4.0;
-/// Agitation from which on a guide is calm [m/s].
-const CALMED: f32 = 0.01;
+const SPREAD_SHARE: f32 = 0.5;
+/// Rate at which grains spread [1/s].
+const SPREAD_RATE: f32 = 8.0;
+/// Rate at which the agitation of guides decays [1/s].
+const AGITATION_DECAY: f32 = 4.0;
+/// Agitation below which a guide counts as not agitated [m/s].
+const MIN_AGITATION: f32 = 0.01;
 
 /// Speed [m/s] that a guide has among the others or had a moment ago, after `duration` [s] of which it went at `speed` [m/s]: what it
 /// was fades as exp(-t/τ), and ends.
 pub fn agitated(before: f32, speed: f32, duration: f32) -> f32 {
-    let now = speed.max(before * (-CALM * duration).exp());
-    if now > CALMED { now } else { 0.0 }
+    let now = speed.max(before * (-AGITATION_DECAY * duration).exp());
+    if now > MIN_AGITATION { now } else { 0.0 }
 }
 
 /// Velocity [m/s] that carries grains from where they are too many, by the gradient [1/m] of their density relative to that of settled
 /// ones: u = -D ∇n, D = r² / τ, no faster than a share of the guide's `agitation` [m/s]. Differences over a guide's radius r [m] are
 /// gone after about τ.
 pub fn spreading(gradient: glam::Vec3, radius: f32, agitation: f32) -> glam::Vec3 {
-    (-SPREAD * radius * radius * gradient).clamp_length_max(CARRIED * agitation)
+    (-SPREAD_RATE * radius * radius * gradient).clamp_length_max(SPREAD_SHARE * agitation)
 }
 
 #[cfg(test)]
@@ -170,8 +170,8 @@ mod tests {
     fn grains_spread_down_the_gradient_no_faster_than_a_share_of_the_agitation() {
         let gradient = glam::Vec3::new(0.0, 2.0, 0.0);
         let slow = spreading(gradient, 0.02, 100.0);
-        assert!((slow.y + SPREAD * 0.02 * 0.02 * 2.0).abs() < 1e-7 && slow.x == 0.0);
-        assert!((spreading(100.0 * gradient, 0.02, 0.1).length() - CARRIED * 0.1).abs() < 1e-6);
+        assert!((slow.y + SPREAD_RATE * 0.02 * 0.02 * 2.0).abs() < 1e-7 && slow.x == 0.0);
+        assert!((spreading(100.0 * gradient, 0.02, 0.1).length() - SPREAD_SHARE * 0.1).abs() < 1e-6);
     }
 
     #[test]
@@ -179,7 +179,7 @@ mod tests {
         let mut now = agitated(0.0, 1.0, 0.1);
         assert_eq!(now, 1.0);
         now = agitated(now, 0.0, 0.1);
-        assert!((now - (-CALM * 0.1).exp()).abs() < 1e-6);
+        assert!((now - (-AGITATION_DECAY * 0.1).exp()).abs() < 1e-6);
         for _ in 0..20 {
             now = agitated(now, 0.0, 0.1);
         }

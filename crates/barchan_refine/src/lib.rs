@@ -1,8 +1,8 @@
-//! Grains that follow guides: seeding, advection, quality measures. Knows no solver.
+//! Grains that follow guides: seeding, advection, quality measures. Independent of the solver.
 //!
-//! A [`GrainRefiner`] holds the grains of a world and moves them after its guides, frame by frame. Each grain takes the weighted
-//! velocity of the guides within three of their radii; where guides are sparse it keeps a share of its own velocity and falls
-//! [Ihmsen13] [Sommer22]. No grain knows another: a step is one pass over memory.
+//! A [`GrainRefiner`] holds the grains of a world and moves them with its guides, frame by frame. Each grain takes the
+//! weighted velocity of the guides within three of their radii; in regions of sparse guides it keeps a share of its own
+//! velocity and falls [Ihmsen13] [Sommer22]. Grains do not interact: a step is one pass over memory.
 
 mod advect;
 mod clearance;

@@ -1,4 +1,4 @@
-//! The order of grains in memory: along a space-filling curve, so that those that follow each other lie near each other.
+//! Order of grains in memory: along a space-filling curve, so that consecutive grains are near each other.
 
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
@@ -11,7 +11,7 @@ use crate::grains::Grains;
 const SLICE: usize = 1 << 15;
 /// Most slices [-]: the sums over their counts are not shared among threads.
 const SLICES: usize = 8;
-/// Grains of a cell [-], wanted on average.
+/// Target mean number of grains per cell [-].
 const PER_CELL: f32 = 8.0;
 
 /// Sorts grains, and keeps its memory.
@@ -27,7 +27,7 @@ pub(crate) struct Sorter {
 }
 
 impl Sorter {
-    /// Sorts `grains`, of which a cubic metre holds `density` where they are dense.
+    /// Sorts `grains`, of which a cubic meter holds `density` in dense regions.
     pub fn sort(&mut self, grains: &mut Grains, density: f32) {
         let n = grains.len();
         if n == 0 {

@@ -1,4 +1,4 @@
-//! Periodic ranges: what leaves at one end comes back at the other.
+//! Periodic ranges: grains and guides that leave at one end re-enter at the other.
 
 use barchan_world::World;
 use glam::DVec3;

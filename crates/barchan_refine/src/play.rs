@@ -1,4 +1,4 @@
-//! Guides with play: what rests on them rests.
+//! Slack between guides and grains: grains rest on guides that only jitter.
 
 use barchan_world::{Archive, ArchiveError, FARTHEST, World};
 use glam::{DVec3, IVec3, Vec3};
@@ -28,36 +28,37 @@ const COMPANY: f32 = 0.4;
 /// Guides of a task [-], at least.
 const TASK: usize = 512;
 
-/// Where each guide is for grains: an anchor that follows its guide on a slack rope.
+/// Positions of guides as seen by grains: each guide has an anchor that follows it on a slack rope.
 ///
-/// Settled guides never rest altogether: contacts let them tremble and creep, and a few rattle in their cages. An anchor stays while its
-/// guide is within the slack, so grains see that as rest. A guide that goes farther draws its anchor along, unless the
-/// guides around it stay and it has not gone far. The faster it goes the shorter the rope: in a flow, anchors are where guides are.
+/// Settled guides never rest completely: contacts let them jitter and creep, and a few rattle in their cages. An anchor
+/// stays while its guide is within the slack, so grains see that as rest. A guide that moves farther pulls its anchor
+/// along, unless the guides around it stay and it has not moved far. The faster it moves the shorter the rope: in a
+/// flow, anchors are at the guides.
 #[derive(Debug, Default)]
 pub(crate) struct Play {
     /// By the guides' ids [m], relative to the world's origin; no number for those that are not known yet.
     anchors: Vec<DVec3>,
-    /// By the guides' ids: whether the anchor did not move in the last frame. Only tells what need not be done again.
+    /// True for anchors that did not move in the last frame, by the guides' ids. Only serves to skip work.
     stayed: Vec<bool>,
     pulls: Vec<Pull>,
-    /// Of each cell and its neighbours along x: [`ONE`] for each guide, and one more for each whose anchor is to go.
+    /// Of each cell and its neighbors along x: [`ONE`] for each guide, and one more for each whose anchor is to go.
     counts: Vec<u64>,
 }
 
 /// A guide in a count, above those that go.
 const ONE: u64 = 1 << 32;
 
-/// What draws at an anchor.
+/// Pull on an anchor.
 #[derive(Clone, Copy, Debug)]
 struct Pull {
-    /// Where the anchor is [m].
+    /// Position of the anchor [m].
     from: DVec3,
     /// To the guide [m], and how far that is.
     way: Vec3,
     length: f32,
-    /// How far the anchor is to go [m].
+    /// Displacement that the pull asks for [m].
     wanted: f32,
-    /// Whether it goes whatever the others do.
+    /// True if the anchor moves regardless of the others.
     alone: bool,
 }
 
@@ -66,7 +67,7 @@ impl Pull {
         self.wanted > 0.0 && !self.alone
     }
 
-    /// Whether the guides around it stay, by the `counts` of `cells`, so that the anchor does, too.
+    /// Returns true if the guides around it stay, by the `counts` of `cells`, so that the anchor does, too.
     fn is_lonely(&self, cells: &Domain, counts: &[u64]) -> bool {
         if !self.needs_company() {
             return false;
@@ -83,7 +84,7 @@ impl Pull {
         (going as f32) < COMPANY * all as f32
     }
 
-    /// What the anchor goes [m].
+    /// Returns the displacement of the anchor [m].
     fn moved(&self) -> Vec3 {
         match self.wanted > 0.0 {
             true => self.way * (self.wanted / self.length),
@@ -93,8 +94,8 @@ impl Pull {
 }
 
 impl Play {
-    /// Draws the anchors along over the frame that ends now, and writes what grains see of the guides to `movers`, in the world's
-    /// order: where each was at the start, and how it moves.
+    /// Moves the anchors over the frame that ends now, and writes the guides as seen by grains to `movers`, in the
+    /// world's order: position at the start, and velocity.
     pub fn advance(&mut self, world: &World, velocities: &[Vec3], duration: f64, movers: &mut Vec<Mover>) {
         self.anchors.resize(world.next_id as usize, DVec3::NAN);
         self.stayed.resize(world.next_id as usize, false);
@@ -139,7 +140,7 @@ impl Play {
         }
     }
 
-    /// Counts guides in cells if there are any whose neighbours must go, too.
+    /// Counts guides in cells if there are any whose neighbors must go, too.
     fn count(&mut self, world: &World) -> Option<Domain> {
         if !self.pulls.iter().any(Pull::needs_company) {
             return None;
@@ -169,7 +170,7 @@ impl Play {
     }
 }
 
-/// Adds to each number of a row what its neighbours were.
+/// Adds to each number of a row what its neighbors were.
 fn add_neighbours(row: &mut [u64]) {
     let mut before = 0;
     for k in 0..row.len() {
@@ -189,8 +190,8 @@ fn way(world: &World, from: DVec3, now: DVec3, moved: Vec3) -> DVec3 {
     moved + world.shortest_way(now - from - moved)
 }
 
-/// How far the anchor at `from` goes towards its guide of `radius` [m], which is `way` [m] off and went `moved` [m] in
-/// `duration` [s].
+/// Computes the pull on the anchor at `from` toward its guide of `radius` [m], which is `way` [m] away and moved by
+/// `moved` [m] in `duration` [s].
 fn pull(from: DVec3, way: Vec3, moved: f32, duration: f32, radius: f32) -> Pull {
     let speed = moved / (duration * radius);
     let fast = ((speed - SLOW) / (FAST - SLOW)).clamp(0.0, 1.0);

@@ -1,4 +1,4 @@
-//! Grains over a run.
+//! Refinement over a run.
 
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ pub enum RefineError {
     /// More grains than there are numbers for them.
     #[error("about {count:.3e} grains; there may be {MOST_GRAINS:.3e}: take a larger radius")]
     TooMany {
-        /// How many.
+        /// Number of grains [-].
         count: f64,
     },
 }
@@ -67,7 +67,7 @@ pub struct GrainRefiner {
     /// Poses of the bodies at the end of the last frame, and whether they were there.
     poses: Vec<(Pose, bool)>,
     contacts: Contacts,
-    /// Of each body, once it was asked for.
+    /// Clearance of each body, once it was queried.
     clearances: Vec<Arc<Clearance>>,
     sorter: Sorter,
     /// Guides that each group looked at right after the last sort; nothing if grains are to be sorted.
@@ -158,7 +158,7 @@ impl GrainRefiner {
         Ok(refiner)
     }
 
-    /// No grains, for a world that is about to be loaded.
+    /// Creates a refiner without grains, for a world that is about to be loaded.
     pub fn empty(settings: RefineSettings, world: &World) -> Self {
         Self {
             settings,
@@ -192,17 +192,17 @@ impl GrainRefiner {
         self
     }
 
-    /// The grains.
+    /// Returns the grains.
     pub fn grains(&self) -> &Grains {
         &self.grains
     }
 
-    /// How they are made and moved.
+    /// Returns the settings.
     pub fn settings(&self) -> &RefineSettings {
         &self.settings
     }
 
-    /// Radius of the grain `id` [m].
+    /// Returns the radius of the grain `id` [m].
     pub fn radius(&self, id: u32) -> f64 {
         radius_of(&self.settings.radii, self.settings.seed, id)
     }
@@ -246,7 +246,7 @@ impl GrainRefiner {
         self.known.forget_from(before);
     }
 
-    /// Grains in a cubic metre where they are dense [1/m³].
+    /// Grains in a cubic meter where they are dense [1/m³].
     fn density(&self, world: &World) -> f32 {
         let volume: f32 = world.guides.radius.iter().map(|r| 4.2 * r * r * r / FRACTION).sum();
         self.grains.len() as f32 / volume.max(f32::MIN_POSITIVE)
@@ -326,7 +326,7 @@ impl GrainRefiner {
         wrap_movers(world, &mut self.movers);
     }
 
-    /// What the last step knew does not tell what this one does if guides are gone.
+    /// Discards the state of the last step if guides were removed.
     fn watch_guides(&mut self, world: &World) {
         let (count, given) = self.guides;
         if world.guides.len() < count + (world.next_id - given) as usize {

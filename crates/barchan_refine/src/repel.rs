@@ -1,4 +1,5 @@
-//! Flowing grains that overlap push each other apart, a little in each step. Optional: all else knows no pairs of grains.
+//! Overlapping grains in flow push each other apart, a little in each step. Optional: nothing else handles pairs of
+//! grains.
 
 use barchan_neighbors::Grid;
 use glam::Vec3;

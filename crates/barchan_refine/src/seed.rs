@@ -1,4 +1,4 @@
-//! Where grains come from.
+//! Sources of grains.
 
 use std::sync::Arc;
 
@@ -11,23 +11,23 @@ use glam::{DVec3, Vec3};
 use crate::grains::{Grains, rank_of};
 use crate::settings::RefineSettings;
 
-/// Which random numbers of the seed are places.
+/// Random stream of the positions.
 const PLACE_STREAM: u64 = 0x706c_6163_6573;
 /// Draws for a grain before it is given up: all of them were inside bodies.
 const TRIES: u32 = 8;
 
-/// What grains are seeded in.
+/// Region that grains are seeded in.
 #[derive(Clone, Debug)]
 pub enum Source {
     /// A shape that guides fill.
     Shape {
-        /// Which, in the world.
+        /// Shape, in the world.
         shape: Arc<dyn Shape>,
-        /// How its guides lie.
+        /// Packing of its guides.
         packing: Packing,
-        /// What they are made of.
+        /// Number of the material.
         material: u8,
-        /// How fast they are at first [m/s].
+        /// Initial velocity [m/s].
         velocity: Vec3,
     },
     /// The guides with these ids, which lie as settled material does: what they cover is filled.
@@ -87,7 +87,7 @@ fn ids_by_radius(particles: &Particles, first: u32, settings: &RefineSettings) -
 /// A guide that gets grains of its own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parent {
-    /// Where it is [m].
+    /// Position [m].
     pub place: DVec3,
     pub velocity: Vec3,
     pub radius: f64,
@@ -95,7 +95,7 @@ pub(crate) struct Parent {
     pub id: u32,
 }
 
-/// Seeds grains about the seven support points of a guide: its centre and the centres of the faces of its bounding cube, with
+/// Seeds grains about the seven support points of a guide: its center and the centers of the faces of its bounding cube, with
 /// as many grains in a cube of side 2 r about each [Ihmsen13]. Those inside bodies are drawn anew, and given up at last.
 pub(crate) fn about(
     grains: &mut Grains,
@@ -130,7 +130,7 @@ pub(crate) fn about(
     }
 }
 
-/// The centre of a cube of side 2, and those of its faces.
+/// The center of a cube of side 2, and those of its faces.
 fn support_point(k: u32) -> DVec3 {
     let sign = if k.is_multiple_of(2) { -1.0 } else { 1.0 };
     match k {
@@ -154,7 +154,7 @@ impl<'a> Solids<'a> {
         }
     }
 
-    /// Whether a ball at `place` [m] reaches into one.
+    /// Returns true if a ball at `place` [m] reaches into a body.
     pub fn touch(&self, place: DVec3, radius: f64) -> bool {
         self.all.iter().any(|(shape, pose)| {
             let local = pose.local(place);

@@ -1,8 +1,8 @@
-//! What can be chosen.
+//! Settings of refinement.
 
 use barchan_geometry::sample::{Packing, Radii};
 
-/// What moves a grain between guides and beside them.
+/// Motion of a grain between guides and beside them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// The rule of [Ihmsen13] where guides are sparse; dense regions follow, and rest when their guides rest.
@@ -23,7 +23,7 @@ impl Mode {
     ];
 }
 
-/// Where the first grains come from.
+/// Source of the first grains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Seeding {
     /// Fills are sampled again with the grains' radius.
@@ -33,24 +33,24 @@ pub enum Seeding {
     Support,
 }
 
-/// How grains are made and moved.
+/// Settings of the seeding and motion of grains.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RefineSettings {
-    /// How large the grains are.
+    /// Radii of the grains.
     pub radii: Radii,
-    /// What moves them.
+    /// Motion of the grains.
     pub mode: Mode,
     /// Longest step [s].
     pub step: f64,
-    /// Where they come from.
+    /// Source of the first grains.
     pub seeding: Seeding,
-    /// How they lie in fills; as the guides of each fill if none is given.
+    /// Packing in fills; that of the fill's guides if none is given.
     pub packing: Option<Packing>,
     /// Grains for each guide that is seeded by its support points; as many as fill its share of space if none is given.
     pub per_guide: Option<u32>,
-    /// Whether flowing grains spread where they are too many; in mode `gated`.
+    /// Lets flowing grains spread from regions that are too dense; in mode `gated`.
     pub spread: bool,
-    /// Whether flowing grains push each other apart: dearer than all else.
+    /// Lets flowing grains push each other apart: more expensive than everything else.
     pub repel: bool,
     /// Decides what is random.
     pub seed: u64,

@@ -13,7 +13,7 @@ use glam::Vec3;
 use crate::field::{Bounds, Field, Mover};
 
 /// Widest group that is seen from its middle: from there to its corners, in reaches [-]. ρ is then off by less than 1e-5.
-const WIDEST: f32 = 3.0;
+const MAX_GROUP_EXTENT: f32 = 3.0;
 
 /// A guide in a sum.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,7 +21,7 @@ const WIDEST: f32 = 3.0;
 pub(crate) struct Term {
     /// 2 G/R² [1/m] seen from the middle, else g [m].
     pub place: [f32; 3],
-    /// How it moves [m/s].
+    /// Velocity [m/s].
     pub velocity: [f32; 3],
     /// 1 - G²/R² [-] seen from the middle, else 1/R² [1/m²].
     pub reach: f32,
@@ -49,7 +49,7 @@ impl Term {
     }
 }
 
-/// Where a group is seen from.
+/// Origin of a group's coordinates.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Middle {
     /// c [m].
@@ -65,7 +65,7 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    /// Takes the guides `indices` of `field` for a group within `bounds`, and tells where from they are seen, if from its middle.
+    /// Takes the guides `indices` of `field` for a group within `bounds`, and returns its center if coordinates are relative to it.
     #[inline(always)]
     pub fn take(&mut self, field: &Field, indices: &[u32], bounds: &Bounds) -> Option<Middle> {
         if self.all.len() < indices.len() {
@@ -97,7 +97,7 @@ impl Terms {
 
 fn middle(field: &Field, bounds: &Bounds) -> Option<Middle> {
     let half = 0.5 * (bounds.high - bounds.low);
-    (field.is_uniform && half.length() <= WIDEST * field.reach).then(|| Middle {
+    (field.is_uniform && half.length() <= MAX_GROUP_EXTENT * field.reach).then(|| Middle {
         place: bounds.low + half,
         inverse: 1.0 / (field.reach * field.reach),
     })

@@ -7,11 +7,11 @@ use barchan_simd::{Simd, vectorized};
 /// Up to sixteen grains at a body, as columns.
 #[derive(Clone, Debug)]
 pub(crate) struct Touching {
-    /// Where they are [m], and how they move [m/s].
+    /// Positions [m], and velocities [m/s].
     pub place: [Lane; 3],
     pub velocity: [Lane; 3],
     pub radius: Lane,
-    /// How far from the body they are [m].
+    /// Distance from the body [m].
     pub distance: Lane,
     /// Gradient of the distance, outward [-]; of length 1 after [`push_out`].
     pub normal: [Lane; 3],

@@ -21,7 +21,7 @@ fn world(gravity: f64) -> World {
     let sand = Material {
         name: "sand".to_owned(),
         density: 1600.0,
-        grain_density: 2600.0,
+        particle_density: 2600.0,
         friction,
         angle_of_repose: None,
     };
@@ -65,7 +65,7 @@ fn settings(mode: Mode, per_guide: u32) -> RefineSettings {
     }
 }
 
-/// What a grain at `p` that moves with `v` [m/s] does next, by a plain sum over all guides.
+/// Returns the next velocity of a grain at `p` that moves with `v` [m/s], by a plain sum over all guides.
 fn expected(world: &World, velocities: &[Vec3], p: DVec3, v: DVec3, mode: Mode) -> DVec3 {
     let (mut sum, mut largest, mut share, mut pull, mut reached) = (0.0, 0.0f64, 0.0, DVec3::ZERO, 0);
     for (i, velocity) in velocities.iter().enumerate() {
@@ -410,7 +410,7 @@ fn grains_land_on_the_ground_and_rest_there_and_a_fast_wall_takes_them_along() {
     refiner.advance(&world, &[Vec3::ZERO], STEP);
     let creep = barchan_refine::measures::creep(&rested, refiner.grains(), 1e-5);
     assert_eq!(creep.moved, 0.0);
-    // Two metres a second: farther in a step than the wall is thick.
+    // Two meters a second: farther in a step than the wall is thick.
     for _ in 0..40 {
         world.bodies[1].pose.position.x += 2.0 * STEP;
         refiner.advance(&world, &[Vec3::ZERO], STEP);

@@ -1,4 +1,4 @@
-//! The measures on states of which the answers are known.
+//! The measures on states with known results.
 
 use barchan_geometry::random::Stream;
 use barchan_geometry::sample::{Packing, VolumeSettings, sample_volume};
@@ -12,7 +12,7 @@ fn random_points(count: u64, seed: u64) -> Vec<Vec3> {
     (0..count).map(|k| Stream::new(seed, k).unit_cube().as_vec3()).collect()
 }
 
-/// Away from the walls of the unit cube, where there are no neighbours beyond.
+/// Away from the walls of the unit cube, where there are no neighbors beyond.
 fn inner(p: Vec3) -> bool {
     p.min_element() > 0.1 && p.max_element() < 0.9
 }

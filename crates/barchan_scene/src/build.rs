@@ -1,4 +1,4 @@
-//! From a scene to a world.
+//! Building a world from a scene.
 
 mod bodies;
 
@@ -32,47 +32,47 @@ pub enum SceneError {
     /// A fill cannot be sampled.
     #[error("{place}: fill: {source}")]
     Fill {
-        /// Where the scene says so.
+        /// Position in the scene file.
         place: String,
-        /// What is wrong.
+        /// Cause of the error.
         source: SampleError,
     },
     /// A solid has no volume.
     #[error("{place}: {source}")]
     Volume {
-        /// Where the scene says so.
+        /// Position in the scene file.
         place: String,
-        /// What is wrong.
+        /// Cause of the error.
         source: MassError,
     },
     /// A body has no surface.
     #[error("{place}: body `{body}`: {source}")]
     Surface {
-        /// Where the scene says so.
+        /// Position in the scene file.
         place: String,
         /// The body.
         body: String,
-        /// What is wrong.
+        /// Cause of the error.
         source: IsosurfaceError,
     },
     /// A body cannot be covered with particles.
     #[error("{place}: body `{body}`: {source}")]
     Cover {
-        /// Where the scene says so.
+        /// Position in the scene file.
         place: String,
         /// The body.
         body: String,
-        /// What is wrong.
+        /// Cause of the error.
         source: SurfaceError,
     },
     /// A body has no distance field.
     #[error("{place}: body `{body}`: {source}")]
     Field {
-        /// Where the scene says so.
+        /// Position in the scene file.
         place: String,
         /// The body.
         body: String,
-        /// What is wrong.
+        /// Cause of the error.
         source: SdfGridError,
     },
     /// Guides too light or too heavy for an exact ledger.
@@ -82,7 +82,7 @@ pub enum SceneError {
         short(*.all)
     )]
     Weight {
-        /// Where the scene says so.
+        /// Position in the scene file.
         place: String,
         /// The lightest of them [kg].
         lightest: f64,
@@ -92,9 +92,9 @@ pub enum SceneError {
     /// More guides than there are numbers for them.
     #[error("{place}: the fills make {count} guides, more than there are numbers for")]
     TooMany {
-        /// Where the scene says so.
+        /// Position in the scene file.
         place: String,
-        /// How many so far.
+        /// Number so far [-].
         count: usize,
     },
 }
@@ -125,7 +125,7 @@ pub enum BuildStep {
 pub type BuildWatch<'a> = dyn Fn(BuildStep) + Sync + 'a;
 
 impl SceneError {
-    /// Where the scene says so, as `scene.toml:3:1`.
+    /// Returns the position in the scene file, as `scene.toml:3:1`.
     pub fn place(&self) -> &str {
         match self {
             Self::Fill { place, .. }
@@ -153,22 +153,24 @@ pub(crate) const LIGHTEST: f64 = 1e-16;
 const HEAVIEST: f64 = 1e12;
 
 /// Guides within this distance [m] of zero need no origin of their own: single precision resolves 2 µm there.
-const NEAR: f64 = 30.0;
+const ORIGIN_RANGE: f64 = 30.0;
 
 impl Scene {
-    /// The world at the start: at time 0, or as long before it as guides settle. The same scene makes the same bits.
+    /// Builds the world at the start: at time 0, or earlier by the time of settling. The same scene gives the same
+    /// bits.
     ///
     /// A shape that reaches both faces of a periodic range is cut to it and packed through its faces.
     ///
-    /// Guides get the ids 0, 1, ... fill by fill. A fill of density ρ into a shape of volume V weighs ρ V, whatever the
-    /// packing, shared among its guides by r³: m = ρ V r³ / Σr³ [Sommer22]. So the bulk density is right at the start in a
-    /// `dense` or `lattice` packing, which settle by little, and rises by some 1.7 when a `random` one settles. Guides from a
-    /// file, and those of emitters, weigh what settled material does: m = ρ 4/3 π r³ / 0.6. With solvers of particles every guide weighs
-    /// what its own volume does, at the `grain_density`: so settled material has the bulk density wherever its guides came from, and a fill, which is
-    /// looser near its surface than in the middle, weighs less than ρ V.
+    /// Guides get the ids 0, 1, ... fill by fill. A fill of density ρ into a shape of volume V weighs ρ V, with any
+    /// packing, shared among its guides by r³: m = ρ V r³ / Σr³ [Sommer22]. So the bulk density is right at the start
+    /// in a `dense` or `lattice` packing, which settle by little, and rises by a factor of about 1.7 when a `random`
+    /// one settles. Guides from a file, and those of emitters, have the mass of settled material: m = ρ 4/3 π r³ / 0.6.
+    /// With solvers of particles every guide has the mass of its own volume, at the particle density: settled material
+    /// then has the bulk density whatever its source, and a fill, which is looser near its surface than in the middle,
+    /// weighs less than ρ V.
     ///
-    /// A body's frame is where the outermost `at` and `rotate` of its shape put it; for scripted bodies it is where the keys
-    /// say, and the shape's own `at` stays inside.
+    /// A body's frame is given by the outermost `at` and `rotate` of its shape; for scripted bodies it is given by the
+    /// keys, and the shape's own `at` stays inside.
     pub fn build(&self) -> Result<World, SceneError> {
         self.build_watched(&|_| ())
     }
@@ -181,7 +183,7 @@ impl Scene {
         Ok(world)
     }
 
-    /// The same without guides, for those of a checkpoint: fills can take long to pack.
+    /// Builds the same world without guides, for those of a checkpoint: fills can take long to pack.
     pub fn build_unfilled(&self) -> Result<World, SceneError> {
         self.build_unfilled_watched(&|_| ())
     }
@@ -246,7 +248,7 @@ impl Scene {
         fill.clump.as_deref().filter(|_| self.has_particles())
     }
 
-    /// How fill `k` is sampled.
+    /// Returns the sampling settings of fill `k`.
     fn volume_settings(&self, k: usize, packing: Packing, radii: Radii) -> VolumeSettings {
         VolumeSettings {
             packing,
@@ -256,7 +258,8 @@ impl Scene {
         }
     }
 
-    /// Estimates the number of guides of fill `k` without packing them. What [`build`](Self::build) refuses by number is refused here.
+    /// Estimates the number of guides of fill `k` without packing them. Fails if [`build`](Self::build) would reject
+    /// that number.
     pub fn count_fill(&self, k: usize) -> Result<f64, SceneError> {
         let fill = &self.fills[k];
         let FillSource::Shape {
@@ -295,7 +298,8 @@ impl Scene {
         Ok(count)
     }
 
-    /// Mass [kg] of all fills at the bulk density of their materials: what they weigh with solvers whose guides are shares of a bulk.
+    /// Returns the mass [kg] of all fills at the bulk density of their materials: their mass with solvers whose guides
+    /// are shares of a bulk.
     pub fn bulk_mass(&self) -> Result<f64, SceneError> {
         let mass = |fill: &Fill| {
             let density = self.materials.all[usize::from(fill.material)].density;
@@ -308,19 +312,19 @@ impl Scene {
         self.fills.iter().map(mass).sum()
     }
 
-    /// Estimates the mass [kg] of fill `k`, of `guides` guides, with the solver of the scene where guides weigh what their own volume does; nothing where
-    /// they are shares of a bulk.
+    /// Estimates the mass [kg] of fill `k`, of `guides` guides, if guides of the scene's solver have the mass of their
+    /// own volume; none if they are shares of a bulk.
     pub fn particle_mass(&self, k: usize, guides: f64) -> Option<f64> {
         let fill = &self.fills[k];
         let volume = match &fill.source {
             FillSource::Shape { radii, .. } => guides * radii.mean_volume(),
             FillSource::Points(particles) => particles.volume(),
         };
-        let density = self.materials.all[usize::from(fill.material)].grain_density;
+        let density = self.materials.all[usize::from(fill.material)].particle_density;
         self.has_particles().then_some(density * volume)
     }
 
-    /// Spheres that each guide of fill `k` is made of.
+    /// Returns the number of spheres of each guide of fill `k`.
     pub fn spheres_per_guide(&self, k: usize) -> usize {
         self.clump_of(&self.fills[k]).map_or(1, |clump| clump.members().len())
     }
@@ -341,14 +345,14 @@ impl Scene {
         world.fixed_fills = self.fills.iter().map(|fill| fill.is_fixed).collect();
         if self.has_particles() {
             for material in &mut world.materials.all {
-                material.density = material.grain_density * SETTLED_FRACTION;
+                material.density = material.particle_density * SETTLED_FRACTION;
             }
         }
         world
     }
 
-    /// A world of the smallest and the largest guide of each fill and emitter alone, all at one place: enough to check
-    /// settings against, however large the scene is.
+    /// Returns a world with only the smallest and the largest guide of each fill and emitter, all at one position:
+    /// enough to check settings against, however large the scene is.
     pub fn sample(&self) -> World {
         let mut world = self.empty_world();
         for (radii, material) in self.radii() {
@@ -365,11 +369,11 @@ impl Scene {
         self.facts().weight == Weight::Particle
     }
 
-    /// What guides' positions are relative to [m]: zero if they are near it, else the middle of them, in whole metres.
+    /// Returns the origin of guides' positions [m]: zero if they are near it, else their center, in whole meters.
     fn origin(&self) -> DVec3 {
         let bounds = self.guide_bounds();
         let farthest = bounds.min.abs().max(bounds.max.abs()).max_element();
-        if bounds.is_empty() || farthest <= NEAR {
+        if bounds.is_empty() || farthest <= ORIGIN_RANGE {
             return DVec3::ZERO;
         }
         bounds.center().round()

@@ -1,21 +1,21 @@
-//! Scenes that come with the program.
+//! Built-in scenes.
 
 use crate::Document;
 
 /// A scene that comes with the program.
 #[derive(Clone, Copy, Debug)]
 pub struct BuiltIn {
-    /// What it is called.
+    /// Name of the scene.
     pub name: &'static str,
-    /// What it shows.
+    /// One-line description.
     pub about: &'static str,
-    /// Its text.
+    /// Text of the scene.
     pub text: &'static str,
 }
 
 macro_rules! scenes {
     ($($name:literal: $about:literal,)*) => {
-        /// Every scene that comes with the program: the files of the folder `scenes`.
+        /// Every built-in scene: the files of the folder `scenes`.
         pub const BUILT_IN: &[BuiltIn] = &[$(BuiltIn {
             name: $name,
             about: $about,
@@ -52,7 +52,7 @@ scenes! {
     "rings-small": "rings with fewer of them",
 }
 
-/// The text of the built-in scene called `name`, for [`parse_scene`](crate::parse_scene).
+/// Returns the text of the built-in scene called `name`, for [`parse_scene`](crate::parse_scene).
 pub fn built_in(name: &str) -> Option<Document> {
     let scene = BUILT_IN.iter().find(|scene| scene.name == name)?;
     Some(Document::new(scene.name, scene.text))

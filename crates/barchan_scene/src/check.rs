@@ -1,4 +1,4 @@
-//! From the fields of a text to a scene: what no single field can know.
+//! From the fields of a text to a scene: checks that involve several fields.
 
 mod bodies;
 mod controls;
@@ -21,7 +21,7 @@ use crate::shapes::unit;
 use crate::tables::SCENE;
 use crate::written::Written;
 
-/// Slope of the heaps of a material of which nothing is said [deg].
+/// Default slope of a material's heaps [deg].
 const ANGLE: f64 = 38.0;
 
 /// Friction of bodies, and of such a material against them [-], [Sommer22] table of parameters.
@@ -111,7 +111,7 @@ fn internal_friction(scene: &mut Scene) {
     }
 }
 
-/// Who reads, and what was read.
+/// The reader, and the scene read so far.
 struct Check<'r, 'd> {
     reader: &'r Reader<'d>,
     fields: &'r Fields,
@@ -149,7 +149,7 @@ impl Check<'_, '_> {
                 );
                 break;
             }
-            // A wrong material keeps its place and name, so that nobody else is told it is missing.
+            // A wrong material keeps its number and name, so that no other error reports it as missing.
             let table = item.table();
             materials.all.push(self.material(name, table));
             contacts.push(table.map_or(ContactProperties::default(), |table| self.contact(table, solver)));
@@ -160,7 +160,7 @@ impl Check<'_, '_> {
         (materials, contacts)
     }
 
-    /// The colour of each material, by number.
+    /// The color of each material, by number.
     fn colors(&self) -> Vec<Option<[u8; 3]>> {
         let named = self.fields.named("materials").unwrap_or_default().iter();
         let color = |(_, item): &(String, crate::fields::Item)| item.table()?.color("color");
@@ -186,7 +186,7 @@ impl Check<'_, '_> {
         Material {
             name: name.to_owned(),
             density,
-            grain_density: number("grain_density").unwrap_or(density / SETTLED_FRACTION),
+            particle_density: number("grain_density").unwrap_or(density / SETTLED_FRACTION),
             friction,
             angle_of_repose,
         }
@@ -271,7 +271,7 @@ impl Check<'_, '_> {
         Some(())
     }
 
-    /// Reads how materials meet bodies, where it was said.
+    /// Reads the contact properties of materials with bodies, if given.
     fn meetings(&self, materials: &mut Materials, bodies: &[BodyPlan], solver: &SolverSpec) {
         let names: Vec<&str> = bodies.iter().map(|body| body.name.as_str()).collect();
         for pair in self.fields.tables("pair") {

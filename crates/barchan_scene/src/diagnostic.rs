@@ -3,7 +3,7 @@ use std::ops::Range;
 
 use crate::{Document, Place};
 
-/// How bad it is.
+/// Severity of a diagnostic.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Severity {
     /// The text cannot be used.
@@ -15,13 +15,13 @@ pub enum Severity {
 /// One thing that is wrong with a text, and where.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// Severity.
     pub severity: Severity,
-    /// What was found and what is allowed.
+    /// Message: the value found, and the allowed ones.
     pub message: String,
-    /// The bytes of the text it is about.
+    /// Bytes of the text that it refers to.
     pub span: Range<usize>,
-    /// What to do about it.
+    /// Advice.
     pub help: Option<String>,
 }
 
@@ -30,7 +30,7 @@ pub struct Diagnostic {
 pub struct Diagnostics {
     /// The text.
     pub document: Document,
-    /// What is wrong, at least one error among it.
+    /// All diagnostics, at least one of them an error.
     pub items: Vec<Diagnostic>,
 }
 
@@ -48,7 +48,7 @@ const SHOWN: usize = 120;
 const LEAD: usize = 40;
 
 impl Diagnostic {
-    /// The message with its place, the line of `document` and a mark under the part it is about.
+    /// Formats the message with its location, the line of `document` and a mark under the part it refers to.
     pub fn render(&self, document: &Document) -> String {
         let severity = match self.severity {
             Severity::Error => "error",

@@ -4,17 +4,17 @@ use std::path::{Path, PathBuf};
 /// A text and where it came from.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// What errors call it: a path, or a word for a text without a file.
+    /// Name in error messages: a path, or a word for a text without a file.
     pub name: String,
     /// The text.
     pub text: String,
-    /// Where relative paths in the text begin.
+    /// Base folder of relative paths in the text.
     pub folder: PathBuf,
-    /// What is said beside the text and replaces parts of it: `fill.0.radius=0.01`, as `--set` takes it.
+    /// Overrides of values in the text: `fill.0.radius=0.01`, as for `--set`.
     pub overrides: Vec<String>,
 }
 
-/// Where something was said.
+/// Location of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place<'d> {
     /// In the text: line and column, both from 1, the column in characters.
@@ -38,7 +38,7 @@ fn not_text(error: std::string::FromUtf8Error) -> std::io::Error {
 }
 
 impl Document {
-    /// A text without a file; its paths begin at the current folder.
+    /// Creates a document without a file; its paths are relative to the current folder.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -48,7 +48,7 @@ impl Document {
         }
     }
 
-    /// The text of a file; its paths begin at the file's folder.
+    /// Reads a file; its paths are relative to the file's folder.
     pub fn read(path: &Path) -> std::io::Result<Self> {
         Ok(Self {
             name: path.display().to_string(),
@@ -58,14 +58,15 @@ impl Document {
         })
     }
 
-    /// The same with `KEY=VALUE` said beside it.
+    /// Returns the same document with the override `KEY=VALUE`.
     #[must_use]
     pub fn with(mut self, assignment: impl Into<String>) -> Self {
         self.overrides.push(assignment.into());
         self
     }
 
-    /// Where a byte is: in the text, or in one of the overrides, which follow the text one after the other.
+    /// Returns the location of a byte: in the text, or in one of the overrides, which follow the text one after the
+    /// other.
     pub fn place(&self, offset: usize) -> Place<'_> {
         match self.override_at(offset) {
             Some((_, assignment)) => Place::Override(assignment),
@@ -89,7 +90,7 @@ impl Document {
             .rfind(|(begin, _)| *begin <= offset)
     }
 
-    /// Line and column of a byte of the text, both from 1, the column in characters.
+    /// Returns the line and column of a byte of the text, both from 1, the column in characters.
     pub fn line_and_column(&self, offset: usize) -> (usize, usize) {
         let before = &self.text[..self.boundary(offset)];
         let line = before.matches('\n').count() + 1;

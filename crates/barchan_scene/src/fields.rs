@@ -17,7 +17,7 @@ use barchan_world::spec::{Field, Kind, Need, Setting, Settings, SolverSpec, Tabl
 #[derive(Clone, Debug)]
 pub(crate) struct Fields {
     pub spec: &'static TableSpec,
-    /// The bytes of the table.
+    /// Bytes of the table.
     pub span: Range<usize>,
     entries: BTreeMap<&'static str, Item>,
 }
@@ -25,9 +25,9 @@ pub(crate) struct Fields {
 /// A value and its place.
 #[derive(Clone, Debug)]
 pub(crate) struct Item {
-    /// The bytes of the value.
+    /// Bytes of the value.
     pub span: Range<usize>,
-    /// Whether somebody wrote it.
+    /// True if the scene file sets it.
     written: bool,
     /// The value; none if it was wrong.
     datum: Option<Datum>,
@@ -96,7 +96,7 @@ getters! {
 }
 
 impl Fields {
-    /// Reads `value` by `spec`, and notes what is wrong with it.
+    /// Reads `value` by `spec`, and notes its errors.
     pub fn read<'d>(reader: &Reader<'d>, spec: &'static TableSpec, value: &Value<'d>) -> Option<Self> {
         let table = reader.table(spec.name, value)?;
         let fields = Self::of_table(reader, spec, &table);
@@ -138,17 +138,18 @@ impl Fields {
         self.entries.get(key)
     }
 
-    /// Where the value of `key` was written, if it was.
+    /// Returns the location of the value of `key`, if it is set.
     pub fn written(&self, key: &str) -> Option<Range<usize>> {
         self.item(key).filter(|item| item.written).map(|item| item.span.clone())
     }
 
-    /// Where the value of `key` was written, or else the table.
+    /// Returns the location of the value of `key`, or else that of the table.
     pub fn place(&self, key: &str) -> Range<usize> {
         self.written(key).unwrap_or(self.span.clone())
     }
 
-    /// Where the key `path`, of keys and numbers of items, was written, or else the innermost table around it that was.
+    /// Returns the location of the key `path`, of keys and indices of items, or else that of the innermost table around
+    /// it.
     pub fn span_of(&self, path: &[&str]) -> Range<usize> {
         let mut parts = path.iter();
         let mut here = parts.next().and_then(|key| self.entries.get(key));
@@ -160,12 +161,12 @@ impl Fields {
         span
     }
 
-    /// The table of settings of `solver`, in the choice of a solver.
+    /// Returns the table of settings of `solver`, in the choice of a solver.
     pub fn settings_of(&self, solver: &SolverSpec) -> Option<&Fields> {
         self.entries.get(solver.name)?.table()
     }
 
-    /// Every value that a setting can have, those that were wrong excepted.
+    /// Returns every valid value of a setting.
     pub fn settings(&self) -> Settings {
         let setting = |(key, item): (&&str, &Item)| {
             let value = match item.datum.as_ref()? {
@@ -181,7 +182,7 @@ impl Fields {
         self.entries.iter().filter_map(setting).collect()
     }
 
-    /// The tables in the list `key`; none at all if the list is missing.
+    /// Returns the tables in the list `key`; none if the list is missing.
     pub fn tables(&self, key: &str) -> impl Iterator<Item = &Fields> {
         self.list(key).unwrap_or_default().iter().filter_map(Item::table)
     }

@@ -1,12 +1,14 @@
-//! Scene files: from a text to a checked [`Scene`] to a [`World`](barchan_world::World), with the place in every error.
+//! Scene files: from a text to a checked [`Scene`] to a [`World`](barchan_world::World), with the location in every
+//! error.
 //!
-//! Texts are TOML, read from spanned values and not through derived deserialisation, so that one run reports every mistake
-//! in a text, each with its line and column. [`reader`] is that layer; [`shapes`] is the notation of shapes on top of it;
-//! [`TableSpec`](barchan_world::spec::TableSpec) declares tables as data, from which reading, checking and the JSON schema follow;
-//! [`SCENE`] lists every key there is, with its unit and default. The files of the folder `scenes` ([`BUILT_IN`]) show them at work.
+//! Texts are TOML, read from spanned values and not through derived deserialization, so that one run reports every
+//! mistake in a text, each with its line and column. [`reader`] is that layer; [`shapes`] is the notation of shapes on
+//! top of it; [`TableSpec`](barchan_world::spec::TableSpec) declares tables as data, from which reading, checking and
+//! the JSON schema follow; [`SCENE`] lists every key, with its unit and default. The files of the folder `scenes`
+//! ([`BUILT_IN`]) are examples.
 //!
-//! Solvers are given as [`SolverSpec`](barchan_world::spec::SolverSpec)s: nothing here names one, or a setting of one. The crate `barchan`
-//! has [`parse_scene_with`] and [`schema_with`] for its own table of solvers.
+//! Solvers are given as [`SolverSpec`](barchan_world::spec::SolverSpec)s: nothing here names one, or a setting of one.
+//! The crate `barchan` has [`parse_scene_with`] and [`schema_with`] for its own table of solvers.
 
 mod build;
 mod built_in;

@@ -1,8 +1,8 @@
-//! `KEY=VALUE` said beside a text.
+//! Overrides of a text by `KEY=VALUE`.
 //!
-//! A key is a path with dots: keys of tables, and for lists the number of an item, from 0, or its `name`:
-//! `solver.kind`, `materials.sand.density`, `fill.0.radius`, `body.glass.friction`. Values are TOML, or a bare word. Setting
-//! one of two keys that exclude each other removes the other.
+//! A key is a path with dots: keys of tables, and for lists the index of an item, from 0, or its `name`: `solver.kind`,
+//! `materials.sand.density`, `fill.0.radius`, `body.glass.friction`. Values are TOML, or a bare word. Setting one of
+//! two keys that exclude each other removes the other.
 
 use std::ops::Range;
 
@@ -13,14 +13,14 @@ use crate::reader::{KEY, Reader, Value, suggestion};
 use crate::tables::SCENE;
 use barchan_world::spec::{Kind, TableSpec};
 
-/// A key and a value said beside the text.
+/// A key and a value that override the text.
 #[derive(Debug)]
 pub(crate) struct Override<'d> {
     /// The key, with dots.
     pub key: &'d str,
-    /// The whole of it.
+    /// Bytes of the whole override.
     pub span: Range<usize>,
-    /// Begin of the key.
+    /// First byte of the key.
     pub begin: usize,
     /// The value as written; none if there is no equals sign.
     pub value: Option<&'d str>,
@@ -29,7 +29,7 @@ pub(crate) struct Override<'d> {
 }
 
 impl<'d> Override<'d> {
-    /// From `KEY=VALUE`, which begins at the byte `begin`.
+    /// Parses `KEY=VALUE`, which begins at the byte `begin`.
     pub fn new(assignment: &'d str, begin: usize) -> Self {
         let (key, value) = match assignment.split_once('=') {
             Some((key, value)) => (key, Some(value)),

@@ -1,4 +1,4 @@
-//! Points from files: where a fill's guides are.
+//! Points from files: positions of a fill's guides.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
-//! Spanned TOML values to numbers, vectors and names, with every mistake noted and none of them final.
+//! Spanned TOML values to numbers, vectors and names; every mistake is noted, and none ends the reading.
 //!
-//! A reader returns `None` for what it could not read and goes on. [`Table`] remembers the keys it was asked for, so those are
-//! the allowed ones, and [`Table::finish`] reports all others.
+//! A reader returns `None` for a value that it could not read and continues. [`Table`] records the keys it was asked
+//! for, which are the allowed ones, and [`Table::finish`] reports all others.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -17,7 +17,7 @@ use crate::overrides::Override;
 use crate::{Diagnostic, Diagnostics, Document, Severity};
 use barchan_world::spec::{DIRECTION, SolverSpec};
 
-/// A TOML value with its place.
+/// A TOML value with its location.
 pub type Value<'d> = Spanned<DeValue<'d>>;
 
 /// Reads one document and collects what is wrong with it.
@@ -26,7 +26,7 @@ pub struct Reader<'d> {
     document: &'d Document,
     /// The text for TOML: that of the document, but with [`KEY`] before an inline table.
     source: Cow<'d, str>,
-    /// Where the key was put: places after it are less in the document.
+    /// Offset at which the key was inserted: later offsets are smaller in the document.
     inserted: Option<usize>,
     /// Each override with its value as TOML, after blanks as long as everything before it, so that places are right.
     overrides: Vec<Override<'d>>,
@@ -41,7 +41,7 @@ pub struct Reader<'d> {
 pub(crate) const KEY: &str = "_=";
 
 impl<'d> Reader<'d> {
-    /// A reader of `document`, with nothing found yet.
+    /// Creates a reader of `document`.
     pub fn new(document: &'d Document) -> Self {
         let text = &document.text;
         let start = begin_of_content(text);
@@ -98,12 +98,13 @@ impl<'d> Reader<'d> {
         self.files.borrow().clone()
     }
 
-    /// The text that is read.
+    /// Returns the text.
     pub fn document(&self) -> &'d Document {
         self.document
     }
 
-    /// The document as a value: the inline table it consists of, or else the table of its keys. `None` if it is not TOML.
+    /// Returns the document as a value: the inline table it consists of, or else the table of its keys. `None` if it is
+    /// not TOML.
     pub fn parse(&self) -> Option<Value<'_>> {
         let table = self.well_formed(DeTable::parse_recoverable(&self.source))?;
         if self.inserted.is_none() {
@@ -117,7 +118,7 @@ impl<'d> Reader<'d> {
         inline
     }
 
-    /// What was said beside the text, each with its value: TOML, or a bare word.
+    /// Returns the overrides, each with its value: TOML, or a bare word.
     pub(crate) fn overrides(&self) -> impl Iterator<Item = (&Override<'d>, Value<'_>)> {
         self.overrides
             .iter()
@@ -152,13 +153,13 @@ impl<'d> Reader<'d> {
         errors.is_empty().then_some(parsed)
     }
 
-    /// The first thing in the text that is not a comment.
+    /// Returns the location of the first character that is not part of a comment.
     pub fn begin(&self) -> Range<usize> {
         let start = begin_of_content(&self.document.text);
         start..start
     }
 
-    /// A place of a value in the document.
+    /// Returns the location of a value in the document.
     pub fn place(&self, span: Range<usize>) -> Range<usize> {
         let Some(start) = self.inserted else { return span };
         let place = |offset: usize| {
@@ -181,7 +182,7 @@ impl<'d> Reader<'d> {
         self.note(Severity::Warning, span, message.into(), help);
     }
 
-    /// Whether no error was noted so far.
+    /// Returns true if there is no error so far.
     pub(crate) fn is_good(&self) -> bool {
         !self.found.borrow().iter().any(|item| item.severity == Severity::Error)
     }
@@ -196,7 +197,7 @@ impl<'d> Reader<'d> {
         });
     }
 
-    /// The warnings if there is no error, or all there is, in the order of the text.
+    /// Returns the warnings if there is no error, otherwise all diagnostics, in the order of the text.
     pub fn finish(self) -> Result<Vec<Diagnostic>, Diagnostics> {
         let mut items = self.found.into_inner();
         items.sort_by_key(|item| (item.span.start, item.span.end));
@@ -237,7 +238,7 @@ impl<'d> Reader<'d> {
         format!("`{short}{dots}`{kind}")
     }
 
-    /// A finite number, written as an integer or a float.
+    /// Reads a finite number, written as an integer or a float.
     pub fn number(&self, what: &str, value: &Value<'_>) -> Option<f64> {
         let number = match value.get_ref() {
             DeValue::Integer(n) if n.radix() == 10 => n.as_str().parse().ok(),
@@ -251,7 +252,7 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// A finite number from `low` to `high`.
+    /// Reads a finite number from `low` to `high`.
     pub fn between(&self, what: &str, value: &Value<'_>, low: f64, high: f64) -> Option<f64> {
         match self.number(what, value)? {
             x if (low..=high).contains(&x) => Some(x),
@@ -259,7 +260,7 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// A whole number from `least` to `most`.
+    /// Reads a whole number from `least` to `most`.
     pub fn count(&self, what: &str, value: &Value<'_>, least: u64, most: u64) -> Option<u64> {
         let DeValue::Integer(n) = value.get_ref() else {
             return self.refuse(what, value, "a whole number");
@@ -270,7 +271,7 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// `true` or `false`.
+    /// Reads `true` or `false`.
     pub fn flag(&self, what: &str, value: &Value<'_>) -> Option<bool> {
         match value.get_ref() {
             DeValue::Boolean(flag) => Some(*flag),
@@ -278,7 +279,7 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// One of some words.
+    /// Reads one of the words `allowed`.
     pub fn word(&self, what: &str, value: &Value<'_>, allowed: &[&'static str]) -> Option<&'static str> {
         let text = self.string(what, value)?;
         let found = allowed.iter().find(|word| **word == text);
@@ -289,7 +290,7 @@ impl<'d> Reader<'d> {
         found.copied()
     }
 
-    /// Two numbers from `least` to `most`, the second above the first, as `[low, high]`.
+    /// Reads two numbers from `least` to `most`, the second above the first, as `[low, high]`.
     pub fn range(&self, what: &str, value: &Value<'_>, least: f64, most: f64) -> Option<[f64; 2]> {
         match self.array(what, value, least, most)? {
             [low, high] if low < high => Some([low, high]),
@@ -318,12 +319,12 @@ impl<'d> Reader<'d> {
         good.then_some(numbers)
     }
 
-    /// Three numbers from `low` to `high`, as `[x, y, z]`.
+    /// Reads three numbers from `low` to `high`, as `[x, y, z]`.
     pub fn vec3(&self, what: &str, value: &Value<'_>, low: f64, high: f64) -> Option<DVec3> {
         self.array(what, value, low, high).map(DVec3::from_array)
     }
 
-    /// Three numbers of which one is not zero, as `[x, y, z]`.
+    /// Reads three numbers of which one is not zero, as `[x, y, z]`.
     pub fn direction(&self, what: &str, value: &Value<'_>) -> Option<DVec3> {
         let [least, most] = DIRECTION;
         match self.vec3(what, value, -most, most)? {
@@ -335,7 +336,7 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// A point of a profile, as `[r, z]` with r zero or above, neither beyond `most`.
+    /// Reads a point of a profile, as `[r, z]` with r zero or above, neither beyond `most`.
     pub fn profile_point(&self, what: &str, value: &Value<'_>, most: f64) -> Option<DVec2> {
         let [r, z] = self.array(what, value, -most, most)?;
         if r < 0.0 {
@@ -349,7 +350,7 @@ impl<'d> Reader<'d> {
         Some(DVec2::new(r, z))
     }
 
-    /// A string.
+    /// Reads a string.
     pub fn string(&self, what: &str, value: &Value<'_>) -> Option<String> {
         match value.get_ref() {
             DeValue::String(text) => Some(text.to_string()),
@@ -357,7 +358,7 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// A list of any length, each item read by `read`; every item is read, also after a wrong one.
+    /// Reads a list of any length, each item by `read`; every item is read, even after a wrong one.
     pub fn list<T>(
         &self,
         what: &str,
@@ -371,7 +372,7 @@ impl<'d> Reader<'d> {
         items.into_iter().collect()
     }
 
-    /// A table, called `what` in errors.
+    /// Reads a table, called `what` in errors.
     pub fn table<'r>(&'r self, what: &str, value: &'r Value<'d>) -> Option<Table<'r, 'd>> {
         match value.get_ref() {
             DeValue::Table(entries) => Some(Table {
@@ -394,7 +395,7 @@ pub(crate) fn bound(x: f64) -> String {
     }
 }
 
-/// Where blanks and comments end.
+/// Returns the offset of the first character after blanks and comments.
 fn begin_of_content(text: &str) -> usize {
     let mut rest = text.trim_start();
     while rest.starts_with('#') {
@@ -403,7 +404,7 @@ fn begin_of_content(text: &str) -> usize {
     text.len() - rest.len()
 }
 
-/// A table being read: it notes which keys were asked for.
+/// A table being read: it records which keys were read.
 #[derive(Debug)]
 pub struct Table<'r, 'd> {
     reader: &'r Reader<'d>,
@@ -414,30 +415,30 @@ pub struct Table<'r, 'd> {
 }
 
 impl<'r, 'd> Table<'r, 'd> {
-    /// The bytes of the table.
+    /// Returns the bytes of the table.
     pub fn span(&self) -> Range<usize> {
         self.span.clone()
     }
 
-    /// The keys in the table, with their places.
+    /// Returns the keys in the table, with their locations.
     pub fn keys(&self) -> impl Iterator<Item = (&'r str, Range<usize>)> {
         self.entries.keys().map(|key| (&**key.get_ref(), key.span()))
     }
 
-    /// The entries of the table: keys with their places, and values.
+    /// Returns the entries of the table: keys with their locations, and values.
     pub fn entries(&self) -> impl Iterator<Item = (&'r str, Range<usize>, &'r Value<'d>)> {
         self.entries
             .iter()
             .map(|(key, value)| (&**key.get_ref(), key.span(), value))
     }
 
-    /// The value of `key`, which is allowed from now on.
+    /// Returns the value of `key`, which is allowed from now on.
     pub fn get(&self, key: &'static str) -> Option<&'r Value<'d>> {
         self.asked.borrow_mut().push(key);
         self.entries.get(key)
     }
 
-    /// The value of `key` by `read`; an error if it is missing.
+    /// Reads the value of `key` by `read`; an error if it is missing.
     pub fn required<T>(
         &self,
         key: &'static str,
@@ -454,7 +455,7 @@ impl<'r, 'd> Table<'r, 'd> {
         }
     }
 
-    /// The value of `key` by `read`, or `default` if it is missing; `None` only if it is wrong.
+    /// Reads the value of `key` by `read`, or returns `default` if it is missing; `None` only if it is wrong.
     pub fn optional<T>(
         &self,
         key: &'static str,
@@ -467,7 +468,7 @@ impl<'r, 'd> Table<'r, 'd> {
         }
     }
 
-    /// Notes every key that nobody asked for.
+    /// Notes every key that was not read.
     pub fn finish(&self) {
         let mut allowed = self.asked.borrow().clone();
         allowed.sort_unstable();

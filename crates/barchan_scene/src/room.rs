@@ -1,4 +1,4 @@
-//! Whether there is room in a shape, found by halving blocks of space and judging each by the distance at its centre.
+//! Tests for room in a shape, by halving blocks of space and bounding each by the distance at its center.
 
 use barchan_geometry::{Aabb, Shape};
 use glam::DVec3;
@@ -6,12 +6,12 @@ use glam::DVec3;
 /// Blocks looked at before the search gives up.
 const PATIENCE: usize = 200_000;
 
-/// Whether a ball of `radius` [m] fits into a bounded `shape`, to a hundredth of the radius.
+/// Returns true if a ball of `radius` [m] fits into a bounded `shape`, to a hundredth of the radius.
 pub(crate) fn fits(shape: &dyn Shape, radius: f64) -> bool {
     is_deeper(shape.bounds(), 0.99 * radius, 0.01 * radius, |p| shape.distance(p)).unwrap_or(true)
 }
 
-/// Whether two bounded shapes have a point in common that lies at least `depth` [m] inside both.
+/// Returns true if two bounded shapes have a point in common that lies at least `depth` [m] inside both.
 pub(crate) fn overlap(a: &dyn Shape, b: &dyn Shape, depth: f64) -> bool {
     common_depth(a, b, depth).unwrap_or(true)
 }
@@ -26,7 +26,8 @@ fn common_depth(a: &dyn Shape, b: &dyn Shape, depth: f64) -> Option<bool> {
     is_deeper(common, depth, 0.5 * depth, |p| a.distance(p).max(b.distance(p)))
 }
 
-/// Whether some point of `bounds` is at least `depth` [m] inside, looked for down to blocks of radius `finest` [m]; none if the search gives up.
+/// Returns true if some point of `bounds` is at least `depth` [m] inside, searched down to blocks of radius `finest`
+/// [m]; none if the search gives up.
 fn is_deeper(bounds: Aabb, depth: f64, finest: f64, distance: impl Fn(DVec3) -> f64) -> Option<bool> {
     if bounds.is_empty() {
         return Some(false);

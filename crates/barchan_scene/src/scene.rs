@@ -1,4 +1,4 @@
-//! A scene that was read and checked.
+//! A checked scene.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,48 +16,48 @@ use crate::tables::LEVERS;
 use crate::written::Written;
 use crate::{Diagnostic, Diagnostics, Document, check, overrides};
 
-/// What is there, and what is to be done with it.
+/// A scene: its contents, and its output.
 #[derive(Clone, Debug)]
 pub struct Scene {
-    /// What it is called.
+    /// Name of the scene.
     pub name: String,
-    /// How long it runs [s].
+    /// Duration of the run [s].
     pub duration: f64,
-    /// Frames in a second [1/s].
+    /// Frames per second [1/s].
     pub frame_rate: f64,
-    /// Decides what is random.
+    /// Random seed.
     pub seed: u64,
     /// Acceleration of free fall [m/s²].
     pub gravity: DVec3,
-    /// Axes that close upon themselves.
+    /// Periodic axes.
     pub periodic: Periodic,
     /// Solver that moves the guides.
     pub solver: &'static SolverSpec,
-    /// Its settings.
+    /// Settings of the solver.
     pub solver_settings: Settings,
-    /// What guides are made of.
+    /// Materials of guides.
     pub materials: Materials,
-    /// What contact laws know of each material besides friction, by number.
+    /// Contact properties of each material besides friction, by number.
     pub contacts: Vec<ContactProperties>,
-    /// Colour of each material in pictures, sRGB, by number; none where nothing was said.
+    /// Color of each material in images, sRGB, by number; none if not given.
     pub colors: Vec<Option<[u8; 3]>>,
-    /// Guides that are there at the start.
+    /// Guides at the start.
     pub fills: Vec<Fill>,
-    /// Where guides appear.
+    /// Emitters of guides.
     pub emitters: Vec<Emitter>,
-    /// Where guides vanish.
+    /// Sinks of guides.
     pub sinks: Vec<Sink>,
-    /// Rigid objects, parents before their children.
+    /// Rigid bodies, parents before their children.
     pub bodies: Vec<BodyPlan>,
-    /// Their connections.
+    /// Joints of the bodies.
     pub joints: Vec<JointPlan>,
-    /// What a driver moves.
+    /// Controls of a driver.
     pub controls: Vec<Control>,
-    /// Where to look from.
+    /// Cameras.
     pub cameras: Vec<Camera>,
-    /// Grains, if there are to be any.
+    /// Grains, if any.
     pub refine: Option<Refine>,
-    /// What is kept.
+    /// Output.
     pub output: Output,
     /// Checksums of the meshes, images and points that the scene names, by their names in it.
     pub files: BTreeMap<String, String>,
@@ -67,50 +67,50 @@ pub struct Scene {
 /// Guides that are there at the start.
 #[derive(Clone, Debug)]
 pub struct Fill {
-    /// What they are made of.
+    /// Material of the guides.
     pub material: MaterialId,
-    /// Where they are.
+    /// Source of the guides.
     pub source: FillSource,
-    /// How fast at first [m/s].
+    /// Initial velocity [m/s].
     pub velocity: DVec3,
     /// Set if they never move.
     pub is_fixed: bool,
-    /// How long they settle before time 0 [s].
+    /// Time of settling before time 0 [s].
     pub settle: f64,
-    /// The rigid group of spheres that each is, for solvers that know it.
+    /// Clump that each guide is, for solvers with clumps.
     pub clump: Option<Arc<Clump>>,
-    /// Whether clumps are packed until they touch, instead of apart as the balls around them.
+    /// True if clumps are packed until they touch, not only as far as their bounding balls.
     pub is_tight: bool,
-    /// Where the scene says so.
+    /// Position in the scene file.
     pub place: String,
 }
 
-/// Where the guides of a fill come from.
+/// Source of a fill's guides.
 #[derive(Clone, Debug)]
 pub enum FillSource {
     /// A shape is filled.
     Shape {
-        /// Which, in the world.
+        /// Shape, in the world.
         shape: Arc<dyn Shape>,
-        /// How they lie.
+        /// Packing of the guides.
         packing: Packing,
-        /// How large they are.
+        /// Radii of the guides.
         radii: Radii,
         /// Volume [m³] if it is known exactly.
         volume: Option<f64>,
     },
-    /// A file said where each is.
+    /// Positions from a file.
     Points(Particles),
 }
 
 /// A body to be.
 #[derive(Clone, Debug)]
 pub struct BodyPlan {
-    /// What it is called.
+    /// Name of the body.
     pub name: String,
     /// Its solid.
     pub shape: PlacedShape,
-    /// What decides where it is; parents by their place in [`Scene::bodies`].
+    /// Kind of motion; parents by their index in [`Scene::bodies`].
     pub motion: Motion,
     /// Density [kg/m³].
     pub density: f64,
@@ -122,15 +122,15 @@ pub struct BodyPlan {
     pub from: f64,
     /// Gone from this time on [s].
     pub until: f64,
-    /// Velocity of the centre of mass at first [m/s].
+    /// Velocity of the center of mass at first [m/s].
     pub velocity: DVec3,
     /// Angular velocity at first [rad/s].
     pub angular_velocity: DVec3,
-    /// Colour in pictures, sRGB, if it was said.
+    /// Color in images, sRGB, if given.
     pub color: Option<[u8; 3]>,
     /// Part of the light that it holds back in pictures [-]: 1 is solid, less is glass.
     pub opacity: f64,
-    /// Where the scene says so.
+    /// Position in the scene file.
     pub place: String,
 }
 
@@ -139,15 +139,15 @@ pub struct BodyPlan {
 pub struct JointPlan {
     /// The two bodies, by their place in [`Scene::bodies`].
     pub bodies: [usize; 2],
-    /// What it leaves free.
+    /// Degrees of freedom that it leaves.
     pub kind: JointType,
-    /// Where it holds them.
+    /// Points at which it holds the bodies.
     pub holds: JointPlace,
     /// Cut from this time on [s].
     pub cut: f64,
 }
 
-/// What a joint leaves free.
+/// Degrees of freedom that a joint leaves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum JointType {
     /// Turning about an axis, given in the world at the start [-].
@@ -166,7 +166,7 @@ pub enum JointType {
     Fixed,
 }
 
-/// Where a joint holds its bodies.
+/// Points at which a joint holds its bodies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum JointPlace {
     /// At this point of the world at the start [m].
@@ -203,48 +203,48 @@ impl Lever {
         Self::Bucket,
     ];
 
-    /// What scene files call it.
+    /// Returns the word in scene files.
     pub fn name(self) -> &'static str {
         LEVERS[self as usize]
     }
 }
 
-/// What a driver moves: a body in its parent's frame.
+/// A control of a driver: moves a body in its parent's frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Control {
     /// By which lever.
     pub lever: Lever,
     /// The body, by its place in [`Scene::bodies`].
     pub body: usize,
-    /// How.
+    /// Kind of movement.
     pub movement: Movement,
-    /// How fast [m/s, rad/s].
+    /// Largest speed [m/s, rad/s].
     pub speed: f64,
     /// Least and greatest angle of a turn [rad].
     pub range: Option<[f64; 2]>,
 }
 
-/// How a lever moves a body.
+/// Movement of a body by a lever.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Movement {
     /// Along an axis of the body's own frame, of unit length.
     Move {
-        /// Which way.
+        /// Direction.
         along: DVec3,
     },
     /// About an axis of the body's own frame, of unit length.
     Turn {
-        /// Which axis.
+        /// Axis of rotation.
         axis: DVec3,
     },
 }
 
-/// Where to look from.
+/// A camera.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Camera {
-    /// What it is called.
+    /// Name of the camera.
     pub name: String,
-    /// Which way is up in the picture [-].
+    /// Up direction of the image [-].
     pub up: DVec3,
     /// Views over time, at least one, in the order of their times.
     pub keys: Vec<CameraKey>,
@@ -255,13 +255,13 @@ pub struct Camera {
 pub struct CameraKey {
     /// When [s].
     pub time: f64,
-    /// Where it is [m].
+    /// Position [m].
     pub position: DVec3,
-    /// What it looks at [m].
+    /// Point that it looks at [m].
     pub target: DVec3,
     /// Vertical field of view [rad].
     pub fov: f64,
-    /// How it goes on from here.
+    /// Interpolation to the next key.
     pub ease: Ease,
 }
 
@@ -293,22 +293,22 @@ impl Camera {
 /// Grains.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refine {
-    /// How large they are.
+    /// Radii of the grains.
     pub radii: Radii,
-    /// How they lie in fills; as the guides of each fill if none is given.
+    /// Packing in fills; that of the fill's guides if none is given.
     pub packing: Option<Packing>,
-    /// How they are seeded and moved.
+    /// Settings of seeding and motion.
     pub settings: Settings,
 }
 
-/// What is kept.
+/// Output of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// Whether guides are.
+    /// True if guides are stored.
     pub guides: bool,
-    /// Whether grains are.
+    /// True if grains are stored.
     pub grains: bool,
-    /// Whether bodies are.
+    /// True if bodies are stored.
     pub bodies: bool,
     /// Grains are kept in every n-th frame.
     pub grains_every: u64,
@@ -340,7 +340,7 @@ impl Scene {
     /// Most frames of a run, and of settling before it: ten million are two days at 60 frames per second.
     pub const MOST_FRAMES: u64 = 10_000_000;
 
-    /// How long guides settle before time 0 [s]: as the fill that needs longest.
+    /// Returns the time of settling before time 0 [s], the longest of all fills.
     pub fn settle(&self) -> f64 {
         self.fills.iter().map(|fill| fill.settle).fold(0.0, f64::max)
     }

@@ -42,7 +42,7 @@ pub struct ShapeEntry {
     pub name: &'static str,
     /// The value of the key.
     pub content: Content,
-    /// What follows the key, and what it means.
+    /// Syntax after the key, and its meaning.
     pub help: &'static str,
     build: fn(&Entry<'_, '_>) -> Option<Arc<dyn Shape>>,
 }
@@ -165,7 +165,7 @@ const DEEPEST: usize = 64;
 pub struct ParsedShape {
     /// The solid.
     pub shape: Arc<dyn Shape>,
-    /// What is likely not meant.
+    /// Warnings.
     pub warnings: Vec<Diagnostic>,
 }
 

@@ -19,21 +19,21 @@ const fn plain(name: &'static str, fields: &'static [Field]) -> TableSpec {
     }
 }
 
-/// How guides lie in a fill, as [`Packing::ALL`](barchan_geometry::sample::Packing::ALL) calls it.
+/// Packings of guides in a fill, with the names of [`Packing::ALL`](barchan_geometry::sample::Packing::ALL).
 pub(crate) const PACKINGS: &[&str] = &["dense", "random", "lattice"];
-/// What decides where a body is.
+/// Kinds of motion of a body.
 pub(crate) const MOTIONS: &[&str] = &["fixed", "scripted", "driven", "dynamic"];
-/// What a joint leaves free.
+/// Kinds of joints.
 pub(crate) const JOINTS: &[&str] = &["hinge", "ball", "rope", "fixed"];
 /// Words for the motion of cameras from key to key.
 pub(crate) const EASES: &[&str] = &["linear", "smooth"];
 /// The same for bodies.
 pub(crate) const BODY_EASES: &[&str] = &["linear", "smooth", "spline"];
-/// Rigid groups of spheres that need no saying.
+/// Built-in clumps.
 pub(crate) const CLUMPS: &[&str] = &["tetrahedron", "cube"];
 /// Levers of a machine, in the order of [`Lever::ALL`](crate::Lever::ALL).
 pub(crate) const LEVERS: &[&str] = &["drive", "steer", "swing", "boom", "stick", "bucket"];
-/// What a cache may keep.
+/// Contents of a cache.
 pub(crate) const CACHED: &[&str] = &["guides", "grains", "bodies"];
 
 /// A whole scene.

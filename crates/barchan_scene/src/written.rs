@@ -1,4 +1,4 @@
-//! Where a scene's text sets each key, for those who look at the scene later.
+//! Locations at which a scene's text sets each key, for later messages.
 
 use std::ops::Range;
 use std::sync::Arc;

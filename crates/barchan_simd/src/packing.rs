@@ -1,4 +1,4 @@
-//! Which lanes of a vector come to its front.
+//! Tables that compact the selected lanes of a vector to its front.
 
 /// For each set of eight lanes, the numbers of its lanes, in order, one per byte: what a permutation takes that packs them.
 pub static PACKING: [u64; 256] = packings();

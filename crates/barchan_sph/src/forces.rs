@@ -1,4 +1,4 @@
-//! Forces besides gravity, pressure and friction, each only where it is asked for.
+//! Optional forces: cohesion, viscosity, air drag and contacts of single guides.
 
 use barchan_world::World;
 use rayon::prelude::*;
@@ -35,7 +35,7 @@ impl SphSolver {
         }
         if let Some(air) = &self.settings.air {
             let (all, material) = (&world.materials.all, &world.guides.material);
-            let density = |i: usize| all[usize::from(material[i])].grain_density as f32;
+            let density = |i: usize| all[usize::from(material[i])].particle_density as f32;
             let how = (air, self.settings.support, step);
             drag::resist(columns, rows, space, velocity, density, how);
         }

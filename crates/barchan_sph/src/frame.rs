@@ -1,4 +1,4 @@
-//! What happens once a frame, and how long steps are.
+//! Work once per frame, and the length of steps.
 
 use barchan_geometry::text::short;
 use barchan_neighbors::Grid;
@@ -10,21 +10,21 @@ use crate::cpu::bodies::{self, BodyStep};
 use crate::cpu::friction::Bound;
 use crate::cpu::pairs::Space;
 use crate::cpu::pressure;
-use crate::cpu::surface::Surface;
+use crate::cpu::surface::WallField;
 use crate::laws::{cohesion, repose, stress};
 use crate::settings::STEP;
 use crate::{SphSolver, Yield};
 
-/// Step where neither the settings nor gravity say one [s].
+/// Step if neither the settings nor gravity give one [s].
 const LONGEST_STEP: f64 = 1.0 / 480.0;
-/// A frame that needs more steps than this [-] means nothing any more.
-const MOST_STEPS: f64 = 100_000.0;
-/// Most steps of a frame that `step` and the guides' size may ask for [-].
-const MOST_ASKED: f64 = 1e6;
-/// Steps shorter than this part of the usual ones undo compression by the time they take [-].
-const SHORT: f64 = 0.25;
-/// Largest radius of a kernel over the smallest [-] for which the sums mean something.
-pub const WIDEST: f32 = 2.05;
+/// Most steps of a frame [-]; a scene that needs more is broken.
+const MAX_STEPS: f64 = 100_000.0;
+/// Most steps of a frame that `step` and the guides' size may require [-].
+const MAX_SET_STEPS: f64 = 1e6;
+/// Steps shorter than this share of the default step [-] undo compression in proportion to their length.
+const SHORT_STEP: f64 = 0.25;
+/// Largest ratio of two kernel radii [-]; the sums over neighbors are meaningless beyond.
+pub const MAX_SUPPORT_RATIO: f32 = 2.05;
 
 /// Names of what a frame reports besides its steps and overlap.
 pub(crate) const REPORTED: [&str; 3] = ["max_compression", "mean_compression", "pressure_iterations"];
@@ -104,7 +104,7 @@ impl SphSolver {
         let halves = self.columns.half_support.iter();
         let (least, most) = halves.fold((f32::INFINITY, 0.0f32), |(a, b), &h| (a.min(h), b.max(h)));
         self.supports = [2.0 * most, 2.0 * least.min(most)];
-        if most > WIDEST * least {
+        if most > MAX_SUPPORT_RATIO * least {
             return Err(AdvanceError::Scene {
                 what: format!("guides differ in size by a factor of {:.2}", most / least),
                 advice: "sph sums over guides of like size: keep radii within a factor of 2".to_owned(),
@@ -129,7 +129,7 @@ impl SphSolver {
         if !fits && self.supports[0] > 0.0 {
             // Kept in checkpoints: the largest guide may be gone when a run goes on.
             let support = *self.map_support.get_or_insert(self.supports[0]);
-            let surface = |body: &Body| Surface::new(body, self.settings.walls, f64::from(support));
+            let surface = |body: &Body| WallField::new(body, self.settings.walls, f64::from(support));
             self.surfaces = world.bodies.iter().map(surface).collect();
         }
         let (low, high) = (0..world.guides.len())
@@ -174,7 +174,7 @@ impl SphSolver {
         self.fastest = fastest.sqrt();
         let whole = left + done;
         let asked = (whole / self.step_length(world) * (1.0 - 1e-9)).ceil().max(1.0);
-        if asked > MOST_ASKED {
+        if asked > MAX_SET_STEPS {
             return Err(AdvanceError::Scene {
                 what: format!("a frame of {whole} s takes {asked:.3e} steps"),
                 advice: "lengthen `step`, or raise `frame_rate`".to_owned(),
@@ -191,7 +191,7 @@ impl SphSolver {
         } else {
             0.0
         };
-        if needed > MOST_STEPS {
+        if needed > MAX_STEPS {
             let guide = (0..velocity.len()).find(|&i| velocity[i].length_squared() == fastest);
             return Err(AdvanceError::Unstable {
                 time: world.time,
@@ -214,7 +214,7 @@ impl SphSolver {
         Ok(count)
     }
 
-    /// Longest time step [s]: as asked for, or by the guides' size.
+    /// Returns the longest time step [s]: as set, or by the guides' size.
     fn step_length(&self, world: &World) -> f64 {
         let own = self.settings.step.unwrap_or_else(|| self.natural_step(world));
         own.min(self.calm_step())
@@ -230,7 +230,7 @@ impl SphSolver {
     /// Part of the displacements out of compression [-] that a step of `step` [s] makes: all in steps of the usual length. Shorter steps would else
     /// undo compression at any speed.
     pub(crate) fn undone(&self, world: &World, step: f64) -> f32 {
-        (step / (SHORT * self.natural_step(world))).min(1.0) as f32
+        (step / (SHORT_STEP * self.natural_step(world))).min(1.0) as f32
     }
 
     /// Says how the frame went.

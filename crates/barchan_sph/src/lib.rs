@@ -1,11 +1,13 @@
-//! Sand as a continuum of particles: smoothed particle hydrodynamics with friction ([Ihmsen13], with their errors corrected).
+//! Sand as a continuum of particles: smoothed particle hydrodynamics with friction ([Ihmsen13], with errors of the
+//! paper corrected).
 //!
-//! Material resists compression and nothing else: its density may not exceed that of settled sand, and a pressure, never negative,
-//! sees to it. Friction is a stress that the pressure bounds, so that slopes up to the angle of repose stand. `step` is the list of
-//! stages, `laws` holds the equations, `cpu` the loops.
+//! The material resists compression only: a non-negative pressure keeps its density from exceeding that of settled
+//! sand. Friction is a stress bounded by the pressure, so that slopes up to the angle of repose stand. `step` is the
+//! list of stages, `laws` holds the equations, `cpu` the loops.
 //!
-//! Density is counted in volumes: a guide of mass m of a material of density ρ stands for V = m/ρ, and the compression of guide i is
-//! δ = Σ V W + λ, 1 where sand lies settled. λ is what walls hold of the kernel. So materials of different density share a boundary.
+//! Density is counted in volumes: a guide of mass m of a material of density ρ represents V = m/ρ, and the compression
+//! of guide i is δ = Σ V W + λ, 1 in settled sand. λ is the part of the kernel that lies in walls. So materials of
+//! different density share a boundary.
 
 mod cpu;
 mod forces;
@@ -16,7 +18,7 @@ mod settings;
 mod spec;
 mod step;
 
-pub use frame::WIDEST;
+pub use frame::MAX_SUPPORT_RATIO;
 pub use laws::drag::Air;
 pub use laws::repose::STEEPEST;
 pub use laws::stress::Yield;

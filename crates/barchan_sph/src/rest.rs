@@ -1,7 +1,7 @@
-//! When sand is left alone.
+//! Sleep of the whole scene.
 //!
-//! A guide that has hardly moved for a while is calm. Once most guides are, none is fast and no body may move, nothing is left that could
-//! move sand: all sleep, and a frame costs nothing, until a guide comes or goes, a body may move or gravity changes.
+//! A guide that has hardly moved for a while is at rest. Once most guides are, none is fast and no body can move,
+//! everything sleeps and a frame costs nothing, until a guide is added or removed, a body can move or gravity changes.
 
 use barchan_world::{AdvanceReport, World};
 use glam::Vec3;
@@ -31,7 +31,7 @@ impl SphSolver {
         Some(self.last_report.clone())
     }
 
-    /// Whether most guides are calm and none is fast.
+    /// Returns true if most guides are at rest and none is fast.
     fn rests(&self, world: &World) -> bool {
         let all = world.guides.len();
         let gravity = world.gravity.length() as f32;

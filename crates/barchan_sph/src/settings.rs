@@ -1,4 +1,4 @@
-//! What a user may choose.
+//! Settings of the solver.
 
 use barchan_world::words;
 use thiserror::Error;
@@ -9,19 +9,19 @@ use crate::{Air, Yield};
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 #[error("`{name}` must be {allowed}, got {value}")]
 pub struct SettingsError {
-    /// Which one.
+    /// Name of the setting.
     pub name: &'static str,
-    /// What was found.
+    /// Rejected value.
     pub value: f64,
-    /// What is allowed.
+    /// Allowed values.
     pub allowed: &'static str,
 }
 
-/// Time step of guides of spacing d under gravity g where none is given, of √(d/g) [-].
+/// Default time step for guides of spacing d under gravity g, in units of √(d/g) [-].
 pub const STEP: f64 = 0.04;
 
 words! {
-    /// How the pressure is found.
+    /// Pressure solver.
     pub enum Pressure {
         /// Predictive-corrective, with friction in every pass, [Ihmsen13].
         Pcisph = "pcisph",
@@ -31,7 +31,7 @@ words! {
 }
 
 words! {
-    /// How positions follow velocities.
+    /// Time integration.
     pub enum Integration {
         /// Symplectic Euler: forces where guides are, then the new velocities take them on.
         Euler = "euler",
@@ -51,7 +51,7 @@ impl Integration {
 }
 
 words! {
-    /// What guides feel of bodies.
+    /// Boundary model of bodies.
     pub enum Walls {
         /// A map of the part of a kernel that the body holds.
         Density = "density",
@@ -65,71 +65,74 @@ words! {
 /// Settings of the solver. The defaults are those of [`SPEC`](crate::SPEC).
 #[derive(Clone, Debug, PartialEq)]
 pub struct SphSettings {
-    /// Longest time step [s]. Without it, [`STEP`] goes by the guides' size. The paper has 0.001.
+    /// Longest time step [s]. If none is given, [`STEP`] scales with the guides' size. The paper has 0.001.
     pub step: Option<f64>,
-    /// Steps in the place of one [-], whatever set its length: 2 halves all steps.
+    /// Number of steps that replace each step [-], however its length was set: 2 halves all steps.
     pub step_divisor: u32,
     /// Radius of the kernel, in spacings of settled guides [-].
     pub support: f32,
-    /// How the pressure is found.
+    /// Pressure solver.
     pub pressure: Pressure,
-    /// How positions follow velocities.
+    /// Time integration.
     pub integration: Integration,
-    /// Mean density error at which the pressure is good enough, of the rest density [-].
+    /// Mean density error at which pressure iterations stop, as a fraction of the rest density [-].
     pub density_error: f32,
-    /// Fewest and most passes of the pressure in a step [-].
+    /// Fewest and most pressure iterations per step [-].
     pub iterations: [u32; 2],
-    /// Passes of friction and pressure together in a step [-], after those of `Iisph`; `Pcisph` has no others.
+    /// Combined passes of friction and pressure per step [-], after the pressure iterations of `Iisph`; `Pcisph` has no
+    /// others.
     pub friction_iterations: u32,
-    /// What bounds friction.
+    /// Yield criterion of friction.
     pub convention: Yield,
-    /// μ_2 - μ_s [-], increase of friction in fast flow. Without it sand that flows on a slope does not flow steadily, and steep heaps stand too long and then fall too far.
+    /// μ_2 - μ_s [-], increase of friction in fast flow. Without it the flow on a slope is not steady, and steep heaps
+    /// stand too long and then fall too far.
     pub flow_friction: f32,
-    /// Whether pressure and friction start from those of the last step. Without it friction starts from nothing, as printed, and resting
-    /// sand creeps; and so does the pressure of `Pcisph`, and that of `Iisph` from half of it.
+    /// Warm start: pressure and friction start from the previous step. Without it friction starts from zero, as
+    /// printed, and resting sand creeps; the pressure of `Pcisph` starts from zero, that of `Iisph` from half the
+    /// previous one.
     pub warm_start: bool,
-    /// What guides feel of bodies.
+    /// Boundary model of bodies.
     pub walls: Walls,
-    /// Cohesion of each material when wet [Pa]; none where nothing is said.
+    /// Cohesion of each material when wet [Pa]; 0 for materials beyond the list.
     pub cohesion: Vec<f32>,
-    /// α of artificial viscosity of each material, dry and wet [-]; none where nothing is said.
+    /// α of artificial viscosity of each material, dry and wet [-]; 0 for materials beyond the list.
     pub viscosity: Vec<[f32; 2]>,
-    /// Wetness of each material's guides at first [-], from 0 to 1; 1 where nothing is said.
+    /// Initial wetness of each material's guides [-], from 0 to 1; 1 for materials beyond the list.
     pub wetness: Vec<f32>,
-    /// Time in which sand loses all but 1/e of its water [s]; it never dries without one.
+    /// Time in which sand loses all but 1/e of its water [s]; without it sand never dries.
     pub drying_time: Option<f32>,
-    /// Time in which guides that touch share their water [s]; each keeps its own without one.
+    /// Time in which guides in contact equalize their water [s]; without it they exchange none.
     pub wetting_time: Option<f32>,
-    /// Speed of sound of artificial viscosity [m/s]; ten times the fastest that guides can be expected to be if none is given.
+    /// Speed of sound of artificial viscosity [m/s]; ten times the largest expected speed of guides if none is given.
     pub sound_speed: Option<f32>,
-    /// Whether sand at rest is left alone until something may move it.
+    /// Lets sand at rest sleep until something may move it.
     pub sleeping: bool,
-    /// Whether guides of thin sand, which has no pressure, push each other apart.
+    /// Contact forces between guides of thin sand, which has no pressure.
     pub discrete: bool,
-    /// The air that slows guides down, if there is any.
+    /// The air that slows guides down, if any.
     pub air: Option<Air>,
-    /// Longest way of a guide in a step, of the support radius [-].
+    /// Longest displacement of a guide in a step, as a fraction of the support radius [-].
     pub cfl: f32,
 }
 
 impl SphSettings {
-    /// Whether any material has artificial viscosity.
+    /// Returns true if any material has artificial viscosity.
     pub(crate) fn is_viscous(&self) -> bool {
         self.viscosity.iter().flatten().any(|&a| a > 0.0)
     }
 
-    /// Whether wetness changes.
+    /// Returns true if wetness changes.
     pub(crate) fn is_drying(&self) -> bool {
         self.drying_time.is_some() || self.wetting_time.is_some()
     }
 
-    /// Whether wetness matters.
+    /// Returns true if wetness has an effect.
     pub(crate) fn is_moist(&self) -> bool {
         let said = self.is_drying() || !self.wetness.is_empty();
         said && (self.is_viscous() || self.cohesion.iter().any(|&c| c > 0.0))
     }
 
-    /// Whether every value can be.
+    /// Checks every value.
     pub(crate) fn check(&self) -> Result<(), SettingsError> {
         let refuse = |name, value: f64, allowed| Err(SettingsError { name, value, allowed });
         let within = |x: f32, low: f32, high: f32| (low..=high).contains(&x);
@@ -186,7 +189,11 @@ impl SphSettings {
                 refuse("wind", air.wind.length().into(), "below 1e4 m/s")
             }
             Self {
-                air: Some(Air { grain: Some(d), .. }),
+                air:
+                    Some(Air {
+                        particle_diameter: Some(d),
+                        ..
+                    }),
                 ..
             } if !within(*d, 1e-7, 10.0) => refuse("grain_diameter", (*d).into(), "1e-7 to 10 m"),
             s if s.step_divisor == 0 => refuse("step_divisor", 0.0, "1 or more"),
@@ -223,14 +230,20 @@ mod tests {
             density: 1.2,
             viscosity: 1.8e-5,
             wind: glam::Vec3::ZERO,
-            grain: None,
+            particle_diameter: None,
         };
         assert!(wrong(&|s| s.air = Some(Air { density: 0.0, ..air })).contains("`air_density`"));
         assert!(wrong(&|s| s.air = Some(Air { viscosity: 0.0, ..air })).contains("no Reynolds number"));
         let gale = glam::Vec3::splat(f32::NAN);
         assert!(wrong(&|s| s.air = Some(Air { wind: gale, ..air })).contains("`wind`"));
         let dust = Some(0.0);
-        assert!(wrong(&|s| s.air = Some(Air { grain: dust, ..air })).contains("`grain_diameter`"));
+        assert!(
+            wrong(&|s| s.air = Some(Air {
+                particle_diameter: dust,
+                ..air
+            }))
+            .contains("`grain_diameter`")
+        );
         assert_eq!(SphSettings::default().check(), Ok(()));
     }
 }

@@ -10,9 +10,9 @@ use barchan_world::spec::{
 };
 use barchan_world::{ContactProperties, Solver, World};
 
-use crate::{Air, Integration, Pressure, STEEPEST, SphSettings, SphSolver, WIDEST, Walls, Yield};
+use crate::{Air, Integration, MAX_SUPPORT_RATIO, Pressure, STEEPEST, SphSettings, SphSolver, Walls, Yield};
 
-/// Sand as a continuum.
+/// The SPH solver: sand as a continuum.
 pub static SPEC: SolverSpec = SolverSpec {
     name: "sph",
     about: "smoothed particle hydrodynamics: a continuum with pressure and friction",
@@ -187,7 +187,7 @@ fn build(input: &Input, world: &World) -> Result<Box<dyn Solver>, Refusal> {
     let dry = each(|c| c.viscosity.unwrap_or_default());
     let wet = each(|c| c.wet_viscosity.or(c.viscosity).unwrap_or_default());
     settings.viscosity = dry.zip(wet).map(|(dry, wet)| [dry, wet]).collect();
-    // Guides of which nothing is said are as wet as they can be.
+    // Guides are fully wet by default.
     if input.contacts.iter().any(|c| c.wetness.is_some()) {
         settings.wetness = each(|c| c.wetness.unwrap_or(1.0)).collect();
     }
@@ -198,7 +198,7 @@ fn build(input: &Input, world: &World) -> Result<Box<dyn Solver>, Refusal> {
 fn check_sizes(settings: &SphSettings, world: &World) -> Result<(), Refusal> {
     let radii = || world.guides.radius.iter().copied();
     let (least, most) = (radii().fold(f32::INFINITY, f32::min), radii().fold(0.0, f32::max));
-    if most > WIDEST * least {
+    if most > MAX_SUPPORT_RATIO * least {
         let factor = most / least;
         return Err(
             format!("guides differ in size by a factor of {factor:.2}; keep radii within a factor of 2").into(),
@@ -224,7 +224,7 @@ fn widest_spacing(world: &World) -> f64 {
 }
 
 impl SphSettings {
-    /// Reads what a scene of `frame_rate` frames per second gives, besides the properties of its materials.
+    /// Reads the settings of a scene of `frame_rate` frames per second, except the properties of its materials.
     pub fn read(given: &Settings, frame_rate: f64) -> Result<Self, SettingError> {
         let substeps: Option<f64> = given.get("substeps")?;
         let wind: [f64; 3] = given.get("wind")?;
@@ -232,7 +232,7 @@ impl SphSettings {
             density: given.get("air_density")?,
             viscosity: given.get("air_viscosity")?,
             wind: wind.map(|x| x as f32).into(),
-            grain: given.get("grain_diameter")?,
+            particle_diameter: given.get("grain_diameter")?,
         };
         Ok(Self {
             step: substeps.map(|n| 1.0 / (frame_rate * n)).or(given.get("step")?),

@@ -14,22 +14,22 @@ use crate::cpu::friction::{self, Bound, Held, Pass};
 use crate::cpu::near::Near;
 use crate::cpu::pairs::{self, Rows, Space};
 use crate::cpu::pressure::{self, Errors, Goal, Outcome};
-use crate::cpu::surface::Surface;
-use crate::cpu::walls::{Scene, Walls};
+use crate::cpu::surface::WallField;
+use crate::cpu::walls::{ChunkWalls, WallSearch};
 use crate::cpu::{CHUNK, memory};
 use crate::frame::{REPORTED, search_error};
 use crate::settings::SettingsError;
 use crate::{Pressure, SphSettings};
 
-/// Fastest that compression of a liquid is undone by speed, of √(g/d) [-]: what was squeezed must not fly apart, and what few passes of
-/// `Pcisph` leave undone must not wind up.
-const GENTLE_IISPH: f32 = 0.5;
-const GENTLE_PCISPH: f32 = 0.05;
+/// Largest rate at which velocities undo the compression of a liquid, in units of √(g/d) [-]: compressed liquid must
+/// not fly apart, and the compression that few passes of `Pcisph` leave must not wind up.
+const MAX_RECOVERY_IISPH: f32 = 0.5;
+const MAX_RECOVERY_PCISPH: f32 = 0.05;
 
-/// Widest support that a checkpoint may hold, in radii of the largest guide [-].
-const WIDEST: f32 = 1e3;
+/// Largest support in a checkpoint, in radii of the largest guide [-].
+const MAX_SUPPORT: f32 = 1e3;
 
-/// The solver.
+/// The SPH solver.
 pub struct SphSolver {
     pub(crate) settings: SphSettings,
     pub(crate) motion: Dynamics,
@@ -43,12 +43,12 @@ pub struct SphSolver {
     pub(crate) fastest: f32,
     pub(crate) rows: Vec<Rows>,
     pub(crate) space: Space,
-    pub(crate) walls: Vec<Walls>,
-    pub(crate) surfaces: Vec<Surface>,
+    pub(crate) walls: Vec<ChunkWalls>,
+    pub(crate) surfaces: Vec<WallField>,
     /// Kernel radius that the bodies' maps are made for [m].
     pub(crate) map_support: Option<f32>,
     pub(crate) bodies: Vec<BodyStep>,
-    /// Reach of each body from its centre [m].
+    /// Reach of each body from its center [m].
     pub(crate) extents: Vec<f64>,
     pub(crate) body_friction: Vec<Friction>,
     /// Friction of each material with each [-].
@@ -59,7 +59,7 @@ pub struct SphSolver {
     pub(crate) impulses: Vec<Wrench>,
     pub(crate) wrenches: Vec<Wrench>,
     pub(crate) errors: Errors,
-    /// What places are relative to [m].
+    /// Origin of positions in the columns [m].
     pub(crate) center: Vec3,
     /// Largest kernel radius [m], smallest [m].
     pub(crate) supports: [f32; 2],
@@ -67,7 +67,7 @@ pub struct SphSolver {
     pub(crate) solved: Outcome,
     /// Gravity of the last frame [m/s²].
     pub(crate) gravity: Option<glam::DVec3>,
-    /// What there was to say of the last frame in which anything moved.
+    /// Report of the last frame in which anything moved.
     pub(crate) last_report: AdvanceReport,
     /// Length of the step before [s].
     pub(crate) last_step: f32,
@@ -77,7 +77,7 @@ pub struct SphSolver {
 }
 
 impl SphSolver {
-    /// A solver for any world, whose bodies `motion` moves.
+    /// Creates a solver for any world, whose bodies `motion` moves.
     pub fn new(settings: SphSettings, motion: Dynamics) -> Result<Self, SettingsError> {
         settings.check()?;
         Ok(Self {
@@ -165,7 +165,7 @@ impl SphSolver {
         let speed = self.body_speed(world) as f32;
         let (lead, last) = (self.settings.integration.lead(), self.last_step);
         self.last_step = step;
-        let scene = Scene {
+        let scene = WallSearch {
             world,
             bodies: &self.bodies,
             surfaces: &self.surfaces,
@@ -213,19 +213,19 @@ impl SphSolver {
             .for_each(|((velocity, base), (rub, grip))| *velocity = *base + step * (*rub + *grip));
     }
 
-    /// Whether nothing rubs.
+    /// Returns true if nothing has friction.
     pub(crate) fn is_smooth(&self) -> bool {
         let is_smooth = |bound: &Bound| bound.slope == 0.0 && bound.intercept == 0.0;
         let never = self.settings.pressure == Pressure::Iisph && self.settings.friction_iterations == 0;
         never || self.bounds.iter().all(is_smooth)
     }
 
-    /// What a pressure is to reach in a step of `step` [s].
+    /// Returns the target of the pressure for a step of `step` [s].
     fn goal(&self, world: &World, step: f32) -> Goal {
         let spacing = self.supports[1] / self.settings.support;
         let gentle = match self.settings.pressure {
-            Pressure::Iisph => GENTLE_IISPH,
-            Pressure::Pcisph => GENTLE_PCISPH,
+            Pressure::Iisph => MAX_RECOVERY_IISPH,
+            Pressure::Pcisph => MAX_RECOVERY_PCISPH,
         };
         Goal {
             step,
@@ -369,7 +369,7 @@ impl SphSolver {
         );
     }
 
-    /// Bodies go where they are told, or where guides and gravity push them.
+    /// Moves bodies by their keys, or by guides and gravity.
     fn move_bodies(&mut self, world: &mut World, step: f64) -> Result<(), AdvanceError> {
         let count = world.bodies.len();
         let chunks = self.walls.par_iter_mut().zip(world.guides.mass.par_chunks(CHUNK));
@@ -450,7 +450,7 @@ impl Solver for SphSolver {
         (self.past, self.ids) = memory::load(archive, world.next_id)?;
         // A wall's density map has cells of a support's size.
         let largest = world.guides.radius.iter().copied().reduce(f32::max);
-        let widest = largest.map_or(FARTHEST, |radius| WIDEST * radius);
+        let widest = largest.map_or(FARTHEST, |radius| MAX_SUPPORT * radius);
         let is_support = |h: &f32| (0.0..=widest).contains(h);
         self.map_support = Some(archive.get_one_fit("sph.map_support", is_support)?).filter(|&h| h > 0.0);
         self.columns.compression = archive.get_f32s("sph.density")?;

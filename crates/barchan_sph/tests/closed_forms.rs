@@ -1,4 +1,4 @@
-//! What is known without simulating.
+//! Results that are known without simulating.
 
 mod support;
 

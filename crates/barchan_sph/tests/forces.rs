@@ -1,4 +1,4 @@
-//! Forces that are there only if asked for.
+//! Optional forces.
 
 mod support;
 
@@ -14,7 +14,7 @@ const THICK: Air = Air {
     density: 1000.0,
     viscosity: 1e-3,
     wind: Vec3::ZERO,
-    grain: None,
+    particle_diameter: None,
 };
 
 fn add(world: &mut World, place: DVec3, velocity: DVec3) {
@@ -63,7 +63,7 @@ fn wind_takes_a_guide_along() {
     add(&mut world, DVec3::ZERO, DVec3::ZERO);
     let wind = Vec3::new(2.0, -1.0, 0.5);
     let air = Air {
-        grain: Some(2e-4),
+        particle_diameter: Some(2e-4),
         wind,
         ..THICK
     };

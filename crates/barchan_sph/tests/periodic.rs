@@ -1,4 +1,4 @@
-//! Bodies are felt through periodic faces.
+//! Bodies act through periodic faces.
 
 mod support;
 

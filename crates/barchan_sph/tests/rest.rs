@@ -1,4 +1,4 @@
-//! Sand at rest is left alone until something near it moves.
+//! Sand at rest sleeps until something near it moves.
 
 mod support;
 

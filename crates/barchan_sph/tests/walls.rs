@@ -1,4 +1,4 @@
-//! Whatever guides feel of bodies, they rest on them, rub on them and push them.
+//! With every boundary model, guides rest on bodies, rub on them and push them.
 
 mod support;
 
@@ -11,7 +11,7 @@ use glam::DVec3;
 use support::*;
 
 const SPACING: f64 = 0.04;
-/// Where the first layer of settled sand lies over a plane wall, in spacings [-].
+/// Height of the first layer of settled sand above a plane wall, in spacings [-].
 const GAPS: [(Walls, f64); 3] = [(Walls::Density, 0.58), (Walls::Volume, 1.4), (Walls::Particles, 0.598)];
 
 fn settings(walls: Walls) -> SphSettings {
@@ -50,7 +50,7 @@ fn cover(body: &mut Body, size: DVec3) {
     };
 }
 
-/// A box, seen as `walls` want it.
+/// A box with the boundary that `walls` needs.
 fn block(walls: Walls, size: DVec3, motion: Motion, mu: f32) -> Body {
     let mut block = body("block", Arc::new(Cuboid::new(size).unwrap()), motion, mu);
     if walls == Walls::Particles {
@@ -153,7 +153,7 @@ fn sand_and_a_body_that_it_hits_keep_their_momentum() {
         let (p_now, l_now) = all(&world);
         assert!(world.bodies[0].twist.linear.x > 0.1, "{walls:?}: it was hit");
         assert!((p_now - p).length() < 1e-4 * p.length(), "{walls:?}: {p_now} {p}");
-        // Friction acts at the surface, and not at the guide's centre.
+        // Friction acts at the surface, and not at the guide's center.
         assert!((l_now - l).length() < 0.1 * p.length() * 0.2, "{walls:?}: {l_now} {l}");
     }
 }

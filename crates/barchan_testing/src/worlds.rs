@@ -25,7 +25,7 @@ pub fn world(gravity: DVec3, friction: Friction) -> World {
     let sand = Material {
         name: "sand".to_owned(),
         density: 1600.0,
-        grain_density: 2650.0,
+        particle_density: 2650.0,
         friction,
         angle_of_repose: None,
     };

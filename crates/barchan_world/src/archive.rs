@@ -1,4 +1,4 @@
-//! Everything needed to go on, as named bytes. Files are made of it elsewhere.
+//! State of a simulation for checkpoints, as named bytes. Other crates write the files.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -9,18 +9,18 @@ use thiserror::Error;
 /// Named arrays of plain values, in memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Archive {
-    /// The bytes of each entry, as this machine holds them.
+    /// Bytes of each entry, in this machine's byte order.
     pub entries: BTreeMap<String, Vec<u8>>,
 }
 
-/// An archive that does not hold what was asked for.
+/// Error of reading an archive.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ArchiveError {
     /// No entry of that name.
     #[error("the checkpoint has no entry `{name}`: it was made by another version of barchan, or for another solver")]
     Missing {
-        /// What was asked for.
+        /// Name of the entry.
         name: String,
     },
     /// An entry whose bytes do not make whole values.
@@ -36,20 +36,20 @@ pub enum ArchiveError {
     /// Columns of different length.
     #[error("the columns of `{prefix}` in the checkpoint differ in length")]
     Ragged {
-        /// What they belong to.
+        /// Prefix of the entries.
         prefix: String,
     },
-    /// A value that cannot be.
+    /// An invalid value.
     #[error("entry `{name}` of the checkpoint holds {found}, which does not fit this scene")]
     Unfit {
         /// The entry.
         name: String,
-        /// What it holds.
+        /// Content of the entry.
         found: String,
     },
 }
 
-/// Largest coordinate [m] and speed [m/s] of a state that can go on.
+/// Largest coordinate [m] and speed [m/s] of a valid state.
 pub const FARTHEST: f32 = 1e12;
 
 impl Archive {
@@ -59,14 +59,14 @@ impl Archive {
             .insert(name.to_owned(), bytemuck::cast_slice(values).to_vec());
     }
 
-    /// Stores an array that is nowhere as a whole.
+    /// Stores an array given as an iterator.
     pub fn put_all<T: Pod>(&mut self, name: &str, values: impl ExactSizeIterator<Item = T>) {
         let mut bytes = Vec::with_capacity(values.len() * size_of::<T>());
         values.for_each(|value| bytes.extend_from_slice(bytemuck::bytes_of(&value)));
         self.entries.insert(name.to_owned(), bytes);
     }
 
-    /// An array that was stored.
+    /// Returns a stored array.
     pub fn get<T: Pod>(&self, name: &str) -> Result<Vec<T>, ArchiveError> {
         let bytes = self
             .entries
@@ -84,7 +84,7 @@ impl Archive {
         Ok(values.map(bytemuck::pod_read_unaligned).collect())
     }
 
-    /// An array that was stored, if `is_fit` holds for all its values.
+    /// Returns a stored array if `is_fit` holds for all its values.
     pub fn get_fit<T: Pod + Debug>(&self, name: &str, is_fit: impl Fn(&T) -> bool) -> Result<Vec<T>, ArchiveError> {
         let values = self.get(name)?;
         match values.iter().position(|value| !is_fit(value)) {
@@ -96,28 +96,28 @@ impl Archive {
         }
     }
 
-    /// An array of values made of single-precision numbers, all of them finite and their squares too.
+    /// Returns an array of values made of single-precision numbers, all of them finite and their squares too.
     pub fn get_f32s<T: Pod + Debug>(&self, name: &str) -> Result<Vec<T>, ArchiveError> {
         self.get_fit(name, |value| {
             numbers::<T, f32>(value).iter().all(|x| (x * x).is_finite())
         })
     }
 
-    /// An array of values made of double-precision numbers, all of them finite and their squares too.
+    /// Returns an array of values made of double-precision numbers, all of them finite and their squares too.
     pub fn get_f64s<T: Pod + Debug>(&self, name: &str) -> Result<Vec<T>, ArchiveError> {
         self.get_fit(name, |value| {
             numbers::<T, f64>(value).iter().all(|x| (x * x).is_finite())
         })
     }
 
-    /// An array of positions or velocities in single precision, none beyond [`FARTHEST`].
+    /// Returns an array of positions or velocities in single precision, none beyond [`FARTHEST`].
     pub fn get_near<T: Pod + Debug>(&self, name: &str) -> Result<Vec<T>, ArchiveError> {
         self.get_fit(name, |value| {
             numbers::<T, f32>(value).iter().all(|x| x.abs() <= FARTHEST)
         })
     }
 
-    /// An array of ids: each below `next`, and there once.
+    /// Returns an array of unique ids, each below `next`.
     pub fn get_ids(&self, name: &str, next: u32) -> Result<Vec<u32>, ArchiveError> {
         let ids = self.get_fit(name, |&id: &u32| id < next)?;
         let mut sorted = ids.clone();
@@ -131,13 +131,13 @@ impl Archive {
         }
     }
 
-    /// A single value that was stored as an array of one, if `is_fit` holds for it.
+    /// Returns a single value that was stored as an array of one, if `is_fit` holds for it.
     pub fn get_one_fit<T: Pod + Debug>(&self, name: &str, is_fit: impl Fn(&T) -> bool) -> Result<T, ArchiveError> {
         self.get_fit(name, is_fit)?;
         self.get_one(name)
     }
 
-    /// A single value that was stored as an array of one.
+    /// Returns a single value that was stored as an array of one.
     pub fn get_one<T: Pod>(&self, name: &str) -> Result<T, ArchiveError> {
         let values = self.get(name)?;
         match values.as_slice() {

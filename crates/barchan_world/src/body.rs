@@ -1,4 +1,4 @@
-//! Rigid bodies: where they are, how they move, what moves them.
+//! Rigid bodies: poses, velocities and kinds of motion.
 
 use std::sync::Arc;
 
@@ -7,15 +7,15 @@ use glam::{DQuat, DVec3};
 
 use crate::{Boundary, Friction, Keys};
 
-/// Place of a body in [`World::bodies`](crate::World::bodies).
+/// Index of a body in [`World::bodies`](crate::World::bodies).
 pub type BodyId = usize;
 
-/// From a body's frame to the world.
+/// Transform from a body's frame to the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pose {
-    /// Where the frame's origin is [m].
+    /// Position of the frame's origin [m].
     pub position: DVec3,
-    /// How the frame is turned.
+    /// Rotation of the frame.
     pub rotation: DQuat,
 }
 
@@ -26,17 +26,17 @@ impl Pose {
         rotation: DQuat::IDENTITY,
     };
 
-    /// A point [m] of the frame, in the world.
+    /// Transforms a point [m] of the frame to the world.
     pub fn point(&self, local: DVec3) -> DVec3 {
         self.position + self.rotation * local
     }
 
-    /// A point [m] of the world, in the frame.
+    /// Transforms a point [m] of the world to the frame.
     pub fn local(&self, point: DVec3) -> DVec3 {
         self.rotation.inverse() * (point - self.position)
     }
 
-    /// The pose that `child`, given in this frame, has in the world.
+    /// Returns the pose in the world of `child`, given in this frame.
     pub fn then(&self, child: Self) -> Self {
         Self {
             position: self.point(child.position),
@@ -45,21 +45,21 @@ impl Pose {
     }
 }
 
-/// How a body moves.
+/// Linear and angular velocity of a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Twist {
-    /// Velocity of the centre of mass [m/s].
+    /// Velocity of the center of mass [m/s].
     pub linear: DVec3,
     /// Angular velocity [rad/s].
     pub angular: DVec3,
 }
 
-/// What acts on a body, as force and torque or as their time integrals.
+/// Force and torque on a body, or their time integrals.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Wrench {
     /// Force [N], or impulse [N s].
     pub force: DVec3,
-    /// Torque about the centre of mass [N m], or angular impulse [N m s].
+    /// Torque about the center of mass [N m], or angular impulse [N m s].
     pub torque: DVec3,
 }
 
@@ -80,100 +80,100 @@ impl std::ops::Mul<f64> for Wrench {
     }
 }
 
-/// What decides where a body is.
+/// Kind of motion of a body.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Motion {
-    /// Nothing: it stays.
+    /// Fixed in place.
     Fixed,
-    /// Keys, in the frame of a parent or of the world.
+    /// Moved by keys, in the frame of a parent or of the world.
     Scripted {
         /// The body whose frame the keys are given in; it comes earlier in the list.
         parent: Option<BodyId>,
         /// Poses over time.
         keys: Keys,
     },
-    /// Whoever runs the simulation, frame by frame.
+    /// Moved by the program that runs the simulation, frame by frame.
     Driven,
-    /// Forces.
+    /// Moved by forces.
     Dynamic,
 }
 
-/// A rigid object.
+/// A rigid body.
 #[derive(Clone, Debug)]
 pub struct Body {
-    /// What scene files call it.
+    /// Name in scene files.
     pub name: String,
-    /// Its solid, in its frame.
+    /// Solid, in its frame.
     pub shape: Arc<dyn Shape>,
-    /// Its surface, in its frame, for pictures.
+    /// Surface, in its frame, for rendering.
     pub surface: Arc<TriMesh>,
-    /// What guides see of it.
+    /// Boundary for guides.
     pub boundary: Boundary,
-    /// What decides where it is.
+    /// Kind of motion.
     pub motion: Motion,
     /// Friction of its surface.
     pub friction: Friction,
-    /// Speed after over speed before an impact with another body [-]; of two bodies the larger one counts.
+    /// Restitution of impacts with other bodies [-]; the larger of two bodies' values counts.
     pub restitution: f64,
     /// Density [kg/m³].
     pub density: f64,
-    /// Volume, centre and inertia of its solid, in its frame, for a density of 1 kg/m³.
+    /// Volume, center and inertia of its solid, in its frame, for a density of 1 kg/m³.
     pub mass_properties: MassProperties,
-    /// There from this time on [s].
+    /// Time at which it appears [s].
     pub from: f64,
-    /// Gone from this time on [s].
+    /// Time at which it disappears [s].
     pub until: f64,
-    /// Where it is.
+    /// Current pose.
     pub pose: Pose,
-    /// How it moves.
+    /// Current linear and angular velocity.
     pub twist: Twist,
     /// Mean force and torque that guides exerted on it over the last frame.
     pub wrench: Wrench,
 }
 
 impl Body {
-    /// Mass [kg].
+    /// Returns the mass [kg].
     pub fn mass(&self) -> f64 {
         self.density * self.mass_properties.volume
     }
 
-    /// Centre of mass in the world [m].
+    /// Returns the center of mass in the world [m].
     pub fn center(&self) -> DVec3 {
         self.pose.point(self.mass_properties.center)
     }
 
-    /// Velocity [m/s] of its point at `p` [m].
+    /// Returns the velocity [m/s] of its point at `p` [m].
     pub fn velocity_at(&self, p: DVec3) -> DVec3 {
         self.twist.linear + self.twist.angular.cross(p - self.center())
     }
 
-    /// Whether it is there at `time` [s].
+    /// Returns true if the body is present at `time` [s].
     pub fn is_present(&self, time: f64) -> bool {
         self.from <= time && time < self.until
     }
 
-    /// Whether forces move it.
+    /// Returns true if forces move the body.
     pub fn is_dynamic(&self) -> bool {
         self.motion == Motion::Dynamic
     }
 }
 
-/// What a joint leaves free.
+/// Degrees of freedom that a joint leaves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum JointKind {
-    /// Turning about an axis, given in the first body's frame [-].
+    /// Rotation about an axis, given in the first body's frame [-].
     Hinge {
-        /// Unit length.
+        /// Axis, of unit length.
         axis: DVec3,
     },
-    /// Turning about a point.
+    /// Rotation about a point.
     Ball,
-    /// Anything, as long as the two points are no farther apart than this [m].
+    /// Free motion within a distance of the two points [m].
     Rope {
-        /// Longest distance.
+        /// Longest distance [m].
         length: f64,
     },
-    /// Nothing.
+    /// None.
     Fixed,
 }
 
@@ -182,17 +182,17 @@ pub enum JointKind {
 pub struct Joint {
     /// The two bodies.
     pub bodies: [BodyId; 2],
-    /// What it leaves free.
+    /// Degrees of freedom that it leaves.
     pub kind: JointKind,
-    /// Where it holds each body, in that body's frame [m].
+    /// Anchor in the frame of each body [m].
     pub anchors: [DVec3; 2],
-    /// Cut from this time on [s].
+    /// Time at which it is cut [s].
     pub until: f64,
 }
 
-/// Poses of bodies as their keys or their holders say.
+/// Poses of bodies by their keys or parents.
 pub trait Bodies {
-    /// The pose that body `id` has at `time` [s] unless forces move it.
+    /// Returns the pose of body `id` at `time` [s] unless forces move it.
     fn scripted_pose(&self, id: BodyId, time: f64) -> Pose;
 }
 

@@ -4,16 +4,16 @@ use barchan_geometry::Shape;
 use barchan_geometry::sdf_grid::SdfGrid;
 use glam::Vec3;
 
-/// What guides see of a body, in the body's frame.
+/// Boundary of a body for guides, in the body's frame.
 #[derive(Clone, Debug)]
 pub enum Boundary {
-    /// Its distance on a grid.
+    /// Distance field on a grid.
     Field(Arc<SdfGrid>),
-    /// Its distance itself: for solids without an end, which no grid covers.
+    /// Exact distance, for unbounded solids, which no grid covers.
     Exact(Arc<dyn Shape>),
     /// Particles on its surface.
     Particles {
-        /// Centres [m].
+        /// Centers [m].
         positions: Arc<[Vec3]>,
         /// Outward unit normals [-].
         normals: Arc<[Vec3]>,

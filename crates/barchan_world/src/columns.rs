@@ -5,7 +5,7 @@ use glam::{DVec3, Vec3};
 
 /// A value that a column can hold.
 pub trait Element: Pod + Send + Sync {
-    /// The column as one of the kinds that files know.
+    /// Returns the column as one of the types of files.
     fn column(values: &[Self]) -> ColumnRef<'_>;
 }
 
@@ -35,14 +35,14 @@ macro_rules! elements {
         })*
 
         impl ColumnRef<'_> {
-            /// Number of rows.
+            /// Returns the number of rows.
             pub fn len(&self) -> usize {
                 match self {
                     $(Self::$kind(values) => values.len(),)*
                 }
             }
 
-            /// The bytes of the values, as this machine holds them.
+            /// Returns the bytes of the values, in this machine's byte order.
             pub fn bytes(&self) -> &[u8] {
                 match self {
                     $(Self::$kind(values) => bytemuck::cast_slice(values),)*
@@ -55,20 +55,20 @@ macro_rules! elements {
 elements!(u8 => U8, u32 => U32, f32 => F32, f64 => F64, Vec3 => Vec3, DVec3 => DVec3);
 
 impl ColumnRef<'_> {
-    /// Whether there are no rows.
+    /// Returns true if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// `values[order[0]], values[order[1]], ...` in place of `values`; `spare` holds the old ones afterwards.
+/// Replaces `values` by `values[order[0]], values[order[1]], ...`; `spare` holds the old ones afterwards.
 pub fn gather<T: Copy>(values: &mut Vec<T>, order: &[u32], spare: &mut Vec<T>) {
     spare.clear();
     spare.extend(order.iter().map(|&k| values[k as usize]));
     std::mem::swap(values, spare);
 }
 
-/// Declares a structure of columns and what follows from it: rows, sorting, removal, export, checkpoints.
+/// Declares a structure of columns with all operations on it: rows, sorting, removal, export, checkpoints.
 ///
 /// A new column is one line here, and no sort, file or checkpoint can forget it.
 macro_rules! columns {
@@ -90,7 +90,7 @@ macro_rules! columns {
         }
 
         impl $name {
-            /// The columns' names, in their order.
+            /// Names of the columns, in their order.
             pub const NAMES: &'static [&'static str] = &[$(stringify!($column)),*];
 
             /// Appends a row.
@@ -98,12 +98,12 @@ macro_rules! columns {
                 $(self.$column.push(row.$column);)*
             }
 
-            /// Row `i`.
+            /// Returns row `i`.
             pub fn row(&self, i: usize) -> $row {
                 $row { $($column: self.$column[i],)* }
             }
 
-            /// Puts row `order[k]` at place `k`. An order that leaves rows out removes them.
+            /// Moves row `order[k]` to index `k`. An order that omits rows removes them.
             pub fn gather(&mut self, order: &[u32]) {
                 $($crate::columns::gather(&mut self.$column, order, &mut Vec::new());)*
             }
@@ -116,7 +116,7 @@ macro_rules! columns {
                 })*
             }
 
-            /// Every column with its name.
+            /// Returns every column with its name.
             pub fn columns(&self) -> Vec<(&'static str, $crate::ColumnRef<'_>)> {
                 vec![$((stringify!($column), <$type as $crate::Element>::column(&self.$column))),*]
             }

@@ -1,4 +1,4 @@
-//! What leaves a simulation at the frame rate.
+//! Output of a simulation at the frame rate.
 
 use glam::{DVec3, Vec3};
 
@@ -7,17 +7,17 @@ use crate::{Body, Mass, World};
 /// One frame, owned, so that it can be written while the simulation goes on.
 #[derive(Clone, Debug, Default)]
 pub struct Frame {
-    /// Its number.
+    /// Frame number.
     pub number: u64,
-    /// Its time [s].
+    /// Time [s].
     pub time: f64,
-    /// The guides, a row each.
+    /// Guides, one row each.
     pub guides: Table,
-    /// The grains, a row each, if there are any.
+    /// Grains, one row each, if there are any.
     pub grains: Option<Table>,
-    /// The bodies that are there.
+    /// Bodies that are present.
     pub bodies: Vec<BodyState>,
-    /// Figures of the whole.
+    /// Statistics.
     pub stats: Stats,
 }
 
@@ -42,7 +42,7 @@ pub enum Column {
 }
 
 impl Column {
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         match self {
             Self::U8(values) => values.len(),
@@ -52,24 +52,24 @@ impl Column {
         }
     }
 
-    /// Whether there are no rows.
+    /// Returns true if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
 impl Table {
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.columns.first().map_or(0, |c| c.1.len())
     }
 
-    /// Whether there are no rows.
+    /// Returns true if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The column of that name.
+    /// Returns the column of that name.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|c| c.0 == name).map(|c| &c.1)
     }
@@ -84,27 +84,27 @@ impl Table {
     }
 }
 
-/// Where a body is and what acts on it.
+/// Pose and load of a body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BodyState {
-    /// What scene files call it.
+    /// Name in scene files.
     pub name: String,
-    /// Where its frame's origin is [m].
+    /// Position of its frame's origin [m].
     pub position: DVec3,
-    /// How its frame is turned: x, y, z, w.
+    /// Rotation of its frame: x, y, z, w.
     pub rotation: [f64; 4],
-    /// Velocity of its centre of mass [m/s].
+    /// Velocity of its center of mass [m/s].
     pub linear_velocity: DVec3,
     /// Angular velocity [rad/s].
     pub angular_velocity: DVec3,
     /// Mean force by guides over the frame [N].
     pub force: DVec3,
-    /// Mean torque by guides about its centre of mass over the frame [N m].
+    /// Mean torque by guides about its center of mass over the frame [N m].
     pub torque: DVec3,
 }
 
 impl BodyState {
-    /// The state of `body`.
+    /// Returns the state of `body`.
     pub fn of(body: &Body) -> Self {
         Self {
             name: body.name.clone(),
@@ -118,14 +118,14 @@ impl BodyState {
     }
 }
 
-/// Figures of a frame.
+/// Statistics of a frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stats {
-    /// Time steps taken since the last frame [-].
+    /// Time steps since the previous frame [-].
     pub steps: u32,
-    /// Number of guides.
+    /// Number of guides [-].
     pub guides: usize,
-    /// Number of grains.
+    /// Number of grains [-].
     pub grains: usize,
     /// Mass of all guides [kg].
     pub mass: f64,
@@ -133,28 +133,28 @@ pub struct Stats {
     pub removed_mass: f64,
     /// Mass added by emitters so far [kg].
     pub emitted_mass: f64,
-    /// Whether filled + emitted - removed = present, exactly.
+    /// True if filled + emitted - removed = present, exactly.
     pub ledger_closes: bool,
-    /// Of the guides [J].
+    /// Kinetic energy of the guides [J].
     pub kinetic_energy: f64,
-    /// Of the guides, against the world's origin of coordinates [J].
+    /// Potential energy of the guides, relative to the world's origin of coordinates [J].
     pub potential_energy: f64,
-    /// Of the guides [kg m/s].
+    /// Momentum of the guides [kg m/s].
     pub momentum: DVec3,
-    /// Of the fastest guide [m/s].
+    /// Speed of the fastest guide [m/s].
     pub max_speed: f64,
-    /// Largest overlap of a radius [-].
+    /// Largest overlap, as a fraction of a radius [-].
     pub max_overlap: f32,
-    /// Milliseconds that guides took.
+    /// Wall-clock time of the solver [ms].
     pub guide_ms: f64,
-    /// Milliseconds that grains took.
+    /// Wall-clock time of the grains [ms].
     pub grain_ms: f64,
-    /// Further figures of the solver.
+    /// Further statistics of the solver.
     pub extras: Vec<(String, f64)>,
 }
 
 impl Stats {
-    /// Sums over the guides, moving with `velocities` [m/s].
+    /// Computes the sums over the guides, moving with `velocities` [m/s].
     pub fn of_guides(world: &World, velocities: &[Vec3]) -> Self {
         let mut stats = Self {
             guides: world.guides.len(),

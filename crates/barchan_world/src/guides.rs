@@ -11,9 +11,9 @@ columns! {
     pub struct Guides, row Guide {
         /// Stable number [-].
         id: u32,
-        /// Centre, rounded [m].
+        /// Center, rounded [m].
         position: Vec3,
-        /// What to add to `position` [m].
+        /// Rounding error of `position`, to be added to it [m].
         offset: Vec3,
         /// Velocity [m/s].
         velocity: Vec3,
@@ -21,18 +21,18 @@ columns! {
         radius: f32,
         /// Mass [kg].
         mass: f32,
-        /// Which material [-].
+        /// Number of the material [-].
         material: u8,
     }
 }
 
 impl Guides {
-    /// Number of guides.
+    /// Returns the number of guides.
     pub fn len(&self) -> usize {
         self.id.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no guides.
     pub fn is_empty(&self) -> bool {
         self.id.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Bodies through periodic faces.
+//! Periodic images of bodies and guides.
 
 use glam::{DMat3, DVec3};
 
@@ -8,7 +8,7 @@ use crate::{Body, World};
 const WHOLE: f64 = 1.001;
 
 impl World {
-    /// Places in which each body is seen [-]: its own, and images beside it along each periodic axis.
+    /// Returns the number of positions of each body [-]: its own, and those of its images along each periodic axis.
     pub fn places_of_bodies(&self) -> usize {
         self.periodic
             .iter()
@@ -16,10 +16,10 @@ impl World {
             .product()
     }
 
-    /// Shifts [m] from where a body is to each of its [places](Self::places_of_bodies): first by whole periods into the periodic
-    /// ranges, then as far as its images. None for images out of reach.
+    /// Returns the shifts [m] from a body to each of its [positions](Self::places_of_bodies): first by whole periods
+    /// into the periodic ranges, then to its images. None for images out of reach.
     ///
-    /// Along axes on which a body is longer than the range, it is seen where it is and nowhere else.
+    /// Along axes on which a body is longer than the range, it has no images.
     pub fn shifts_of_body(&self, body: &Body) -> impl Iterator<Item = Option<DVec3>> {
         let axes = [0, 1, 2].map(|axis| self.shifts_along(axis, body));
         (0..self.places_of_bodies()).map(move |place| {
@@ -65,7 +65,7 @@ impl World {
         }
     }
 
-    /// `place` [m], brought back into periodic ranges.
+    /// Returns `place` [m], moved into the periodic ranges.
     pub fn wrapped(&self, mut place: DVec3) -> DVec3 {
         for (axis, range) in self.periodic.iter().enumerate() {
             if let Some([low, high]) = range
@@ -77,7 +77,8 @@ impl World {
         place
     }
 
-    /// Whole periods [m] that bring `place` [m] back into the periodic ranges: what [`wrap_guides`](Self::wrap_guides) moves a guide there by.
+    /// Returns the whole periods [m] that move `place` [m] into the periodic ranges, as
+    /// [`wrap_guides`](Self::wrap_guides) moves a guide there.
     pub fn shift_into_ranges(&self, place: DVec3) -> DVec3 {
         let mut shift = self.wrapped(place) - place;
         for (axis, range) in self.periodic.iter().enumerate() {
@@ -87,7 +88,7 @@ impl World {
         shift
     }
 
-    /// The shortest of the ways that lead to the images of a point, where one of them is `way` [m].
+    /// Returns the shortest of the vectors to the images of a point, one of which is `way` [m].
     pub fn shortest_way(&self, mut way: DVec3) -> DVec3 {
         for (axis, range) in self.periodic.iter().enumerate() {
             if let Some([low, high]) = range {
@@ -97,7 +98,7 @@ impl World {
         way
     }
 
-    /// The image of `place` [m] nearest to `other` [m].
+    /// Returns the image of `place` [m] nearest to `other` [m].
     pub fn nearest_image(&self, mut place: DVec3, other: DVec3) -> DVec3 {
         for (axis, range) in self.periodic.iter().enumerate() {
             if let Some([low, high]) = range {

@@ -20,10 +20,10 @@ pub enum Turn {
 }
 
 impl Turn {
-    /// No turn at all.
+    /// No rotation.
     pub const NONE: Self = Self::Euler(DVec3::ZERO);
 
-    /// The rotation it makes.
+    /// Returns the rotation.
     pub fn rotation(self) -> DQuat {
         match self {
             Self::Euler(angles) => DQuat::from_euler(EulerRot::ZYX, angles.z, angles.y, angles.x),
@@ -55,7 +55,7 @@ impl Turn {
         self.largest_angle() == 0.0
     }
 
-    /// The angle of greatest magnitude in it [rad], with its sign.
+    /// Returns the angle of greatest magnitude [rad], with its sign.
     pub fn largest_angle(self) -> f64 {
         match self {
             Self::Euler(angles) => angles[angles.abs().max_position()],
@@ -63,7 +63,8 @@ impl Turn {
         }
     }
 
-    /// Whether the turn to `next` takes the shortest way, at most half a turn: the two have no axis in common.
+    /// Returns true if the rotation to `next` takes the shortest path, at most half a turn: the two have no axis in
+    /// common.
     pub fn takes_shortest_way(self, next: Self) -> bool {
         matches!(self.path_to(next), Path::Shortest)
     }
@@ -139,7 +140,7 @@ impl Path {
     }
 }
 
-/// How a body goes from one key to the next.
+/// Interpolation between two keys of a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ease {
     /// At a constant rate.
@@ -151,16 +152,16 @@ pub enum Ease {
     Spline,
 }
 
-/// Where a body is at a time.
+/// Pose of a body at a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Key {
-    /// When [s].
+    /// Time [s].
     pub time: f64,
-    /// Where [m].
+    /// Position [m].
     pub at: DVec3,
-    /// How it is turned.
+    /// Rotation.
     pub turn: Turn,
-    /// How it goes on from here.
+    /// Interpolation to the next key.
     pub ease: Ease,
 }
 
@@ -169,14 +170,14 @@ pub struct Key {
 pub struct Keys(Vec<Key>);
 
 impl Keys {
-    /// Keys sorted by time; at least one is needed, and no two at the same time.
+    /// Sorts the keys by time; returns none if there are none, or two at the same time.
     pub fn new(mut keys: Vec<Key>) -> Option<Self> {
         keys.sort_by(|a, b| a.time.total_cmp(&b.time));
         let distinct = keys.windows(2).all(|pair| pair[0].time < pair[1].time);
         (!keys.is_empty() && distinct).then_some(Self(keys))
     }
 
-    /// The pose at a time [s], in the parent's frame.
+    /// Returns the pose at a time [s], in the parent's frame.
     pub fn pose(&self, time: f64) -> Pose {
         let after = self.0.partition_point(|key| key.time <= time);
         let (Some(next), Some(last)) = (self.0.get(after), after.checked_sub(1).map(|k| self.0[k])) else {

@@ -1,4 +1,4 @@
-//! Mass that adds up exactly.
+//! Exact sums of mass.
 
 /// An exact mass: a whole number of 2⁻⁸⁰ kg, so that sums do not depend on their order.
 ///
@@ -9,27 +9,27 @@ pub struct Mass(i128);
 const UNIT: f64 = 1.0 / (1u128 << 80) as f64;
 
 impl Mass {
-    /// The mass of one guide [kg].
+    /// Returns the mass of one guide [kg].
     pub fn of(kilograms: f32) -> Self {
         Self((f64::from(kilograms) / UNIT) as i128)
     }
 
-    /// The sum of masses [kg].
+    /// Returns the sum of masses [kg].
     pub fn sum(kilograms: impl IntoIterator<Item = f32>) -> Self {
         Self(kilograms.into_iter().map(|m| Self::of(m).0).sum())
     }
 
-    /// Nearest double-precision number [kg].
+    /// Returns the nearest double-precision number [kg].
     pub fn kilograms(self) -> f64 {
         self.0 as f64 * UNIT
     }
 
-    /// As two words, for checkpoints.
+    /// Returns two words, for checkpoints.
     pub fn to_words(self) -> [u64; 2] {
         [self.0 as u64, (self.0 >> 64) as u64]
     }
 
-    /// From [`to_words`](Self::to_words).
+    /// Restores the result of [`to_words`](Self::to_words).
     pub fn from_words(words: [u64; 2]) -> Self {
         Self((u128::from(words[0]) | u128::from(words[1]) << 64) as i128)
     }
@@ -41,19 +41,19 @@ impl std::ops::AddAssign for Mass {
     }
 }
 
-/// Where mass came from and went.
+/// Balance of mass: sources and sinks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
-    /// There at the start.
+    /// Mass at the start.
     pub filled: Mass,
-    /// Added by emitters.
+    /// Mass added by emitters.
     pub emitted: Mass,
-    /// Taken by sinks.
+    /// Mass removed by sinks.
     pub removed: Mass,
 }
 
 impl Ledger {
-    /// What must be there: filled + emitted - removed.
+    /// Returns the mass that must be present: filled + emitted - removed.
     pub fn expected(&self) -> Mass {
         Mass(self.filled.0 + self.emitted.0 - self.removed.0)
     }

@@ -1,9 +1,10 @@
-//! The state of a simulation at one instant, and the seams between those who change it.
+//! The state of a simulation at one time, and the interfaces of the parts that change it.
 //!
-//! No files, no threads, no hidden seed, and no clock but the [`Stopwatch`] that tells how long stages take: a [`World`] is what there is; a [`Solver`] moves its guides and bodies
-//! over the time of a frame; a [`Refiner`] moves grains after them; a [`Frame`] is what leaves. [`spec`] describes solvers to those who do not know them.
+//! No files, no threads, no hidden seed, and no clock but the [`Stopwatch`] that times the stages. A [`World`] is the
+//! state; a [`Solver`] advances its guides and bodies by one frame; a [`Refiner`] moves grains with them; a [`Frame`]
+//! is the output. [`spec`] describes solvers as data to the rest of barchan.
 //!
-//! Lengths are metres, masses kilograms, times seconds, angles radians; z is up.
+//! Lengths are meters, masses kilograms, times seconds, angles radians; z is up.
 
 mod archive;
 mod body;

@@ -1,4 +1,4 @@
-//! What guides are made of.
+//! Materials of guides.
 
 use std::collections::BTreeMap;
 
@@ -10,62 +10,62 @@ pub type MaterialId = u8;
 /// Coulomb friction coefficients [-].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Friction {
-    /// Holds up to this share of the normal force.
+    /// Static friction coefficient [-].
     pub r#static: f32,
-    /// Slides with this share of the normal force.
+    /// Kinetic friction coefficient [-].
     pub kinetic: f32,
 }
 
 /// A granular material.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Material {
-    /// What scene files call it.
+    /// Name in scene files.
     pub name: String,
     /// Bulk density of the settled material [kg/m³].
     pub density: f64,
-    /// Density of the grains themselves [kg/m³].
-    pub grain_density: f64,
-    /// Friction against bodies, and of guides on guides where there is no `angle_of_repose`.
+    /// Particle density [kg/m³].
+    pub particle_density: f64,
+    /// Friction against bodies, and between guides if there is no `angle_of_repose`.
     pub friction: Friction,
-    /// Slope of a poured heap [rad], by which each solver finds the friction of its guides.
+    /// Slope of a poured heap [rad], from which each solver derives the friction of its guides.
     pub angle_of_repose: Option<f64>,
 }
 
 /// Properties of a material that only some solvers read; none where nothing is given.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ContactProperties {
-    /// Speed after over speed before an impact [-].
+    /// Ratio of the speeds after and before an impact [-].
     pub restitution: Option<f64>,
     /// Young's modulus [Pa].
     pub youngs_modulus: Option<f64>,
     /// Poisson's ratio [-].
     pub poisson_ratio: Option<f64>,
-    /// Resistance to rolling [-].
+    /// Rolling friction [-].
     pub rolling_friction: Option<f64>,
-    /// How much grains stick to each other when wet [Pa].
+    /// Cohesion when wet [Pa].
     pub cohesion: Option<f64>,
-    /// Wetness at first [-].
+    /// Initial wetness [-].
     pub wetness: Option<f64>,
     /// Artificial viscosity [-].
     pub viscosity: Option<f64>,
-    /// The same when wet [-].
+    /// Artificial viscosity when wet [-].
     pub wet_viscosity: Option<f64>,
-    /// Liquid on the grains, of their own volume [-].
+    /// Liquid on the particles, as a fraction of their own volume [-].
     pub liquid: Option<f64>,
     /// Surface tension of that liquid [N/m].
     pub surface_tension: Option<f64>,
-    /// Angle at which it meets the grains [rad].
+    /// Contact angle of that liquid [rad].
     pub contact_angle: Option<f64>,
 }
 
 /// All materials of a world.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Materials {
-    /// By number.
+    /// Materials, by number.
     pub all: Vec<Material>,
-    /// Friction of two materials, smaller number first, where it was said.
+    /// Friction of two materials, smaller number first, if given.
     pub pairs: BTreeMap<(MaterialId, MaterialId), Friction>,
-    /// Contact properties of a material and a body, where they were given.
+    /// Contact properties of a material and a body, if given.
     pub meetings: BTreeMap<(MaterialId, BodyId), Meeting>,
 }
 
@@ -74,14 +74,14 @@ pub struct Materials {
 pub struct Meeting {
     /// Coulomb friction.
     pub friction: Option<Friction>,
-    /// Speed after over speed before an impact [-], for solvers that know it.
+    /// Ratio of the speeds after and before an impact [-], for solvers that use it.
     pub restitution: Option<f64>,
-    /// Resistance to rolling [-], for solvers that know it.
+    /// Rolling friction [-], for solvers that use it.
     pub rolling_friction: Option<f64>,
 }
 
 impl Materials {
-    /// Friction of two materials: what was said of the pair, else the geometric mean of both.
+    /// Returns the friction of two materials: that of the pair if given, else the geometric mean of both.
     pub fn friction(&self, a: MaterialId, b: MaterialId) -> Friction {
         let (low, high) = (a.min(b), a.max(b));
         if let Some(&said) = self.pairs.get(&(low, high)) {
@@ -97,7 +97,8 @@ impl Materials {
         self.meetings.get(&(m, k)).copied().unwrap_or_default()
     }
 
-    /// Friction of each material on `body`, number `k`: what was said of the two, else the geometric mean of both.
+    /// Returns the friction of each material on `body`, number `k`: that of the two if given, else the geometric mean
+    /// of both.
     pub fn frictions_on(&self, k: BodyId, body: &Body) -> impl Iterator<Item = Friction> {
         (0..).zip(&self.all).map(move |(m, material)| {
             let said = self.meeting(m, k).friction;
@@ -106,7 +107,7 @@ impl Materials {
     }
 }
 
-/// Friction of two surfaces: the geometric mean of each coefficient.
+/// Returns the friction of two surfaces: the geometric mean of each coefficient.
 pub fn geometric_mean(a: Friction, b: Friction) -> Friction {
     Friction {
         r#static: (a.r#static * b.r#static).sqrt(),
@@ -122,7 +123,7 @@ mod tests {
         Material {
             name: String::new(),
             density: 1600.0,
-            grain_density: 2650.0,
+            particle_density: 2650.0,
             friction: Friction {
                 r#static: friction,
                 kinetic: 0.5 * friction,

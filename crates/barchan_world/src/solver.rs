@@ -1,18 +1,18 @@
-//! The seams: who moves guides, and who moves grains after them.
+//! Interfaces of solvers, which move guides and bodies, and of refiners, which move grains.
 
 use glam::Vec3;
 use thiserror::Error;
 
 use crate::{Archive, ArchiveError, Column, Table, World};
 
-/// What a solver did over a frame.
+/// Report of a solver on a frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AdvanceReport {
     /// Time steps taken [-].
     pub steps: u32,
-    /// Largest overlap of two guides, or of a guide and a body, at the end, of a radius [-].
+    /// Largest overlap of two guides, or of a guide and a body, at the end, as a fraction of a radius [-].
     pub max_overlap: f32,
-    /// Further figures of this solver, by name.
+    /// Further statistics of this solver, by name.
     pub extras: Vec<(&'static str, f64)>,
     /// Seconds spent in each stage, by name.
     pub stages: Vec<(&'static str, f64)>,
@@ -27,19 +27,19 @@ pub enum AdvanceError {
     Unstable {
         /// When [s].
         time: f64,
-        /// Which guide, by its id.
+        /// Id of the guide.
         guide: u32,
-        /// What is wrong with it.
+        /// Description of the error.
         what: String,
-        /// Which setting to change.
+        /// Setting to change.
         advice: String,
     },
     /// A scene that the solver cannot simulate.
     #[error("{what}; {advice}")]
     Scene {
-        /// What is wrong with it.
+        /// Description of the error.
         what: String,
-        /// Which setting to change.
+        /// Setting to change.
         advice: String,
     },
     /// A body that flew apart.
@@ -47,21 +47,21 @@ pub enum AdvanceError {
     Body {
         /// When [s].
         time: f64,
-        /// Which body.
+        /// Name of the body.
         body: String,
-        /// What is wrong with it.
+        /// Description of the error.
         what: String,
-        /// Which setting to change.
+        /// Setting to change.
         advice: String,
     },
 }
 
 /// Moves guides and bodies.
 pub trait Solver: Send {
-    /// What scene files call it.
+    /// Returns the name in scene files.
     fn name(&self) -> &'static str;
 
-    /// Moves the world on by `duration` [s], in steps of its own. Guides may be sorted anew; ids tell them apart.
+    /// Moves the world on by `duration` [s], in steps of its own. Guides may be sorted; ids identify them.
     ///
     /// Guides that lie outside periodic ranges are first brought back by [`World::shift_into_ranges`], once. Those that leave a range
     /// during the frame are left outside, so that positions show how far they went.
@@ -79,7 +79,7 @@ pub trait Solver: Send {
     fn load(&mut self, world: &World, archive: &Archive) -> Result<(), ArchiveError>;
 }
 
-/// What a refiner did over a frame.
+/// Report of a refiner on a frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RefineReport {
     /// Grain steps taken [-].
@@ -88,12 +88,12 @@ pub struct RefineReport {
     pub stages: Vec<(&'static str, f64)>,
 }
 
-/// Moves grains after guides.
+/// Moves grains with the guides.
 pub trait Refiner: Send {
     /// Number of grains.
     fn len(&self) -> usize;
 
-    /// Whether there are none.
+    /// Returns true if there are no grains.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,4 +1,4 @@
-//! Where guides come from and go to during a run.
+//! Emitters and sinks of guides during a run.
 
 use std::sync::Arc;
 
@@ -11,19 +11,19 @@ use crate::MaterialId;
 /// A shape in which guides appear.
 #[derive(Clone, Debug)]
 pub struct Emitter {
-    /// Where, in the world.
+    /// Shape, in the world.
     pub shape: Arc<dyn Shape>,
-    /// What.
+    /// Material of the guides.
     pub material: MaterialId,
-    /// How large.
+    /// Radii of the guides.
     pub radii: Radii,
-    /// How much [kg/s].
+    /// Mass flow rate [kg/s].
     pub rate: f64,
-    /// How fast at first [m/s].
+    /// Initial velocity [m/s].
     pub velocity: DVec3,
-    /// From when [s].
+    /// Start time [s].
     pub start: f64,
-    /// Until when [s].
+    /// End time [s].
     pub end: f64,
     /// Mass owed so far and not yet emitted [kg].
     pub owed: f64,
@@ -32,6 +32,6 @@ pub struct Emitter {
 /// A shape in which guides vanish.
 #[derive(Clone, Debug)]
 pub struct Sink {
-    /// Where, in the world.
+    /// Shape, in the world.
     pub shape: Arc<dyn Shape>,
 }

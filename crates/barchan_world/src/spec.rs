@@ -1,7 +1,7 @@
-//! Specification of a solver: everything that the rest of barchan must know of it, as data.
+//! Specification of a solver: its interface to the rest of barchan, as data.
 //!
-//! A solver's crate owns one [`SolverSpec`]. Scene files, their checks, the JSON Schema and the tables of the manual follow from it;
-//! nobody else names a solver or its settings.
+//! A solver's crate owns one [`SolverSpec`]. Scene files, their checks, the JSON Schema and the tables of the manual
+//! follow from it; no other code names a solver or its settings.
 
 mod manual;
 mod settings;
@@ -24,10 +24,10 @@ pub use table::{DIRECTION, Field, Kind, Need, TURN, TableSpec, field};
 /// Key that names a [`Preset`] in a table of settings.
 pub const PRESET: &str = "preset";
 
-/// Key of the number of steps that take the place of one, in every table of settings whose solver can shorten its steps.
+/// Key of the number of steps that replace each step, in every table of settings whose solver can shorten its steps.
 pub const STEP_DIVISOR: &str = "step_divisor";
 
-/// Solver as the rest of barchan knows it.
+/// Interface of a solver to the rest of barchan.
 pub struct SolverSpec {
     /// Name in scene files: the value of `solver.kind`, and the key of its table of settings.
     pub name: &'static str,
@@ -66,7 +66,7 @@ pub struct Input<'a> {
     pub contacts: &'a [ContactProperties],
     /// Clumps, and the ids of the guides that are one; empty for solvers without clumps.
     pub clumps: Vec<(Range<u32>, Clump)>,
-    /// Set if forces move a body at any time of the run, even where the world holds it still for now.
+    /// True if forces move a body at any time of the run, even if the world holds it still for now.
     pub has_dynamic_bodies: bool,
 }
 
@@ -133,7 +133,7 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// Contact properties of the material that has the key; those of all materials for settings.
+    /// Returns the contact properties of the material that has the key; those of all materials for settings.
     pub fn own(&self) -> &'a [ContactProperties] {
         match self.material {
             Some(material) => &self.contacts[material..=material],
@@ -147,16 +147,16 @@ impl<'a> Context<'a> {
 pub struct Facts {
     /// Mass of a guide.
     pub weight: Weight,
-    /// Set if guides may be clumps; without it each is replaced by the sphere of equal volume.
+    /// True if guides may be clumps; otherwise each is replaced by the sphere of equal volume.
     pub clumps: bool,
-    /// Set if guides are points of a continuum, which may lie in each other.
+    /// True if guides are points of a continuum, which may overlap.
     pub continuum: bool,
     /// Meaning of a material's `friction`.
     pub friction: FrictionMeaning,
     /// Representation of bodies.
     pub bodies: BodySurface,
-    /// Shortest periodic range, of the largest guide's radius and with clumps of the ball around the longest one [-]. None if the
-    /// solver has no periodic axes.
+    /// Shortest periodic range, in radii of the largest guide, with clumps of the ball around the longest one [-]. None
+    /// if the solver has no periodic axes.
     pub shortest_period: Option<f64>,
     /// Slope of the steepest heaps that guides hold [deg].
     pub steepest: f64,
@@ -212,7 +212,7 @@ pub struct Passes {
 }
 
 impl SolverSpec {
-    /// Returns whether materials may have `key`, of those that only some solvers read.
+    /// Returns true if the solver reads `key` of materials, one of the keys that only some solvers read.
     pub fn reads(&self, key: &str) -> bool {
         self.materials.contains(&key)
     }

@@ -1,4 +1,4 @@
-//! How long stages take.
+//! Timing of stages.
 
 use std::time::Instant;
 
@@ -27,7 +27,7 @@ impl Stopwatch {
         }
     }
 
-    /// The stages since the last time, and the seconds spent in each.
+    /// Returns the stages since the last call, and the seconds spent in each.
     pub fn take(&mut self) -> Vec<(&'static str, f64)> {
         self.stop();
         let stages = self.stages.clone();

@@ -1,4 +1,4 @@
-//! Everything there is at one instant.
+//! The state of a simulation at one time.
 
 use barchan_geometry::Aabb;
 use barchan_geometry::random::Stream;
@@ -10,64 +10,65 @@ use crate::{
     Sink, Twist, Wrench,
 };
 
-/// Ranges [m] of the axes that close upon themselves.
+/// Ranges of the periodic axes [m].
 pub type Periodic = [Option<[f64; 2]>; 3];
 
-/// The packing fraction that settled guides have: what relates bulk density and a guide's own volume.
+/// Packing fraction of settled guides [-], which relates bulk density to a guide's own volume.
 pub const SETTLED_FRACTION: f64 = 0.6;
 
-/// Places in its shape that an emitter tries for each guide that it owes, before it gives up for the frame.
+/// Positions in its shape that an emitter tries for each owed guide before it gives up for the frame [-].
 const EMITTER_TRIES: u32 = 30;
-/// Places in the box around the shape that are drawn for each of them, at most: a slanted shape fills little of its box.
+/// Most positions in the box around the shape that are drawn for each of them [-]: a slanted shape fills little of its
+/// box.
 const EMITTER_DRAWS: u32 = 32;
 
-/// Radius, of the largest that an emitter makes, from which on guides near it are few [-].
+/// Radius from which on guides near an emitter are few, as a multiple of the largest that it emits [-].
 const LARGE: f64 = 2.0;
 
-/// Times at which a scripted body is looked at, to see whether it moves [-].
+/// Times at which a scripted body is sampled to detect motion [-].
 const MOVING_PROBES: u32 = 8;
 
-/// The whole state.
+/// The state of a simulation.
 #[derive(Clone, Debug)]
 pub struct World {
-    /// What guides' positions are relative to [m]. Bodies, shapes and gravity are not.
+    /// Origin of guides' positions [m]. Bodies, shapes and gravity do not depend on it.
     pub origin: DVec3,
     /// Acceleration of free fall [m/s²].
     pub gravity: DVec3,
-    /// Axes that close upon themselves.
+    /// Periodic axes.
     pub periodic: Periodic,
-    /// What guides are made of.
+    /// Materials of guides.
     pub materials: Materials,
     /// The particles that carry the physics.
     pub guides: Guides,
     /// Rigid bodies.
     pub bodies: Vec<Body>,
-    /// Their connections.
+    /// Joints of the bodies.
     pub joints: Vec<Joint>,
-    /// Where guides appear.
+    /// Emitters of guides.
     pub emitters: Vec<Emitter>,
-    /// Where guides vanish.
+    /// Sinks of guides.
     pub sinks: Vec<Sink>,
-    /// Now [s].
+    /// Current time [s].
     pub time: f64,
-    /// Where mass came from and went.
+    /// Balance of mass.
     pub ledger: Ledger,
-    /// The id of the next guide.
+    /// Id of the next guide.
     pub next_id: u32,
-    /// The id after the last guide of each fill that made the world.
+    /// Id after the last guide of each fill.
     pub fill_ends: Vec<u32>,
-    /// Set for each fill whose guides never move.
+    /// True for each fill whose guides never move.
     pub fixed_fills: Vec<bool>,
-    /// Decides what is random.
+    /// Random seed.
     pub seed: u64,
-    /// Random numbers used so far.
+    /// Random numbers drawn so far [-].
     pub draws: u64,
-    /// Warnings of what was replaced when it was built; no part of the state.
+    /// Warnings of the build; not part of the state.
     pub warnings: Vec<String>,
 }
 
 impl World {
-    /// A world without guides and bodies.
+    /// Creates a world without guides and bodies.
     pub fn new(gravity: DVec3, materials: Materials, seed: u64) -> Self {
         Self {
             origin: DVec3::ZERO,
@@ -90,7 +91,7 @@ impl World {
         }
     }
 
-    /// Whether body `k` may move, come or go in the next `duration` [s], or did in the one before.
+    /// Returns true if body `k` may move, appear or disappear in the next `duration` [s], or did in the previous one.
     pub fn may_move(&self, k: BodyId, duration: f64) -> bool {
         let body = &self.bodies[k];
         let changes = |at: f64| (at - self.time).abs() <= duration;
@@ -107,29 +108,29 @@ impl World {
         is_moving || changes(body.from) || changes(body.until)
     }
 
-    /// Checks whether some guides never move.
+    /// Returns true if some guides never move.
     pub fn has_fixed_guides(&self) -> bool {
         self.fixed_fills.contains(&true)
     }
 
-    /// Checks whether guide `i` never moves.
+    /// Returns true if guide `i` never moves.
     pub fn is_fixed(&self, i: usize) -> bool {
         let id = self.guides.id[i];
         let fill = self.fill_ends.partition_point(|&end| end <= id);
         self.fixed_fills.get(fill).copied().unwrap_or(false)
     }
 
-    /// A place in the world [m], relative to the origin of the guides.
+    /// Returns a position in the world [m] relative to the origin of the guides.
     pub fn local(&self, p: DVec3) -> Vec3 {
         (p - self.origin).as_vec3()
     }
 
-    /// Where guide `i` is in the world [m].
+    /// Returns the position of guide `i` in the world [m].
     pub fn place(&self, i: usize) -> DVec3 {
         self.origin + self.guides.position[i].as_dvec3() + self.guides.offset[i].as_dvec3()
     }
 
-    /// Adds a guide at `place` [m] and gives it the next id. The caller books its mass.
+    /// Adds a guide at `place` [m] with the next id. The caller updates the ledger.
     pub fn add_guide(&mut self, place: DVec3, velocity: DVec3, radius: f64, mass: f32, material: u8) {
         let position = self.local(place);
         self.guides.push(Guide {
@@ -144,13 +145,13 @@ impl World {
         self.next_id += 1;
     }
 
-    /// Mass [kg] of a guide of `radius` [m] that stands for settled material.
+    /// Returns the mass [kg] of a guide of `radius` [m] that represents settled material.
     pub fn settled_mass(&self, material: u8, radius: f64) -> f32 {
         let volume = 4.0 / 3.0 * std::f64::consts::PI * radius.powi(3);
         (self.materials.all[usize::from(material)].density * volume / SETTLED_FRACTION) as f32
     }
 
-    /// Removes the guides whose centres lie in a sink, and books them.
+    /// Removes the guides whose centers lie in a sink, and updates the ledger.
     pub fn drain(&mut self) {
         if self.sinks.is_empty() {
             return;
@@ -171,7 +172,7 @@ impl World {
         }
     }
 
-    /// Lets the emitters add what they owe for the next `duration` [s], as far as there is room, and books it.
+    /// Emits the guides due in the next `duration` [s], as far as there is room, and updates the ledger.
     pub fn emit(&mut self, duration: f64) {
         for k in 0..self.emitters.len() {
             let emitter = &mut self.emitters[k];
@@ -222,7 +223,7 @@ impl World {
         self.emitters[k].owed = owed;
     }
 
-    /// The guides that one of up to `radius` [m] in `bounds` may overlap.
+    /// Returns the guides that one of up to `radius` [m] in `bounds` may overlap.
     fn crowd_in(&self, bounds: &Aabb, radius: f64) -> Crowd {
         let near: Vec<(DVec3, f64)> = (0..self.guides.len())
             .map(|i| (self.place(i), f64::from(self.guides.radius[i])))
@@ -235,13 +236,13 @@ impl World {
         crowd
     }
 
-    /// Whether a guide of `radius` [m] at `place` [m] would overlap a body.
+    /// Returns true if a guide of `radius` [m] at `place` [m] would overlap a body.
     fn is_in_body(&self, place: DVec3, radius: f64) -> bool {
         let mut present = self.bodies.iter().filter(|body| body.is_present(self.time));
         present.any(|body| body.shape.distance(body.pose.local(place)) < radius)
     }
 
-    /// Puts the scripted bodies where they are at `time` [s].
+    /// Moves the scripted bodies to their poses at `time` [s].
     pub fn place_scripted_bodies(&mut self, time: f64) {
         for k in 0..self.bodies.len() {
             if matches!(self.bodies[k].motion, Motion::Scripted { .. }) {
@@ -250,7 +251,7 @@ impl World {
         }
     }
 
-    /// Stores what changes during a run.
+    /// Stores the state that changes during a run.
     pub fn save(&self, archive: &mut Archive) {
         self.guides.save(archive, "guides");
         archive.put("world.time", &[self.time]);
@@ -264,7 +265,7 @@ impl World {
         archive.put("world.fill_ends", &self.fill_ends);
     }
 
-    /// Takes back what [`save`](Self::save) stored, into a world built from the same scene.
+    /// Restores the state of [`save`](Self::save) into a world built from the same scene.
     pub fn load(&mut self, archive: &Archive) -> Result<(), ArchiveError> {
         let guides = Guides::load(archive, "guides")?;
         let time: f64 = archive.get_one_fit("world.time", |time: &f64| time.is_finite())?;
@@ -304,7 +305,7 @@ impl World {
     }
 }
 
-/// Ids that may have been given besides those of guides that are there and those that emitters can have given [-].
+/// Ids that may have been used besides those of present guides and those that emitters can have used [-].
 const SPARE_IDS: f64 = (1u32 << 26) as f64;
 
 impl World {

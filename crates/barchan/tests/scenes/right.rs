@@ -31,7 +31,7 @@ fn what_was_not_said_has_the_defaults() {
     );
     assert_eq!(scene.gravity, DVec3::new(0.0, 0.0, -9.81));
     let sand = &scene.materials.all[0];
-    assert_eq!((sand.name.as_str(), sand.grain_density), ("sand", 1600.0 / 0.6));
+    assert_eq!((sand.name.as_str(), sand.particle_density), ("sand", 1600.0 / 0.6));
     assert_eq!((sand.friction.r#static, sand.friction.kinetic), (0.35, 0.30));
     assert!(matches!(
         &scene.fills[0].source,

@@ -93,13 +93,13 @@ pub fn run(dynamics: &mut Dynamics, world: &mut World, dt: f64, steps: usize) {
     }
 }
 
-/// Inertia of a body about its centre, in the world's axes [kg m²].
+/// Inertia of a body about its center, in the world's axes [kg m²].
 pub fn inertia(body: &Body) -> DMat3 {
     let axes = DMat3::from_quat(body.pose.rotation);
     axes * (body.mass_properties.inertia * body.density) * axes.transpose()
 }
 
-/// Angular momentum about the centre of mass [kg m²/s].
+/// Angular momentum about the center of mass [kg m²/s].
 pub fn spin(body: &Body) -> DVec3 {
     inertia(body) * body.twist.angular
 }

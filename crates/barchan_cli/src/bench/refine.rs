@@ -70,7 +70,7 @@ fn slab(guides: u32) -> World {
     let sand = Material {
         name: "sand".to_owned(),
         density: 1600.0,
-        grain_density: 2650.0,
+        particle_density: 2650.0,
         friction: Friction {
             r#static: 0.35,
             kinetic: 0.3,

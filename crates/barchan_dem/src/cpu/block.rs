@@ -1,4 +1,4 @@
-//! The physics of eight contacts at once.
+//! Contact forces of eight contacts at once.
 #![allow(clippy::needless_range_loop, reason = "lanes of several arrays at once")]
 
 use super::rules::{Pairing, Rules};
@@ -7,24 +7,24 @@ use crate::laws::normal::{Coefficients, Encounter, NormalLaw};
 use crate::laws::shear::{self, ShearLaw};
 use crate::laws::{capillary, rolling};
 
-/// What a contact remembers: its tangential spring, half a step ahead [m], and whether it slides (1) or holds (0), and 2 more if
-/// liquid bridges it.
+/// History of a contact: its tangential spring, half a step ahead [m], and a flag: 1 if it slides, 0 if it sticks, plus
+/// 2 if a liquid bridge connects the pair.
 pub(crate) type History = [f32; 4];
 
-/// What a bridge adds to the last number of a [`History`].
+/// Flag of a liquid bridge, added to the last number of a [`History`].
 pub(crate) const BRIDGED: f64 = 2.0;
 
 /// Eight contacts. Forces are those on the first partner; lanes that do not touch give zeros.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Block {
-    /// From the first partner to the second [-].
+    /// Normal, from the first partner to the second [-].
     pub normal: [Lane; 3],
-    /// [m]; not above 0 where nothing touches.
+    /// Overlap [m]; not above 0 without contact.
     pub overlap: Lane,
-    /// Of the first against the second, at the contact [m/s].
+    /// Velocity of the first relative to the second, at the contact [m/s].
     pub velocity: [Lane; 3],
-    /// The same for the spins [rad/s].
+    /// Relative angular velocity [rad/s].
     pub spin: [Lane; 3],
     /// Reduced mass [kg] and radius [m].
     pub mass: Lane,
@@ -42,11 +42,11 @@ pub(crate) struct Block {
     pub breaking: Lane,
     pub spring: [Lane; 3],
     pub sliding: Lane,
-    /// Spring of rolling [rad].
+    /// Rolling spring [rad].
     pub rolled: [Lane; 3],
     /// Force on the first [N].
     pub force: [Lane; 3],
-    /// Torque of rolling on the first [N m].
+    /// Rolling torque on the first [N m].
     pub moment: [Lane; 3],
 }
 
@@ -95,7 +95,7 @@ impl Block {
         self.breaking[l] = pairing.breaking;
     }
 
-    /// Whether lane `l` pushes or pulls.
+    /// Returns true if lane `l` has a force.
     #[inline(always)]
     pub(crate) fn acts(&self, l: usize) -> bool {
         self.overlap[l] > 0.0 || self.sliding[l] >= BRIDGED
@@ -131,7 +131,7 @@ impl Block {
         self.sliding[l] = f64::from(history[3]);
     }
 
-    /// What lane `l` remembers.
+    /// Returns the history of lane `l`.
     #[inline(always)]
     pub(crate) fn memory(&self, l: usize) -> History {
         [
@@ -150,7 +150,7 @@ impl Block {
         }
     }
 
-    /// What lane `l` remembers of its rolling.
+    /// Returns the rolling history of lane `l`.
     #[inline(always)]
     pub(crate) fn rolling_memory(&self, l: usize) -> History {
         let rolled = &self.rolled;
@@ -197,7 +197,7 @@ impl Block {
         }
     }
 
-    /// Adds what bridges pull by: one forms where grains touch, and lasts until it is stretched too far.
+    /// Adds what bridges pull by: one forms where particles touch, and lasts until it is stretched too far.
     #[inline(always)]
     fn pull(&mut self, bridged: &Lane) {
         for l in 0..LANES {
@@ -342,7 +342,7 @@ fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// What of `v` is in the plane across `n`.
+/// Returns the part of `v` in the plane normal to `n`.
 #[inline(always)]
 fn flat(v: [f64; 3], n: [f64; 3]) -> [f64; 3] {
     let along = dot(v, n);

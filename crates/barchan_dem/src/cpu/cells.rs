@@ -1,8 +1,8 @@
-//! Who may touch whom, among spheres of very different sizes: a grid for each half octave of reach, so that small or slow spheres are not searched
-//! in cells made for large or fast ones, [Ogarko12].
+//! Contact search among spheres of very different sizes: one grid per half octave of reach, so that small or slow
+//! spheres are not searched in cells made for large or fast ones, [Ogarko12].
 //!
-//! Nothing is kept but the spheres' numbers in the order of their cells: places are read where they are. Lists of all pairs and sorted
-//! copies of places would be much of all memory.
+//! Only the spheres' numbers are stored, in the order of their cells; positions are read in place. Lists of all pairs
+//! and sorted copies of positions would take much of all memory.
 
 use std::ops::RangeInclusive;
 
@@ -11,9 +11,9 @@ use rayon::prelude::*;
 
 use super::rows::Row;
 
-/// How much farther the spheres of a level may reach than those of the next [-].
+/// Ratio of reaches between one level and the next [-].
 const FACTOR: f64 = std::f64::consts::SQRT_2;
-/// Levels that are told apart [-].
+/// Number of levels [-].
 const LEVELS: usize = 16;
 /// Cells for each sphere [-], at most. Beyond, a grid closes upon itself: what is far apart may share a cell.
 const CELLS: usize = 2;
@@ -22,7 +22,7 @@ const CELLS: usize = 2;
 #[derive(Clone, Copy)]
 pub(crate) struct Reaching<'a> {
     pub rows: &'a [Row],
-    /// Longest bridge, of the reduced radius [-].
+    /// Longest liquid bridge, as a fraction of the reduced radius [-].
     pub bridge: f64,
 }
 
@@ -106,7 +106,7 @@ struct Level {
     /// Number of its first cell.
     begin: usize,
     size: [i64; 3],
-    /// Cells in a metre [1/m].
+    /// Cells in a meter [1/m].
     inverse: DVec3,
     /// Farthest that its spheres reach [m].
     reach: f64,

@@ -1,4 +1,4 @@
-//! Pairs of spheres that may touch before the next search, chunk by chunk, with what they remember.
+//! Contact candidates until the next search, chunk by chunk, with their histories.
 
 use std::cell::RefCell;
 
@@ -24,32 +24,32 @@ pub(crate) struct Pairs {
     pub first: Vec<u32>,
     /// Number of the chunk's first sphere.
     pub start: u32,
-    /// Its sphere of each pair, counted from the first, and the other one, which has the higher number if it is in the chunk, too. Padded by
-    /// pairs with nobody to whole blocks.
+    /// The chunk's sphere of each pair, counted from the first, and the other one, which has the higher number if it is
+    /// in the chunk, too. Padded to whole blocks.
     pub own: Vec<u16>,
     pub other: Vec<u32>,
     pub history: Vec<History>,
-    /// The same for rolling, where anything resists it.
+    /// Rolling histories, if any material resists rolling.
     pub rolled: Vec<History>,
-    /// Speeds of the springs, where the integrator needs them.
+    /// Rates of the springs, if the integrator needs them.
     pub speeds: Vec<[History; 2]>,
-    /// Share of both masses that each pair stops [-], where grains have several spheres.
+    /// Share of both masses that each pair stops [-], if particles have several spheres.
     pub shares: Vec<f64>,
-    /// Those among which a share is to be found: they join the same two grains. The share of the others is 1.
+    /// Groups of pairs between the same two particles, which share their masses. The share of other pairs is 1.
     pub groups: Groups,
-    /// The row with which pairs are padded: the last there is.
+    /// Row of the padding pairs: the last one.
     pub nobody: u32,
 }
 
-/// What is known when pairs are found anew.
+/// Inputs of the search.
 pub(crate) struct Known<'a> {
     pub cells: &'a Cells,
     pub spheres: Reaching<'a>,
-    /// What contacts remember by numbers that spheres had before, where those have changed, and these numbers, where they differ.
+    /// Histories by the spheres' previous numbers, if those have changed, and the previous numbers, if they differ.
     pub past: Option<&'a Past>,
     pub old: &'a [u32],
-    /// The grain of each sphere, where grains have several.
-    pub grain_of: &'a [u32],
+    /// Particle of each sphere, if particles have several.
+    pub particle_of: &'a [u32],
     pub rules: &'a Rules,
 }
 
@@ -65,7 +65,7 @@ thread_local! {
     static FOUND: RefCell<Found> = RefCell::default();
 }
 
-/// What is found of the pairs of one chunk, as [`Pairs`] keeps it.
+/// Pairs found for one chunk, in the layout of [`Pairs`].
 #[derive(Default)]
 struct Found {
     first: Vec<u32>,
@@ -82,9 +82,9 @@ impl Found {
         self.first.push(0);
         let inside = start as u32..(start + count) as u32;
         for i in inside.clone() {
-            let grain = |k: u32| known.grain_of.get(k as usize);
+            let particle = |k: u32| known.particle_of.get(k as usize);
             let found = |j: u32| {
-                if grain(i).is_none() || grain(i) != grain(j) {
+                if particle(i).is_none() || particle(i) != particle(j) {
                     self.other.push(j);
                 }
             };
@@ -112,7 +112,7 @@ impl Found {
                     Some(past) => past.pair(known.old(i), known.old(j)),
                     None => before.of(k, j),
                 };
-                // Moist grains that start side by side have met before.
+                // Moist particles that start side by side have met before.
                 if known.rules.bridge > 0.0 && known.old(i) == NEW && known.old(j) == NEW {
                     history[3] = BRIDGED as f32;
                 }
@@ -164,17 +164,17 @@ impl Pairs {
             self.own.resize(row[1] as usize, k);
         }
         self.own.resize(padded, 0);
-        if !known.grain_of.is_empty() {
+        if !known.particle_of.is_empty() {
             self.shares.clear();
             self.shares.resize(padded, 1.0);
-            self.groups = Groups::of(self, known.grain_of);
+            self.groups = Groups::of(self, known.particle_of);
         }
         self.speeds.clear();
         let speeds = if known.rules.is_adaptive { padded } else { 0 };
         self.speeds.resize(speeds, [[0.0; 4]; 2]);
     }
 
-    /// What the `k`-th sphere remembers of sphere `j`, of sliding and of rolling.
+    /// Returns the histories of sliding and rolling between the `k`-th sphere and sphere `j`.
     fn of(&self, k: usize, j: u32) -> (History, History) {
         let row = self.first[k] as usize..self.first[k + 1] as usize;
         let found = self.other[row.clone()].iter().position(|&other| other == j);
@@ -206,29 +206,29 @@ impl Pairs {
 /// The contacts of the spheres of one chunk.
 #[derive(Debug, Default)]
 pub(crate) struct Chunk {
-    /// Its first sphere, and their number.
+    /// First sphere, and number of spheres.
     pub start: usize,
     pub len: usize,
-    /// The number of its first grain, where grains have several spheres.
-    pub first_grain: usize,
+    /// Number of the first particle, if particles have several spheres.
+    pub first_particle: usize,
     pub pairs: Pairs,
     /// Bodies that its spheres may touch, in the spheres' order.
     pub near: Vec<Near>,
-    /// Contacts with bodies of the last step, in the spheres' order, and of the one before.
+    /// Contacts with bodies in the last step, in the spheres' order, and in the previous one.
     pub touches: Vec<Touch>,
     pub old_touches: Vec<Touch>,
-    /// Contacts with bodies in a try.
+    /// Contacts with bodies in a trial stage.
     pub tries: Vec<Touch>,
-    /// Contacts of two grains with each other.
+    /// Contacts of two particles with each other.
     pub meetings: Vec<Meeting>,
-    /// For each body, what it is touched by of one grain: Σ n nᵀ.
+    /// Sum over one particle's contacts with each body: Σ n nᵀ.
     pub crowds: Vec<DMat3>,
-    /// What its spheres exert on each body.
+    /// Load of its spheres on each body.
     pub loads: Vec<Wrench>,
-    /// Deepest overlap of the last step, and of the frame so far, of a radius [-].
+    /// Deepest overlap of the last step, and of the frame so far, as a fraction of a radius [-].
     pub deepest: f64,
     pub deepest_yet: f64,
-    /// What happened to its grains in the last step.
+    /// Motion of its particles in the last step.
     pub moved: Moved,
 }
 
@@ -239,16 +239,16 @@ impl Chunk {
     }
 }
 
-/// Makes chunks of `count` spheres, with room for what they push `bodies` bodies by. `first` is the first sphere of each grain, and their
-/// number, where grains have several: a chunk then holds whole grains.
+/// Makes chunks of `count` spheres, with room for what they push `bodies` bodies by. `first` is the first sphere of each particle, and their
+/// number, where particles have several: a chunk then holds whole particles.
 pub(crate) fn divide(chunks: &mut Vec<Chunk>, count: usize, first: &[u32], bodies: usize) {
     let mut used = 0;
-    let mut add = |start: usize, end: usize, first_grain: usize| {
+    let mut add = |start: usize, end: usize, first_particle: usize| {
         if used == chunks.len() {
             chunks.push(Chunk::default());
         }
         let chunk = &mut chunks[used];
-        (chunk.start, chunk.len, chunk.first_grain) = (start, end - start, first_grain);
+        (chunk.start, chunk.len, chunk.first_particle) = (start, end - start, first_particle);
         chunk.deepest_yet = 0.0;
         chunk.loads.clear();
         chunk.loads.resize(bodies, Wrench::default());
@@ -261,11 +261,11 @@ pub(crate) fn divide(chunks: &mut Vec<Chunk>, count: usize, first: &[u32], bodie
             add(start, count.min(start + CHUNK), 0);
         }
     } else {
-        let grains = first.len() - 1;
+        let particles = first.len() - 1;
         let mut begin = 0;
-        for g in 1..=grains {
+        for g in 1..=particles {
             let size = (first[g] - first[begin]) as usize;
-            if g == grains || size + (first[g + 1] - first[g]) as usize > CHUNK {
+            if g == particles || size + (first[g + 1] - first[g]) as usize > CHUNK {
                 add(first[begin] as usize, first[g] as usize, begin);
                 begin = g;
             }

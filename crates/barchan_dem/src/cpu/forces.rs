@@ -148,8 +148,9 @@ pub(crate) fn ways(a: &Columns, b: &Columns, periods: &[f64; 3]) -> [Lane; 3] {
     way
 }
 
-/// How eight pairs meet, [Bell05] section 3 (methods 6.1): normal, overlap, velocity at the common point, reduced mass and radius. False if
-/// none touches, or could be bridged by `bridge` of the reduced radius [-]. `arms` are the distances of the common point from both centres [m].
+/// Computes the geometry of eight pairs, [Bell05] section 3 (methods 6.1): normal, overlap, velocity at the common
+/// point, reduced mass and radius. Returns false if none is in contact, or could be bridged by `bridge` of the reduced
+/// radius [-]. `arms` are the distances of the common point from both centers [m].
 #[inline(always)]
 fn meet(
     block: &mut Block,

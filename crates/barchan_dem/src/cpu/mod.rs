@@ -1,12 +1,13 @@
-//! The loops. Every chunk of spheres sums what acts on its own spheres, so nothing is written by two, and the sums have one order.
+//! Loops. Every chunk of spheres sums the forces on its own spheres: no value is written by two threads, and every sum
+//! has a fixed order.
 
 pub(crate) mod block;
 pub(crate) mod cells;
 pub(crate) mod contacts;
 pub(crate) mod forces;
-pub(crate) mod grains;
 pub(crate) mod motion;
 pub(crate) mod near;
+pub(crate) mod particles;
 pub(crate) mod past;
 pub(crate) mod rkf45;
 pub(crate) mod rows;

@@ -10,7 +10,7 @@ use super::rows::{Push, Row};
 
 /// Velocities of a sphere [m/s, rad/s]: now, or within a frame in the middle of the next step.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Motion {
+pub(crate) struct SphereMotion {
     pub velocity: DVec3,
     pub spin: DVec3,
 }
@@ -22,10 +22,10 @@ pub(crate) struct Pull {
     pub angular: [f32; 3],
 }
 
-/// What happened to a chunk in a step.
+/// Motion of a chunk in a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moved {
-    /// Least way that a sphere may still go before lists end [m].
+    /// Smallest distance that a sphere may still move before the lists end [m].
     pub left: f32,
     pub is_finite: bool,
 }
@@ -51,7 +51,13 @@ impl Moved {
 }
 
 /// Moves spheres by a step, and expects their velocities at its end. `ways` is how far each went [m].
-pub(crate) fn advance(rows: &mut [Row], motions: &[Motion], pulls: &[Pull], ways: &mut [f32], step: f64) -> Moved {
+pub(crate) fn advance(
+    rows: &mut [Row],
+    motions: &[SphereMotion],
+    pulls: &[Pull],
+    ways: &mut [f32],
+    step: f64,
+) -> Moved {
     let half = 0.5 * step;
     let mut moved = Moved::NOT;
     let columns = rows.iter_mut().zip(motions).zip(pulls).zip(ways);
@@ -75,7 +81,7 @@ pub(crate) fn advance(rows: &mut [Row], motions: &[Motion], pulls: &[Pull], ways
 /// Turns forces and torques into accelerations, and changes velocities by them for `time` [s]. A solid sphere's inertia is 2/5 m r².
 pub(crate) fn finish(
     rows: &[Row],
-    motions: &mut [Motion],
+    motions: &mut [SphereMotion],
     pulls: &mut [Pull],
     pushes: &[Push],
     gravity: DVec3,
@@ -83,7 +89,7 @@ pub(crate) fn finish(
 ) {
     for (((row, motion), pull), push) in rows.iter().zip(motions).zip(pulls).zip(pushes) {
         if row.is_fixed() {
-            (*motion, *pull) = (Motion::default(), Pull::default());
+            (*motion, *pull) = (SphereMotion::default(), Pull::default());
             continue;
         }
         let inverse_mass = 1.0 / row.mass();

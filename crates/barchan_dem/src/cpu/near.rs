@@ -4,7 +4,7 @@ use glam::DVec3;
 
 use super::contacts::Chunk;
 use super::rows::Row;
-use super::surface::{Placed, Surface};
+use super::surface::{ContactSurface, Placed};
 
 /// A sphere near a body.
 #[derive(Clone, Copy, Debug)]
@@ -12,7 +12,7 @@ pub(crate) struct Near {
     /// Number of the sphere in its chunk.
     pub sphere: u32,
     pub body: u32,
-    /// Its centre is surely as far from the body [m].
+    /// Lower bound of the distance of its center from the body [m].
     pub clear: f32,
 }
 
@@ -22,7 +22,7 @@ pub(crate) fn find(
     rows: &[Row],
     origin: DVec3,
     margin: f64,
-    surfaces: &[Surface],
+    surfaces: &[ContactSurface],
     bodies: &[Placed],
 ) {
     chunk.near.clear();

@@ -1,4 +1,4 @@
-//! What contacts remember while lists are made anew, spheres sorted, and runs stopped and resumed.
+//! Contact histories across searches, sorts of spheres, and checkpoints.
 
 use barchan_world::{Archive, ArchiveError};
 use bytemuck::{Pod, Zeroable};
@@ -24,12 +24,12 @@ pub(crate) struct Past {
     walls: Vec<Wall>,
 }
 
-/// What a contact with a body remembers.
+/// History of a contact with a body.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct Wall {
     pub body: u32,
-    /// Outward normal of the body there [-].
+    /// Outward normal of the body at the contact [-].
     pub normal: [f32; 3],
     pub history: History,
     pub rolled: History,
@@ -58,7 +58,8 @@ impl Past {
         }
     }
 
-    /// What sphere `a` remembers of sphere `b`, of sliding and of rolling: nothing, or the springs as `a` sees them.
+    /// Returns the histories of sliding and rolling between spheres `a` and `b`, with the springs as seen from `a`;
+    /// empty if there are none.
     pub(crate) fn pair(&self, a: u32, b: u32) -> (History, History) {
         const NOTHING: (History, History) = ([0.0; 4], [0.0; 4]);
         let (low, high) = (a.min(b), a.max(b));
@@ -77,7 +78,7 @@ impl Past {
         (seen(self.history[row.start + c]), seen(rolled))
     }
 
-    /// What sphere `a` remembers of bodies.
+    /// Returns the contacts of sphere `a` with bodies.
     fn walls(&self, a: u32) -> &[Wall] {
         if a == NEW || a as usize + 1 >= self.first_wall.len() {
             return &[];

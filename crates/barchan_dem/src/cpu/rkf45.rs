@@ -1,17 +1,17 @@
-//! Runge, Kutta and Fehlberg's scheme of fifth order with an error of fourth, [Bell05] section 4 (methods 6.6).
+//! Runge-Kutta-Fehlberg scheme of fifth order with an error estimate of fourth, [Bell05] section 4 (methods 6.6).
 
 use glam::{DQuat, DVec3};
 
-use super::grains::Grain;
+use super::particles::Particle;
 
 /// Stages of a step.
 pub(crate) const STAGES: usize = 6;
 
-/// When each stage is, of the step [-].
-pub(crate) const WHEN: [f64; STAGES] = [0.0, 0.25, 3.0 / 8.0, 12.0 / 13.0, 1.0, 0.5];
+/// Time of each stage, as a fraction of the step [-].
+pub(crate) const STAGE_TIMES: [f64; STAGES] = [0.0, 0.25, 3.0 / 8.0, 12.0 / 13.0, 1.0, 0.5];
 
-/// What each stage takes of the rates of those before [-].
-const OF: [[f64; 5]; STAGES] = [
+/// Weights of the previous stages' rates in each stage [-].
+const STAGE_WEIGHTS: [[f64; 5]; STAGES] = [
     [0.0; 5],
     [0.25, 0.0, 0.0, 0.0, 0.0],
     [3.0 / 32.0, 9.0 / 32.0, 0.0, 0.0, 0.0],
@@ -20,8 +20,8 @@ const OF: [[f64; 5]; STAGES] = [
     [-8.0 / 27.0, 2.0, -3544.0 / 2565.0, 1859.0 / 4104.0, -11.0 / 40.0],
 ];
 
-/// What the step of fifth order takes of all rates [-].
-pub(crate) const FIFTH: [f64; STAGES] = [
+/// Weights of all rates in the step of fifth order [-].
+pub(crate) const STEP_WEIGHTS: [f64; STAGES] = [
     16.0 / 135.0,
     0.0,
     6656.0 / 12825.0,
@@ -31,7 +31,7 @@ pub(crate) const FIFTH: [f64; STAGES] = [
 ];
 
 /// Its difference from the step of fourth order [-].
-const ERROR: [f64; STAGES] = [
+const ERROR_WEIGHTS: [f64; STAGES] = [
     1.0 / 360.0,
     0.0,
     -128.0 / 4275.0,
@@ -40,7 +40,7 @@ const ERROR: [f64; STAGES] = [
     2.0 / 55.0,
 ];
 
-/// How a grain's state changes.
+/// Time derivative of a particle's state.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rate {
     pub velocity: DVec3,
@@ -51,14 +51,14 @@ pub(crate) struct Rate {
 }
 
 impl Rate {
-    /// That of a grain with angular velocity `spin` [rad/s], acceleration and torque as it has them.
-    pub(crate) fn of(grain: &Grain, spin: DVec3) -> Self {
+    /// That of a particle with angular velocity `spin` [rad/s], acceleration and torque as it has them.
+    pub(crate) fn of(particle: &Particle, spin: DVec3) -> Self {
         let half = DQuat::from_xyzw(0.5 * spin.x, 0.5 * spin.y, 0.5 * spin.z, 0.0);
         Self {
-            velocity: grain.velocity,
-            acceleration: grain.acceleration,
-            torque: grain.torque,
-            turn: (half * grain.rotation).to_array(),
+            velocity: particle.velocity,
+            acceleration: particle.acceleration,
+            torque: particle.torque,
+            turn: (half * particle.rotation).to_array(),
         }
     }
 
@@ -77,38 +77,38 @@ fn sum(rates: &[Rate], weights: &[f64]) -> Rate {
     terms.fold(Rate::default(), |sum, (rate, &weight)| sum.plus(rate, weight))
 }
 
-/// `grain` after `step` [s] at `rate`.
-fn moved(grain: &Grain, rate: &Rate, step: f64) -> Grain {
+/// `particle` after `step` [s] at `rate`.
+fn moved(particle: &Particle, rate: &Rate, step: f64) -> Particle {
     let turn = DQuat::from_array(rate.turn.map(|x| step * x));
-    Grain {
-        position: grain.position + step * rate.velocity,
-        rotation: (grain.rotation + turn).normalize(),
-        velocity: grain.velocity + step * rate.acceleration,
-        momentum: grain.momentum + step * rate.torque,
-        ..*grain
+    Particle {
+        position: particle.position + step * rate.velocity,
+        rotation: (particle.rotation + turn).normalize(),
+        velocity: particle.velocity + step * rate.acceleration,
+        momentum: particle.momentum + step * rate.torque,
+        ..*particle
     }
 }
 
-/// `grain` at stage `stage` of a step of `step` [s].
-pub(crate) fn at_stage(grain: &Grain, rates: &[Rate; STAGES], stage: usize, step: f64) -> Grain {
-    moved(grain, &sum(&rates[..stage], &OF[stage][..stage]), step)
+/// `particle` at stage `stage` of a step of `step` [s].
+pub(crate) fn at_stage(particle: &Particle, rates: &[Rate; STAGES], stage: usize, step: f64) -> Particle {
+    moved(particle, &sum(&rates[..stage], &STAGE_WEIGHTS[stage][..stage]), step)
 }
 
-/// `grain` at the end of a step of `step` [s].
-pub(crate) fn at_end(grain: &Grain, rates: &[Rate; STAGES], step: f64) -> Grain {
-    moved(grain, &sum(rates, &FIFTH), step)
+/// `particle` at the end of a step of `step` [s].
+pub(crate) fn at_end(particle: &Particle, rates: &[Rate; STAGES], step: f64) -> Particle {
+    moved(particle, &sum(rates, &STEP_WEIGHTS), step)
 }
 
-/// Error of a step of `step` [s], of `tolerance` [-] of the grain's size, its way over `contact` [s], its turn, and its momentum of turning
+/// Error of a step of `step` [s], of `tolerance` [-] of the particle's size, its way over `contact` [s], its turn, and its momentum of turning
 /// once meanwhile.
-pub(crate) fn error(grain: &Grain, rates: &[Rate; STAGES], step: f64, tolerance: f64, contact: f64) -> f64 {
-    let error = sum(rates, &ERROR);
-    let speed = grain.size / contact;
+pub(crate) fn error(particle: &Particle, rates: &[Rate; STAGES], step: f64, tolerance: f64, contact: f64) -> f64 {
+    let error = sum(rates, &ERROR_WEIGHTS);
+    let speed = particle.size / contact;
     let turn = error.turn.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
     let parts = [
-        error.velocity.length() / grain.size,
-        error.acceleration.length() / (speed + grain.velocity.length()),
-        error.torque.length() / (grain.mass * grain.size * speed + grain.momentum.length()),
+        error.velocity.length() / particle.size,
+        error.acceleration.length() / (speed + particle.velocity.length()),
+        error.torque.length() / (particle.mass * particle.size * speed + particle.momentum.length()),
         turn,
     ];
     step / tolerance * parts.into_iter().fold(0.0, f64::max)
@@ -120,14 +120,18 @@ mod tests {
 
     #[test]
     fn stages_lie_where_their_weights_add_up_and_both_orders_agree_on_constants() {
-        for (when, of) in WHEN.iter().zip(&OF) {
+        for (when, of) in STAGE_TIMES.iter().zip(&STAGE_WEIGHTS) {
             assert!((of.iter().sum::<f64>() - when).abs() < 1e-14);
         }
-        assert!((FIFTH.iter().sum::<f64>() - 1.0).abs() < 1e-14);
-        assert!(ERROR.iter().sum::<f64>().abs() < 1e-14);
+        assert!((STEP_WEIGHTS.iter().sum::<f64>() - 1.0).abs() < 1e-14);
+        assert!(ERROR_WEIGHTS.iter().sum::<f64>().abs() < 1e-14);
         // Moments of the quadrature: exact up to fourth degree.
         for degree in 1..5 {
-            let found: f64 = FIFTH.iter().zip(WHEN).map(|(b, c)| b * c.powi(degree)).sum();
+            let found: f64 = STEP_WEIGHTS
+                .iter()
+                .zip(STAGE_TIMES)
+                .map(|(b, c)| b * c.powi(degree))
+                .sum();
             assert!((found - 1.0 / f64::from(degree + 1)).abs() < 1e-14, "{degree}");
         }
     }

@@ -1,4 +1,4 @@
-//! Spheres as contacts see them.
+//! Spheres in the layout of the contact loops.
 
 use glam::{DVec3, Vec3};
 
@@ -7,11 +7,11 @@ use glam::{DVec3, Vec3};
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
 pub(crate) struct Row {
-    /// Centre, relative to the world's origin [m].
+    /// Center, relative to the world's origin [m].
     pub position: [f64; 3],
-    /// [m].
+    /// Radius [m].
     pub radius: f32,
-    /// [kg].
+    /// Mass [kg].
     pub mass: f32,
     /// Velocity expected at the end of the step [m/s].
     pub velocity: [f32; 3],
@@ -19,7 +19,7 @@ pub(crate) struct Row {
     pub material: f32,
     /// Angular velocity expected at the end of the step [rad/s].
     pub spin: [f32; 3],
-    /// How far it may go before the next search [m].
+    /// Distance that it may still move before the next search [m].
     pub left: f32,
 }
 
@@ -33,8 +33,8 @@ impl Row {
         self.mass >= FIXED_MASS
     }
 
-    /// Nobody touches it: what pads blocks.
-    pub(crate) const FAR: Self = Self {
+    /// Row that pads blocks: beyond the reach of any contact.
+    pub(crate) const PADDING: Self = Self {
         position: [1e30; 3],
         radius: 0.0,
         mass: 1.0,
@@ -44,7 +44,7 @@ impl Row {
         left: 0.0,
     };
 
-    /// Centre [m].
+    /// Center [m].
     #[inline(always)]
     pub(crate) fn place(&self) -> DVec3 {
         DVec3::from_array(self.position)

@@ -1,4 +1,4 @@
-//! What stays the same over a frame.
+//! Parameters that are constant over a frame.
 
 use barchan_world::{Friction, World, geometric_mean};
 
@@ -9,31 +9,31 @@ use crate::laws::{capillary, effective, repose, restitution};
 use crate::settings::{Contact, Integrator};
 use crate::step::Moment;
 
-/// How two materials, or a material and a body, meet.
+/// Contact parameters of two materials, or of a material and a body.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pairing {
     /// Effective modulus [Pa].
     pub modulus: f64,
     /// Effective shear modulus [Pa].
     pub shear_modulus: f64,
-    /// The law's own number for the restitution [-].
+    /// Damping coefficient of the normal law for the restitution [-].
     pub damping: f64,
     /// Damping ratio of a spring of that restitution [-].
     pub ratio: f64,
-    /// Coulomb's coefficients [-].
+    /// Coulomb friction coefficients [-].
     pub r#static: f64,
     pub kinetic: f64,
-    /// Resistance to rolling [-].
+    /// Rolling friction [-].
     pub rolling: f64,
-    /// Of bridges: surface tension [N/m], what it gains with the reduced radius [Pa], liquid of the grains' volume [-], and the gap at
-    /// which they break, of the cube root of their volume [-].
+    /// Liquid bridges: surface tension [N/m], its increase with the reduced radius [Pa], liquid as a fraction of the
+    /// particles' volume [-], and the gap at which bridges break, in cube roots of their volume [-].
     pub tension: f64,
     pub suction: f64,
     pub liquid: f64,
     pub breaking: f64,
 }
 
-/// Everything a contact needs to know besides its partners.
+/// Inputs of a contact besides its partners.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     pub normal: NormalLaw,
@@ -41,34 +41,34 @@ pub(crate) struct Rules {
     pub reference_speed: f64,
     /// Duration of a linear contact [s]; 0 for that of Hertz.
     pub duration: f64,
-    /// Time step [s]; the longest of an adaptive one.
+    /// Time step [s]; the longest one if it is adaptive.
     pub step: f64,
-    /// Times [s] over which a spring is stretched at the sliding speed of now, before its force and after it.
+    /// Times [s] over which a spring is stretched at the current sliding speed, before and after its force is computed.
     pub before: f64,
     pub after: f64,
-    /// Whether springs remember their sliding speeds, and whether this is a try that they forget.
+    /// True if springs store their sliding speeds, and true in a trial stage, which discards them.
     pub is_adaptive: bool,
     pub is_trial: bool,
-    /// Viscosity of shear laws without memory [N s/m]; 0 for what the step allows.
+    /// Viscosity of shear laws without memory [N s/m]; 0 for the largest that the step allows.
     pub viscosity: f64,
-    /// Pairings of materials, a row a material.
+    /// Pairings of materials, one row per material.
     pub pairs: Vec<Pairing>,
-    /// Pairings of each body with each material, a row a body.
+    /// Pairings of each body with each material, one row per body.
     pub bodies: Vec<Pairing>,
     pub materials: usize,
-    /// Whether anything resists rolling.
+    /// True if any material resists rolling.
     pub rolls: bool,
-    /// Longest bridge, of the reduced radius [-]; 0 where all is dry.
+    /// Longest bridge, as a fraction of the reduced radius [-]; 0 if everything is dry.
     pub bridge: f64,
-    /// Lengths [m] of the axes that close upon themselves, 0 for the others.
+    /// Lengths of periodic axes [m]; 0 for the others.
     pub periods: [f64; 3],
 }
 
 /// Viscous shear without a bound of its own, of the reduced mass over the step [-]: no overshoot below 0.29, less where a sphere has
 /// several contacts.
 const SHEAR_VISCOSITY: f64 = 0.1;
-/// Liquid of grains whose cohesion was said and nothing else, of their volume [-].
-const DAMP: f64 = 0.01;
+/// Liquid of particles with a cohesion and nothing else given, as a fraction of their volume [-].
+const DEFAULT_LIQUID: f64 = 0.01;
 
 impl Rules {
     /// The rules of a world.
@@ -204,7 +204,7 @@ fn pairing(
     };
     let cohesion = (of[0].cohesion * of[1].cohesion).sqrt();
     let suction = capillary::suction(cohesion, f64::from(bulk.kinetic));
-    let liquid = if wet > 0.0 { wet } else { DAMP };
+    let liquid = if wet > 0.0 { wet } else { DEFAULT_LIQUID };
     Pairing {
         modulus: effective::modulus(young, poisson),
         shear_modulus: effective::shear_modulus(young, poisson),

@@ -1,4 +1,5 @@
-//! Grains that meet with several spheres at once rebound as those that meet with one: each contact stops a share of the masses (methods F-B4).
+//! Shares of mass for particles with several simultaneous contacts, so that they rebound as with one: each contact
+//! stops a share of the masses (methods F-B4).
 #![allow(clippy::needless_range_loop, reason = "lanes of several arrays at once")]
 
 use glam::DVec3;
@@ -9,24 +10,24 @@ use super::forces::ways;
 use super::rows::Row;
 use super::simd::{LANES, RADIUS, Vectors, vectorised};
 
-/// Pairs that join the same two grains, where several do.
+/// Pairs that join the same two particles, where several do.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
-    /// Numbers of the pairs, group by group, by the spheres in them: an order in which both grains sum to the same bits.
+    /// Numbers of the pairs, group by group, by the spheres in them: an order in which both particles sum to the same bits.
     pairs: Vec<u32>,
-    /// Their spheres, padded to whole blocks by nobody, the last there is.
+    /// Their spheres, padded to whole blocks with the last row.
     spheres: [Vec<u32>; 2],
     nobody: u32,
-    /// Which of them touch now.
+    /// True for pairs in contact.
     touch: Vec<bool>,
-    /// Where each group ends.
+    /// End of each group.
     ends: Vec<u32>,
 }
 
 impl Groups {
-    /// Groups the `pairs` of a chunk, whose spheres are of the grains `grain_of`. Pairs come grain by grain: the few of each are sorted.
-    pub(crate) fn of(pairs: &Pairs, grain_of: &[u32]) -> Self {
-        let grains = |c: u32| pairs.spheres(c as usize).map(|k| grain_of[k as usize]);
+    /// Groups the `pairs` of a chunk, whose spheres are of the particles `particle_of`. Pairs come particle by particle: the few of each are sorted.
+    pub(crate) fn of(pairs: &Pairs, particle_of: &[u32]) -> Self {
+        let particles = |c: u32| pairs.spheres(c as usize).map(|k| particle_of[k as usize]);
         let spheres = |c: u32| {
             let [i, j] = pairs.spheres(c as usize);
             [i.min(j), i.max(j)]
@@ -37,9 +38,9 @@ impl Groups {
             nobody: pairs.nobody,
             ..Self::default()
         };
-        for own in all.chunk_by_mut(|&a, &b| grains(a)[0] == grains(b)[0]) {
-            own.sort_unstable_by_key(|&c| (grains(c)[1], spheres(c)));
-            let same = own.chunk_by(|&a, &b| grains(a)[1] == grains(b)[1]);
+        for own in all.chunk_by_mut(|&a, &b| particles(a)[0] == particles(b)[0]) {
+            own.sort_unstable_by_key(|&c| (particles(c)[1], spheres(c)));
+            let same = own.chunk_by(|&a, &b| particles(a)[1] == particles(b)[1]);
             for group in same.filter(|group| group.len() > 1) {
                 groups.pairs.extend_from_slice(group);
                 groups.ends.push(groups.pairs.len() as u32);
@@ -88,7 +89,7 @@ fn find_all<V: Vectors>(groups: &mut Groups, rows: &[Row], periods: &[f64; 3]) {
     }
 }
 
-/// A contact of two grains that may meet elsewhere, too.
+/// A contact of two particles that may meet elsewhere, too.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Meeting {
     /// Number of the pair.
@@ -96,7 +97,7 @@ pub(crate) struct Meeting {
     normal: DVec3,
 }
 
-/// Share of a contact of `normal` [-] among all of the same two grains: 1/Σ (n·n')², which is 1/N of N that push the same way.
+/// Share of a contact of `normal` [-] among all of the same two particles: 1/Σ (n·n')², which is 1/N of N that push the same way.
 pub(crate) fn share(normal: DVec3, all: impl Iterator<Item = DVec3>) -> f64 {
     1.0 / all.map(|other| normal.dot(other).powi(2)).sum::<f64>().max(1.0)
 }
@@ -128,9 +129,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_of_the_same_grains_are_grouped_in_one_order_from_both_sides() {
-        let grain_of = [0, 0, 1, 1, 2];
-        // Padded by a pair with nobody.
+    fn pairs_of_the_same_particles_are_grouped_in_one_order_from_both_sides() {
+        let particle_of = [0, 0, 1, 1, 2];
+        // Padded with the last row.
         let groups = |all: &[[u32; 2]]| {
             let pairs = Pairs {
                 first: vec![0, all.len() as u32],
@@ -138,7 +139,7 @@ mod tests {
                 other: all.iter().map(|pair| pair[1]).chain([5]).collect(),
                 ..Pairs::default()
             };
-            let groups = Groups::of(&pairs, &grain_of);
+            let groups = Groups::of(&pairs, &particle_of);
             let spheres = |&c: &u32| all[c as usize];
             let found: Vec<Vec<[u32; 2]>> = groups
                 .iter()

@@ -1,4 +1,4 @@
-//! What a sphere feels of a body, in the body's frame.
+//! Contact of a sphere with a body, in the body's frame.
 
 use std::sync::Arc;
 
@@ -10,15 +10,15 @@ use barchan_world::{Bodies, Body, Boundary, Motion, Pose, Twist, World};
 use glam::{DMat3, DVec3};
 
 /// Faces of one body that a sphere can touch at once: a corner has three.
-const MOST_FACES: usize = 3;
+const MAX_FACES: usize = 3;
 /// Two normals whose cosine is above this [-] are of one face.
-const SAME_FACE: f64 = 0.9;
+const SAME_FACE_COSINE: f64 = 0.9;
 /// Places at which a solid without end is compared with a half-space.
 const PROBES: u64 = 16;
 
 /// A body's boundary, ready to be asked.
 #[derive(Debug)]
-pub(crate) struct Surface {
+pub(crate) struct ContactSurface {
     boundary: Boundary,
     kind: Kind,
     bounds: Aabb,
@@ -41,10 +41,10 @@ pub(crate) struct Placed {
     into: DMat3,
     /// A ball around it [m].
     ball: (DVec3, f64),
-    /// Centre of mass [m].
+    /// Center of mass [m].
     pub center: DVec3,
     pub twist: Twist,
-    /// [kg]; infinite where forces do not move it.
+    /// Mass [kg]; infinite if forces do not move it.
     pub mass: f64,
     pub is_present: bool,
 }
@@ -65,7 +65,7 @@ impl Placed {
         }
     }
 
-    /// Body `k` of `world` where it will be `after` [s] if it goes on as it does, or as it is told.
+    /// Returns body `k` of `world` at its pose after `after` [s], by its keys or at its current velocity.
     pub(crate) fn ahead(world: &World, k: usize, after: f64) -> Self {
         let body = &world.bodies[k];
         let time = world.time + after;
@@ -109,7 +109,7 @@ impl Placed {
     }
 }
 
-impl Surface {
+impl ContactSurface {
     /// The boundary of `body` for spheres of at most `largest` [m] radius.
     pub(crate) fn new(body: &Body, largest: f64) -> Self {
         let boundary = body.boundary.clone();
@@ -132,7 +132,7 @@ impl Surface {
         Self { boundary, kind, bounds }
     }
 
-    /// Whether this is still the boundary of `body`.
+    /// Returns true if this is still the boundary of `body`.
     pub(crate) fn is_of(&self, body: &Body) -> bool {
         match (&self.boundary, &body.boundary) {
             (Boundary::Field(a), Boundary::Field(b)) => Arc::ptr_eq(a, b),
@@ -193,10 +193,10 @@ impl Surface {
         // Another face shows itself where the sphere just touches those found.
         let mut normals = [normal, DVec3::ZERO, DVec3::ZERO];
         let mut probed = p + normal * (radius - nearest);
-        for k in 1..MOST_FACES {
+        for k in 1..MAX_FACES {
             let (distance, normal) = self.probe(probed);
             let overlap = radius - distance - normal.dot(p - probed);
-            if distance >= radius || normals[..k].iter().any(|n| n.dot(normal) > SAME_FACE) {
+            if distance >= radius || normals[..k].iter().any(|n| n.dot(normal) > SAME_FACE_COSINE) {
                 break;
             }
             if overlap > 0.0 {

@@ -9,11 +9,11 @@ use super::past::Wall;
 use super::rows::{Push, Row};
 use super::rules::Rules;
 use super::simd::LANES;
-use super::surface::{Placed, Surface};
+use super::surface::{ContactSurface, Placed};
 use crate::laws::effective;
 
 /// Cosine above which two normals of a body, in two steps, are the same face [-].
-const SAME_FACE: f64 = 0.8;
+const SAME_FACE_COSINE: f64 = 0.8;
 
 /// A sphere that touches a body.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,16 +21,16 @@ pub(crate) struct Touch {
     /// Number of the sphere in its chunk.
     pub sphere: u32,
     pub body: u32,
-    /// Outward normal of the body there, in the world [-].
+    /// Outward normal of the body at the contact, in the world frame [-].
     pub normal: DVec3,
-    /// [m].
+    /// Overlap [m].
     pub overlap: f64,
     pub history: History,
     pub rolled: History,
-    /// Speeds of the springs, where the integrator needs them.
+    /// Rates of the springs, if the integrator needs them.
     pub speeds: [History; 2],
-    /// Share of the grain's mass that this contact stops [-]: a grain that lands on several spheres at once rebounds as one that lands on
-    /// one of them (methods F-B4).
+    /// Share of the particle's mass that this contact stops [-]: a particle that lands on several spheres at once
+    /// rebounds as one that lands on one of them (methods F-B4).
     pub share: f64,
 }
 
@@ -57,20 +57,20 @@ impl Touch {
     }
 }
 
-/// What contacts with bodies see.
+/// Inputs of contacts with bodies.
 #[derive(Clone, Copy)]
 pub(crate) struct Solids<'a> {
     pub origin: DVec3,
-    pub surfaces: &'a [Surface],
+    pub surfaces: &'a [ContactSurface],
     pub bodies: &'a [Placed],
-    /// How far each body went in this step at most [m].
+    /// Largest displacement of each body in this step [m].
     pub travels: &'a [f64],
-    /// The grain of each sphere, where grains have several.
-    pub grain_of: &'a [u32],
+    /// Particle of each sphere, if particles have several.
+    pub particle_of: &'a [u32],
 }
 
 impl Chunk {
-    /// Forgets of contacts with bodies what a checkpoint does not know, so that a run that was never stopped goes on as a resumed one.
+    /// Discards the state of contacts with bodies that is not in a checkpoint, so that an uninterrupted run continues like a resumed one.
     pub(crate) fn forget(&mut self) {
         for touch in &mut self.touches {
             *touch = Touch::of_memory(touch.sphere, &touch.memory());
@@ -107,7 +107,7 @@ impl Chunk {
                 let own = old.iter().take_while(|old| old.sphere == near.sphere);
                 let same = own
                     .filter(|old| old.body == near.body)
-                    .find(|old| old.normal.dot(normal) > SAME_FACE);
+                    .find(|old| old.normal.dot(normal) > SAME_FACE_COSINE);
                 let old = same.copied().unwrap_or_default();
                 touches.push(Touch {
                     sphere: near.sphere,
@@ -120,22 +120,22 @@ impl Chunk {
             });
             near.clear = clear.min(f64::from(f32::MAX)) as f32 - 1e-6 * clear.abs() as f32;
         }
-        self.share(&mut touches, solids.grain_of);
+        self.share(&mut touches, solids.particle_of);
         match is_trial {
             true => self.tries = touches,
             false => self.touches = touches,
         }
     }
 
-    /// Shares the mass of each grain among its contacts with one body that push the same way: 1/Σ (n·n')².
-    fn share(&mut self, touches: &mut [Touch], grain_of: &[u32]) {
+    /// Shares the mass of each particle among its contacts with one body that push the same way: 1/Σ (n·n')².
+    fn share(&mut self, touches: &mut [Touch], particle_of: &[u32]) {
         let start = self.start;
-        let grain = |touch: &Touch| {
+        let particle = |touch: &Touch| {
             let sphere = start as u32 + touch.sphere;
-            grain_of.get(sphere as usize).copied().unwrap_or(sphere)
+            particle_of.get(sphere as usize).copied().unwrap_or(sphere)
         };
         for group in touches
-            .chunk_by_mut(|a, b| grain(a) == grain(b))
+            .chunk_by_mut(|a, b| particle(a) == particle(b))
             .filter(|g| g.len() > 1)
         {
             for touch in &*group {

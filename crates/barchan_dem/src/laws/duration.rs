@@ -1,4 +1,4 @@
-//! How long an impact lasts, and how deep it goes.
+//! Duration and depth of an impact.
 
 /// Duration of an elastic Hertz impact, of (m²/(k² v))^(1/5) [-]: 2.94328 (5/4)^(2/5), [Johnson85] eq. (11.24).
 pub(crate) const HERTZ: f64 = 3.218_07;
@@ -20,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_example_of_two_millimetre_grains_lasts_0_41_milliseconds() {
+    fn the_example_of_two_millimetre_particles_lasts_0_41_milliseconds() {
         // r = 2 mm, 2600 kg/m³, E = 10 MPa, ν = 0.3.
         let mass = 2600.0 * 4.0 / 3.0 * std::f64::consts::PI * 8e-9;
         let modulus = super::super::effective::modulus([1e7; 2], [0.3; 2]);

@@ -1,4 +1,4 @@
-//! What two partners of a contact are together, [Johnson85] section 4.2 and table of section 7.3.
+//! Effective properties of a contact, [Johnson85] section 4.2 and table of section 7.3.
 
 /// One over the sum of reciprocals: mass [kg] or radius [m] of a pair. An immovable or flat partner is infinite.
 #[inline(always)]

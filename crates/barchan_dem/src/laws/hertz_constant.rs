@@ -1,5 +1,5 @@
-//! Hertz with constant damping, [Bell05] eq. (11) with α = 0: f = k_d ξ' + k_r ξ^1.5. Restitution rises with speed, as no
-//! material's does; here for comparison.
+//! Hertz with constant damping, [Bell05] eq. (11) with α = 0: f = k_d ξ' + k_r ξ^1.5. Restitution rises with speed,
+//! unlike that of any material; for comparison.
 
 use super::normal::{Coefficients, Encounter};
 

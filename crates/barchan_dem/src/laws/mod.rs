@@ -1,4 +1,4 @@
-//! The equations, as pure functions of plain numbers. Loops, storage and threads are elsewhere.
+//! Equations, as pure functions of plain numbers, without loops, storage and threads.
 
 pub(crate) mod capillary;
 pub(crate) mod duration;

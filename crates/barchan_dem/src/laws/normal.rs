@@ -1,11 +1,11 @@
-//! The laws of normal force, by name. A new one is a file and a line in each table here.
+//! Normal force laws, by name. A new one is a file and a line in each table here.
 
 use barchan_world::words;
 
 use super::{effective, hertz_constant, hertz_tsuji, hertz_viscoelastic, linear};
 
 words! {
-    /// How two spheres push each other apart.
+    /// Normal force between two spheres.
     pub enum NormalLaw {
         /// Damped linear spring.
         Linear = "linear",
@@ -63,7 +63,7 @@ impl NormalLaw {
     }
 }
 
-/// What meets in a contact.
+/// Effective properties of a contact.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Encounter {
     /// Reduced mass [kg].
@@ -74,7 +74,7 @@ pub(crate) struct Encounter {
     pub modulus: f64,
     /// Effective shear modulus [Pa].
     pub shear_modulus: f64,
-    /// Speed [m/s] at which the restitution is what was asked for.
+    /// Speed [m/s] at which the restitution is the specified one.
     pub reference_speed: f64,
     /// Duration of a linear contact [s]; 0 for that of Hertz.
     pub duration: f64,

@@ -1,8 +1,8 @@
-//! What makes heaps of spheres as steep as a material's angle of repose says: measured, not derived (methods F-B5).
+//! Calibration: from a material's angle of repose to the friction of spheres (methods F-B5).
 
 /// Angle of repose [°], friction [-] and resistance to rolling [-] that give it: heaps of 15,000 spheres whose radii differ by a fifth, poured on
 /// plane ground as `barchan validate repose --quick` does. Many pairs give one angle; these have little friction, so that sand runs out of silos
-/// as it should, and grains that do not roll on slopes that heaps have. The last row but one is a heap of 8,000 spheres, 36.6° steep, plus the 3° by
+/// as it should, and particles that do not roll on slopes that heaps have. The last row but one is a heap of 8,000 spheres, 36.6° steep, plus the 3° by
 /// which such a heap is flatter in the row before. The first and the last row are guesses.
 const TABLE: [[f64; 3]; 7] = [
     [0.0, 0.0, 0.0],
@@ -14,7 +14,7 @@ const TABLE: [[f64; 3]; 7] = [
     [60.0, 4.0, 4.0],
 ];
 
-/// Steepest heap that can be asked for [deg]: those of the last row that was measured.
+/// Steepest slope of a heap that can be set [deg]: that of the last measured row.
 pub const STEEPEST: f64 = 40.0;
 
 /// Friction [-] and resistance to rolling [-] of spheres that rest at `angle` [rad].

@@ -1,7 +1,7 @@
-//! How much damping gives the restitution that was asked for, attraction left out.
+//! Calibration: damping for a specified restitution, without attraction.
 //!
-//! Every law becomes x'' = -max(0, c x^α x' + x^β) with x(0) = 0, x'(0) = 1 in its own units of length and time, and the
-//! speed at which x returns to 0, or the force to 0, is the restitution e(c).
+//! Every law becomes x'' = -max(0, c x^α x' + x^β) with x(0) = 0, x'(0) = 1 in its own units of length and time, and
+//! the speed at which x returns to 0, or the force to 0, is the restitution e(c).
 
 use super::normal::NormalLaw;
 
@@ -24,7 +24,7 @@ pub(crate) fn damping(law: NormalLaw, wanted: f64) -> f64 {
         high *= 2.0;
     }
     let mut low = 0.0;
-    // Ends at neighbouring numbers or where the integration's own error is.
+    // Ends at neighboring numbers or where the integration's own error is.
     for _ in 0..50 {
         let middle = 0.5 * (low + high);
         if restitution(middle) > wanted {

@@ -1,5 +1,5 @@
-//! Resistance to rolling of round grains: a spring in the angle that one has rolled on the other, up to a bound, so that it holds on a
-//! slope; [Ai11] model C.
+//! Rolling resistance of round particles: a spring in the rolling angle, up to a bound, so that it holds on a slope;
+//! [Ai11] model C.
 
 /// Stiffness [N m/rad] of the spring: k_r = k_t R*², of the tangential stiffness k_t [N/m] and the reduced radius [m], [Luding08] section 3.2.
 #[inline(always)]
@@ -13,7 +13,8 @@ pub(crate) fn damping(ratio: f64, stiffness: f64, mass: f64, radius: f64) -> f64
     2.0 * ratio * (stiffness * 0.4 * mass).sqrt() * radius
 }
 
-/// What is left of a trial torque of the spring, of its size [N m] [-], and whether it gives way: it holds up to μ_r R* f.
+/// Returns the factor that limits a trial torque of the spring [-], and true if the spring yields: it holds up to μ_r
+/// R* f.
 #[inline(always)]
 pub(crate) fn give_way(trial: f64, friction: f64, radius: f64, force: f64) -> (f64, bool) {
     let bound = friction * radius * force;

@@ -1,10 +1,11 @@
-//! The laws of tangential force, by name: [Bell05] eqs. (16)-(19), with |f_n| where the paper prints the negative f_n (methods
-//! E-B2), and with the history that eq. (19) leaves open (E-B5): the spring turns with the contact, and a sliding one is cut.
+//! Tangential force laws, by name: [Bell05] eqs. (16)-(19), with |f_n| instead of the printed negative f_n (methods
+//! E-B2), and with the history that eq. (19) leaves open (E-B5): the spring rotates with the contact, and is cut while
+//! it slides.
 
 use barchan_world::words;
 
 words! {
-    /// What resists sliding.
+    /// Tangential force.
     pub enum ShearLaw {
         /// Eq. (16): viscous, without bound.
         Viscous = "viscous",
@@ -34,8 +35,8 @@ pub(crate) fn spring_damping(ratio: f64, stiffness: f64, mass: f64) -> f64 {
     2.0 * ratio * (stiffness * mass * (2.0 / 7.0)).sqrt()
 }
 
-/// What is left of a trial force of a spring, of its size [N] [-], and whether it slides: it holds up to μ_s f, and once sliding it
-/// slides with μ_k f until the trial is less.
+/// Returns the factor that limits a trial force of a spring [-], and true if it slides: it sticks up to μ_s f, and once
+/// sliding it slides with μ_k f until the trial is less.
 #[inline(always)]
 pub(crate) fn slide(trial: f64, is_sliding: bool, r#static: f64, kinetic: f64, force: f64) -> (f64, bool) {
     let bound = if is_sliding { kinetic } else { r#static } * force;

@@ -17,7 +17,7 @@ pub fn world(gravity: DVec3, mu: f32) -> World {
     let glass = Material {
         name: "glass".to_owned(),
         density: 1500.0,
-        grain_density: 2500.0,
+        particle_density: 2500.0,
         friction: friction(mu),
         angle_of_repose: None,
     };
@@ -39,7 +39,8 @@ pub fn add(world: &mut World, place: DVec3, velocity: DVec3, radius: f64) {
     world.add_guide(place, velocity, radius, mass, 0);
 }
 
-/// `count` spheres of radii about `radius` [m] on a loose jittered lattice above z = 0, moving at up to `speed` [m/s].
+/// Adds `count` spheres of radii about `radius` [m] on a loose jittered lattice above z = 0, moving at up to `speed`
+/// [m/s].
 pub fn cloud(world: &mut World, count: usize, radius: f64, speed: f64) {
     let side = (count as f64).cbrt().ceil() as usize;
     for k in 0..count {
@@ -69,7 +70,8 @@ pub fn run(solver: &mut DemSolver, world: &mut World, duration: f64, frames: u32
     }
 }
 
-/// Linear and, about the origin, angular momentum, and kinetic energy, all from the solver's own numbers.
+/// Returns the linear and, about the origin, the angular momentum, and the kinetic energy, all from the solver's own
+/// numbers.
 pub fn sums(solver: &DemSolver, world: &World) -> (DVec3, DVec3, f64) {
     let mut sums = (DVec3::ZERO, DVec3::ZERO, 0.0);
     for i in 0..world.guides.len() {

@@ -4,44 +4,44 @@ use barchan_geometry::Aabb;
 use barchan_world::{Bodies, Body, Motion, Pose, World, Wrench};
 use glam::{DMat3, DQuat, DVec3, Mat3, Vec3};
 
-use super::surface::Surface;
+use super::surface::ContactSurface;
 
 /// A body during a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BodyStep {
     /// Its number in the world; images have that of their body.
     pub of: u32,
-    /// Where it is at the start.
+    /// Pose at the start of the step.
     pub from: Pose,
-    /// Where it will be at the end if guides do nothing to it.
+    /// Pose at the end of the step if guides do not act on the body.
     pub to: Pose,
     /// From the world to its frame, at the start and at the end.
     into: [DMat3; 2],
-    /// A ball around it at the start [m].
+    /// Bounding sphere at the start of the step [m].
     pub ball: (DVec3, f64),
-    /// Its centre of mass then [m].
+    /// Center of mass at the start of the step [m].
     pub center: DVec3,
     pub is_present: bool,
     pub is_dynamic: bool,
     pub is_fixed: bool,
-    /// 1/mass [1/kg], 0 where nothing can move it.
+    /// 1/mass [1/kg]; 0 for bodies that nothing can move.
     pub inverse_mass: f32,
-    /// 1/inertia in the world [1/(kg m²)], 0 where nothing can turn it.
+    /// 1/inertia in the world frame [1/(kg m²)]; 0 for bodies that nothing can rotate.
     pub inverse_inertia: Mat3,
     /// 1/mass of a piece of it [1/kg], where guides meet pieces.
     piece: Option<f32>,
-    /// Contacts with guides that it is shared by [-].
+    /// Number of contacts with guides that share the body's mass [-].
     pub contacts: f32,
-    /// What guides moved its centre by in this step [m].
+    /// Displacement of the center by guides in this step [m].
     pub shift: Vec3,
-    /// What guides turned it by in this step [rad].
+    /// Rotation by guides in this step [rad].
     pub turn: Vec3,
 }
 
-/// What guides give a body.
+/// Load of guides on a body.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Load {
-    /// Sum of the impulses [kg m], and of their moments about its centre [kg m²].
+    /// Sum of the impulses [kg m], and of their moments about the body's center [kg m²].
     pub sum: Wrench,
     /// Contacts [-].
     pub contacts: f64,
@@ -125,7 +125,7 @@ impl BodyStep {
         self
     }
 
-    /// Shares it among `contacts` [-]; pieces are shared by nobody.
+    /// Shares it among `contacts` [-]; pieces are not shared.
     pub(crate) fn share(&mut self, contacts: f32) {
         self.contacts = if self.piece.is_some() { 1.0 } else { contacts };
     }
@@ -156,7 +156,7 @@ impl BodyStep {
         self.turn = -(self.inverse_inertia * load.sum.torque.as_vec3());
     }
 
-    /// How far its point at `arm` [m] from its centre was moved by guides [m].
+    /// Returns the displacement by guides of the body's point at `arm` [m] from its center [m].
     pub(crate) fn given(&self, arm: Vec3) -> Vec3 {
         self.shift + self.turn.cross(arm)
     }
@@ -178,7 +178,7 @@ impl BodyStep {
         [self.inverse_mass + along, self.inverse_mass + (all - along).max(0.0)]
     }
 
-    /// Farthest that any of its points within `extent` [m] of its centre goes in the step [m].
+    /// Farthest that any of its points within `extent` [m] of its center goes in the step [m].
     pub(crate) fn travel(&self, center: DVec3, extent: f64) -> f64 {
         let angle = self.from.rotation.angle_between(self.to.rotation);
         let turned = if angle > 1e-9 {
@@ -196,8 +196,8 @@ pub(crate) fn inverse_inertia(body: &Body, rotation: DQuat) -> DMat3 {
     turn * (body.density * body.mass_properties.inertia).inverse() * turn.transpose()
 }
 
-/// Farthest that the surface is from its body's centre of mass [m], no farther than guides are.
-pub(crate) fn extent(surface: &Surface, body: &Body, guides: Aabb) -> f64 {
+/// Farthest that the surface is from its body's center of mass [m], no farther than guides are.
+pub(crate) fn extent(surface: &ContactSurface, body: &Body, guides: Aabb) -> f64 {
     let own = surface.extent(body.mass_properties.center);
     let here = body.center();
     let farthest = (guides.max - here).abs().max((guides.min - here).abs()).length();

@@ -20,7 +20,7 @@ pub(crate) struct Columns {
     /// Inverse mass [1/kg], scaled with height if that is on.
     pub inverse_mass: Vec<f32>,
     pub weight: Vec<Weight>,
-    /// The share of `weight`, on its own to be picked from.
+    /// The share of `weight`, as a column of its own for gathers.
     pub share: Vec<f32>,
 }
 

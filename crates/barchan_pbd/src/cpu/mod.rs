@@ -17,7 +17,7 @@ pub(crate) mod walls;
 /// Guides of a chunk [-], the unit of parallel work; a power of two.
 pub(crate) const CHUNK: usize = 256;
 
-/// Room for `len` entries [-] and some more. Where there was less, what the column held is lost: nobody needs it, and to copy it takes time.
+/// Reserves `len` entries [-] and some more. Grows without copying; old contents are discarded.
 pub(crate) fn make_room<T>(column: &mut Vec<T>, len: usize) {
     if column.capacity() < len {
         // The old memory goes before the new comes.

@@ -13,7 +13,7 @@ use crate::laws::{contact, friction};
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct Row {
-    /// Normal, towards the guide [-].
+    /// Normal, toward the guide [-].
     pub x: Lane,
     pub y: Lane,
     pub z: Lane,
@@ -25,20 +25,20 @@ pub(crate) struct Row {
     pub stiffness: Lane,
     /// Impulse on the guide [kg m].
     pub p: [Lane; 3],
-    /// Displacement impulse of the stabilisation on the guide [kg m], along the normal.
+    /// Displacement impulse of the stabilization on the guide [kg m], along the normal.
     pub push: Lane,
     /// Number of the other guide in the chunk.
     pub number: [u32; LANES],
     pub candidate: [u32; LANES],
 }
 
-/// What a row has besides, where it is asked for: rows are so many that they do not fit into caches.
+/// Optional columns of a row, kept apart: rows are too many to fit into caches.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub(crate) struct Extra {
-    /// Static and kinetic friction [-], where it is not the same for all.
+    /// Static and kinetic friction [-], if it differs between contacts.
     pub mu: [Lane; 2],
-    /// Sum of the radii [m], where friction goes by it.
+    /// Sum of the radii [m], if friction depends on it.
     pub reach: Lane,
 }
 
@@ -84,7 +84,7 @@ impl Row {
         unsafe { V::take(sums, block(&self.number, first), &taken) }
     }
 
-    /// What the stabilisation gives the guides of the slice from lane `first` on [kg m].
+    /// Returns the displacement impulses of the stabilization on the guides of the slice from lane `first` on [kg m].
     #[inline(always)]
     pub(crate) fn pushes<const W: usize>(&self, first: usize) -> [[f32; W]; 3] {
         let push: &[f32; W] = block(&self.push, first);
@@ -96,7 +96,7 @@ impl Row {
         v
     }
 
-    /// How far `u` goes along the normals of the lanes from `first` on.
+    /// Returns the components of `u` along the normals of the lanes from `first` on.
     #[inline(always)]
     pub(crate) fn along<const W: usize>(&self, first: usize, u: &[[f32; W]; 3]) -> [f32; W] {
         let [x, y, z]: [&[f32; W]; 3] = [&self.x, &self.y, &self.z].map(|axis| block(axis, first));
@@ -146,7 +146,7 @@ impl Row {
             let length = (x * x + y * y + z * z).sqrt();
             let apart = length > 1e-12;
             let inverse = 1.0 / length.max(1e-12);
-            // Coincident centres part along z: any direction will do.
+            // Coincident centers part along z: any direction will do.
             (nx[l], ny[l], nz[l]) = (x * inverse, y * inverse, if apart { z * inverse } else { 1.0 });
             let (cx, cy, cz) = (x + u[0][l], y + u[1][l], z + u[2][l]);
             start[l] = length - reach;

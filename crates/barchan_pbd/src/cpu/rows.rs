@@ -1,5 +1,5 @@
-//! Contacts between guides in a step, and the passes over them: a row holds the k-th contact of each of [`LANES`] guides with
-//! guides of higher numbers. Vector code is left to the compiler, which gets arrays of [`LANES`].
+//! Contacts between guides in a step, and the passes over them. A row holds the k-th contact of each of [`LANES`]
+//! guides with guides of higher numbers. Vector code is left to the compiler, which gets arrays of [`LANES`].
 #![allow(clippy::needless_range_loop, reason = "lanes of several arrays at once")]
 
 use glam::Vec4;
@@ -18,7 +18,7 @@ use crate::laws::contact;
 pub(crate) struct Rows {
     /// Rows of this step and, after them, of others.
     rows: Vec<Row>,
-    /// What they have besides, if friction needs it.
+    /// Optional columns of the rows, if friction needs them.
     extras: Vec<Extra>,
     /// The candidate that stands for none.
     none: u32,
@@ -29,7 +29,8 @@ pub(crate) struct Rows {
     guides: Vec<u32>,
     /// Guides of the chunk [-].
     count: usize,
-    /// What the chunk's contacts give each guide that it deals with, and their number [-] when they are placed.
+    /// Sum of the impulses of the chunk's contacts on each local guide, and the number of contacts [-] while they are
+    /// placed.
     sums: Vec<Vec4>,
     /// Friction of all contacts, if it is the same.
     mu: Option<[Lane; 2]>,
@@ -44,12 +45,12 @@ pub(crate) struct Rows {
     materials: Vec<u8>,
 }
 
-/// Where the guides that a chunk deals with are and go, by its numbers.
+/// Displacements of a chunk's guides and its halo, by local numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Ways {
-    /// Since the search [m].
+    /// Displacement since the search [m].
     pub at: Vec<Vec4>,
-    /// In this step, if nothing is in the way [m]; in the last place 1 for those who sleep [-].
+    /// Displacement in this step without contacts [m]; the last component is 1 for guides that sleep [-].
     pub free: Vec<Vec4>,
     asleep: Vec<bool>,
 }
@@ -75,7 +76,7 @@ impl Ways {
     }
 }
 
-/// What places contacts: columns of all guides.
+/// Inputs for placing contacts: columns of all guides.
 #[derive(Clone, Copy)]
 pub(crate) struct Placing<'a> {
     pub at: &'a [Vec4],
@@ -94,7 +95,8 @@ impl Rows {
         self.ends.clear();
     }
 
-    /// What the chunk's contacts give each guide that it deals with, by its numbers [kg m]. Nothing while all of them sleep.
+    /// Returns the sum of the impulses of the chunk's contacts on each local guide [kg m]; empty while all of them
+    /// sleep.
     pub(crate) fn sums(&self) -> &[Vec4] {
         match self.count {
             0 => &[],
@@ -138,10 +140,10 @@ impl Rows {
 
     /// Puts guides with many contacts before those with few, so that a slice has few empty lanes.
     fn sort(&mut self) {
-        const MOST: usize = 31;
-        let mut starts = [0u32; MOST + 2];
+        const MAX_RANK: usize = 31;
+        let mut starts = [0u32; MAX_RANK + 2];
         let ends = &self.ends;
-        let rank = |k: usize| MOST - (ends[k + 1] - ends[k]).min(MOST as u32) as usize;
+        let rank = |k: usize| MAX_RANK - (ends[k + 1] - ends[k]).min(MAX_RANK as u32) as usize;
         for k in 0..self.count {
             starts[rank(k) + 1] += 1;
         }
@@ -287,7 +289,7 @@ impl Rows {
         }
     }
 
-    /// Gives contacts their stiffness. Sums what the stabilisation's first pass pushes [kg m].
+    /// Gives contacts their stiffness. Sums what the stabilization's first pass pushes [kg m].
     #[inline(always)]
     fn stiffen<V: Vectors<W>, const W: usize>(&mut self, c: usize, halo: &Halo, shares: &[f32]) {
         if self.count == 0 {
@@ -332,7 +334,7 @@ impl Rows {
         }
     }
 
-    /// A further pass of the stabilisation, with guides pushed by `pushed` [m] so far.
+    /// A further pass of the stabilization, with guides pushed by `pushed` [m] so far.
     #[inline(always)]
     fn push_again<V: Vectors<W>, const W: usize>(&mut self, c: usize, halo: &Halo, pushed: &[Vec4]) {
         halo.copy(c, pushed, &mut self.reads);
@@ -347,7 +349,7 @@ impl Rows {
         });
     }
 
-    /// Lets the gaps know how the stabilisation moved guides, where inherited overlaps are solved for.
+    /// Updates the gaps by the displacements of the stabilization, if impulses solve for inherited overlaps.
     #[inline(always)]
     fn shift_gaps<V: Vectors<W>, const W: usize>(&mut self, c: usize, halo: &Halo, pushed: &[Vec4]) {
         halo.copy(c, pushed, &mut self.reads);
@@ -445,7 +447,7 @@ fn keep_with<V: Vectors<W>, const W: usize>(rows: &Rows, candidates: &mut Candid
 /// A pass over the contacts of a chunk.
 #[derive(Clone, Copy)]
 pub(crate) enum Pass<'a> {
-    /// Stiffness and the first pass of the stabilisation: shares of guides [1/kg].
+    /// Stiffness and the first pass of the stabilization: shares of guides [1/kg].
     Stiffen(&'a [f32]),
     /// A further one: how guides were pushed so far [m].
     Push(&'a [Vec4]),

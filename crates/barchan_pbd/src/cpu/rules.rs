@@ -1,12 +1,12 @@
-//! What every pass over contacts is told.
+//! Parameters of every pass over contacts.
 
 use crate::{FrictionMode, PbdSettings};
 
-/// What a pass is told.
+/// Parameters of a pass.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules {
     pub friction: FrictionMode,
-    /// Set if contacts start from the impulses of the last step.
+    /// True if contacts start from the impulses of the previous step.
     pub remembers: bool,
     /// Factor on corrections [-].
     pub relaxation: f32,
@@ -22,7 +22,7 @@ impl Rules {
             friction: settings.friction,
             remembers,
             relaxation: settings.calm_relaxation(),
-            left: match remembers && settings.stabilisation > 0 {
+            left: match remembers && settings.stabilization > 0 {
                 true => 1.0 - recovery,
                 false => 0.0,
             },

@@ -1,4 +1,5 @@
-//! Passes over chunks of guides: contacts with guides and bodies are placed, weighed and solved, and the sums move the guides.
+//! Passes over chunks of guides: contacts with guides and bodies are placed, weighted and solved, and the sums move the
+//! guides.
 
 use barchan_world::{Friction, Guides, World};
 use glam::{DVec3, Vec3, Vec4};
@@ -15,7 +16,7 @@ use super::guides::Columns;
 use super::rows::{self, Pass, Rows};
 use super::rules::{Rules, SLACK};
 use super::seen::SeenBodies;
-use super::walls::{Due, Toucher, Wall, Walls, walls_of};
+use super::walls::{ChunkWalls, Due, Toucher, Wall, walls_of};
 use crate::laws::mass::Weight;
 use crate::{PbdSettings, Splitting};
 
@@ -23,8 +24,8 @@ use crate::{PbdSettings, Splitting};
 #[derive(Debug, Default)]
 pub(crate) struct Contacts {
     pub rows: Vec<Rows>,
-    pub walls: Vec<Walls>,
-    /// What the guides of each chunk give each body.
+    pub walls: Vec<ChunkWalls>,
+    /// Load of each chunk's guides on each body.
     pub loads: Vec<Vec<Load>>,
 }
 
@@ -33,16 +34,16 @@ impl Contacts {
     pub(crate) fn resize(&mut self, chunks: usize) {
         let most = chunks.max(self.rows.len());
         self.rows.resize_with(most, Rows::default);
-        self.walls.resize_with(most, Walls::default);
+        self.walls.resize_with(most, ChunkWalls::default);
         self.loads.resize_with(most, Vec::new);
         self.rows[chunks..].iter_mut().for_each(Rows::clear);
-        self.walls[chunks..].iter_mut().for_each(Walls::clear);
+        self.walls[chunks..].iter_mut().for_each(ChunkWalls::clear);
         self.loads[chunks..].iter_mut().for_each(Vec::clear);
     }
 }
 
 /// The rest of the world as a pass sees it.
-pub(crate) struct Scene<'a> {
+pub(crate) struct StepScene<'a> {
     pub world: &'a World,
     pub bodies: &'a SeenBodies,
     pub pair_friction: PairFriction<'a>,
@@ -62,7 +63,7 @@ pub(crate) struct Going<'a> {
     pub gone: &'a [f32],
 }
 
-impl<'a> Scene<'a> {
+impl<'a> StepScene<'a> {
     /// Returns what passes with these `rules` see of `world`, with the friction of each two materials.
     pub(crate) fn new(
         world: &'a World,
@@ -148,7 +149,7 @@ impl<'a> Scene<'a> {
         going: Going<'_>,
         near: &mut Vec<Near>,
         before: &Memory,
-        walls: &mut Walls,
+        walls: &mut ChunkWalls,
     ) {
         walls.clear();
         let mut due = std::mem::take(&mut walls.due);
@@ -199,7 +200,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Adds the planes of body `b` that guide `i` may touch in this step. Gives what its centre is surely away from the body at
+    /// Adds the planes of body `b` that guide `i` may touch in this step. Gives what its center is surely away from the body at
     /// the start of the step [m].
     fn touch(&self, i: usize, b: usize, due: &Due, going: Going<'_>, before: &[Wall], walls: &mut Vec<Wall>) -> f32 {
         let free = going.free[i];
@@ -244,7 +245,7 @@ impl<'a> Scene<'a> {
         rows.for_each(|(c, (rows, candidates))| rows::run(rows, c, &candidates.halo, pass));
     }
 
-    /// Gives contacts their stiffness, then one pass of the stabilisation: the sum of what pushes each guide.
+    /// Gives contacts their stiffness, then one pass of the stabilization: the sum of what pushes each guide.
     pub(crate) fn push(&self, columns: &mut Columns, store: &mut Store, is_first: bool) {
         let Columns {
             pushed,
@@ -264,11 +265,11 @@ impl<'a> Scene<'a> {
         let walls = next.par_chunks_mut(CHUNK).zip(contacts.walls.par_iter_mut());
         walls.enumerate().for_each(|(c, (next, walls))| {
             imports.total(c, rows, next);
-            // Wall after wall, then all guides: whether a guide has walls is a branch that nobody can foresee.
+            // Wall after wall, then all guides: a branch on whether a guide has walls would be unpredictable.
             for wall in &mut walls.all {
                 let i = wall.guide as usize;
                 if weight[i].response > 0.0 {
-                    wall.stabilise(before[i].truncate(), weight[i]);
+                    wall.stabilize(before[i].truncate(), weight[i]);
                     next[i - c * CHUNK] += (wall.normal * wall.push).extend(0.0);
                 }
             }
@@ -282,7 +283,7 @@ impl<'a> Scene<'a> {
         std::mem::swap(pushed, next);
     }
 
-    /// Lets the gaps know how the stabilisation moved guides.
+    /// Updates the gaps by the displacements of the stabilization.
     pub(crate) fn shift_gaps(&self, columns: &Columns, store: &mut Store) {
         let pushed = &columns.pushed;
         self.run(store, Pass::Shift(pushed));
@@ -333,7 +334,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Sums what the walls of chunk `c` give bodies, each times the momentum that its guide really gets.
-    fn sum_loads(&self, c: usize, walls: &Walls, weight: &[Weight], loads: &mut Vec<Load>) {
+    fn sum_loads(&self, c: usize, walls: &ChunkWalls, weight: &[Weight], loads: &mut Vec<Load>) {
         loads.clear();
         loads.resize(self.bodies.steps.len(), Load::default());
         for wall in &walls.all {

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::bodies::{BodyStep, Load, extent};
 use super::rules::SLACK;
-use super::surface::Surface;
+use super::surface::ContactSurface;
 use super::{CHUNK, images};
 use crate::laws::mass;
 
@@ -15,12 +15,12 @@ use crate::laws::mass;
 #[derive(Debug, Default)]
 pub(crate) struct SeenBodies {
     pub steps: Vec<BodyStep>,
-    pub surfaces: Vec<Surface>,
+    pub surfaces: Vec<ContactSurface>,
     /// Friction of each material on each body, a row per body.
     pub friction: Vec<Friction>,
-    /// Farthest that each goes in this step [m].
+    /// Largest displacement of each body in this step [m].
     pub travels: Vec<f32>,
-    /// Reach of each of the world's bodies from its centre of mass [m].
+    /// Reach of each of the world's bodies from its center of mass [m].
     pub extents: Vec<f64>,
     /// Impulses and moments of guides on each [kg m, kg m²].
     loads: Vec<Load>,
@@ -37,10 +37,10 @@ impl SeenBodies {
         let fits = self.surfaces.len() == images::count(world) && { of_bodies }.all(|(s, body)| s.is_of(body, largest));
         if !fits {
             let surfaces = world.bodies.iter();
-            let surfaces = surfaces.map(|body| Surface::new(body, largest, 2.0 * f64::from(SLACK)));
+            let surfaces = surfaces.map(|body| ContactSurface::new(body, largest, 2.0 * f64::from(SLACK)));
             self.surfaces = surfaces.collect();
             let images = images::numbers(world).skip(world.bodies.len());
-            let images: Vec<Surface> = images.map(|k| self.surfaces[k].clone()).collect();
+            let images: Vec<ContactSurface> = images.map(|k| self.surfaces[k].clone()).collect();
             self.surfaces.extend(images);
         }
         let guides = guide_bounds(world);

@@ -1,12 +1,13 @@
-//! Guides that rest cost next to nothing.
+//! Sleep of guides at rest.
 //!
-//! A guide that has hardly moved for a while is calm. It sleeps if its island may and nobody near it is restless: what touches a restless
-//! guide is awake, and around fast ones so are several layers, for a hit goes through them within the frame. Asleep, a guide is a fixed
-//! obstacle, and its contacts keep the impulses that they had.
+//! A guide that has hardly moved for a while is at rest. It sleeps if its island may and no guide near it is restless:
+//! guides in contact with a restless one are awake, and so are several layers around fast ones, since an impact crosses
+//! them within the frame. A sleeping guide is a fixed obstacle, and its contacts keep their impulses.
 //!
-//! An island is what contacts may connect. It is awake as a whole while a body at it moves, while more than a few of its guides are restless,
-//! or while what bodies carry of it is not its weight: a change of load goes through the whole island, and the forces on the walls of one
-//! of which parts slept would be those of another moment.
+//! An island is a set of guides that contacts may connect. It is awake as a whole while a body in contact with it
+//! moves, while more than a few of its guides are restless, or while the load on bodies differs from its weight: a
+//! change of load crosses the whole island, and if parts of it slept the forces on its walls would be those of
+//! different times.
 
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
@@ -19,25 +20,26 @@ use super::contacts::candidates::Candidates;
 use super::contacts::near::Near;
 use super::{CHUNK, images};
 
-/// A guide is calm below this mean speed in a frame, of √(g d) [-].
-const CALM_SPEED: f32 = 1e-3;
-/// Time for which a guide has been slow before it counts as calm [s].
-const CALM_TIME: f32 = 0.5;
-/// A guide is restless above this speed, of √(g d) [-]: far faster than calm, or a large heap would wake itself by going on to settle.
+/// Mean speed in a frame below which a guide may be at rest, in units of √(g d) [-].
+const REST_SPEED: f32 = 1e-3;
+/// Time for which a guide has been slow before it counts as at rest [s].
+const REST_TIME: f32 = 0.5;
+/// Speed above which a guide is restless, in units of √(g d) [-]: far above that of rest, or a large heap that still
+/// settles would wake itself.
 const RESTLESS_SPEED: f32 = 1.5e-2;
-/// Most layers of guides that a fast one keeps awake [-].
-const MOST_LAYERS: f32 = 6.0;
+/// Most layers of guides that a fast guide keeps awake [-].
+const MAX_AWAKE_LAYERS: f32 = 6.0;
 /// Share of an island's guides [-] that may be restless while others sleep: now and then one slips.
 const RESTLESS_SHARE: f32 = 0.01;
-/// Largest resultant of weight and forces of bodies on an island of which guides sleep, of its weight [-].
-const IMBALANCE: f32 = 0.01;
+/// Largest resultant of weight and forces of bodies on an island whose guides sleep, as a fraction of its weight [-].
+const MAX_IMBALANCE: f32 = 0.01;
 
 /// Layers around a guide of `speed`, of √(g d) [-], that stay awake [-].
 fn layers(speed: f32) -> f32 {
     if speed <= RESTLESS_SPEED {
         return 0.0;
     }
-    (1.0 + speed.floor()).min(MOST_LAYERS)
+    (1.0 + speed.floor()).min(MAX_AWAKE_LAYERS)
 }
 
 /// State of rest of each guide, in the world's order.
@@ -53,7 +55,7 @@ pub(crate) struct Sleep {
     /// Layers around it, and it among them, that each guide keeps awake in this frame; 0 for those that may sleep.
     layers: Vec<AtomicU8>,
     islands: Islands,
-    /// Forces on each chunk, where any guide is calm.
+    /// Forces on each chunk, if any guide is at rest.
     balance: Vec<Balance>,
     /// Bodies that may move in this frame.
     moving: Vec<bool>,
@@ -89,7 +91,7 @@ impl Island {
     fn is_awake(&self) -> bool {
         self.is_moved
             || self.restless > RESTLESS_SHARE * self.guides
-            || self.balance.resultant.length() > IMBALANCE * self.balance.weight
+            || self.balance.resultant.length() > MAX_IMBALANCE * self.balance.weight
     }
 }
 
@@ -136,9 +138,9 @@ impl Islands {
 }
 
 impl Sleep {
-    /// Checks whether a guide is calm.
+    /// Returns true if a guide is at rest.
     fn is_calm(calm: f32) -> bool {
-        calm >= CALM_TIME
+        calm >= REST_TIME
     }
 
     /// Follows guides to their new positions: guide `i` had the number `old[i]`.
@@ -150,7 +152,7 @@ impl Sleep {
         self.slept.clear();
         let slept = |&k: &u32| self.asleep.get(k as usize).copied().unwrap_or(false);
         self.slept.extend(old.iter().map(slept));
-        // Until the search is done, calm guides may sleep.
+        // Until the search is done, guides at rest may sleep.
         self.asleep.clear();
         self.asleep.extend(self.calm.iter().map(|&calm| Self::is_calm(calm)));
     }
@@ -177,7 +179,7 @@ impl Sleep {
         self.asleep.fill(false);
     }
 
-    /// Returns whether any guide is calm.
+    /// Returns true if any guide is at rest.
     fn has_calm(&self) -> bool {
         self.calm.iter().any(|&calm| Self::is_calm(calm))
     }
@@ -279,7 +281,7 @@ impl Sleep {
         !self.asleep.is_empty() && self.asleep.iter().all(|&asleep| asleep) && !self.has_moving()
     }
 
-    /// Stores which guides are calm and which sleep.
+    /// Stores which guides are at rest and which sleep.
     pub(crate) fn save(&self, archive: &mut Archive) {
         let asleep: Vec<u8> = self.asleep.iter().map(|&asleep| u8::from(asleep)).collect();
         archive.put("pbd.calm", &self.calm);
@@ -308,8 +310,8 @@ impl Sleep {
         let unit = (duration / fall_time) as f32;
         for ((calm, way), radius) in self.calm.iter_mut().zip(ways).zip(radius) {
             let speed = way.length() / (2.0 * radius * unit);
-            *calm = if speed <= CALM_SPEED {
-                (calm.max(0.0) + duration as f32).min(2.0 * CALM_TIME)
+            *calm = if speed <= REST_SPEED {
+                (calm.max(0.0) + duration as f32).min(2.0 * REST_TIME)
             } else {
                 -layers(speed)
             };
@@ -361,8 +363,8 @@ mod tests {
             100 => -4.0,
             303 | 304 => -1.0,
             500 => -2.0,
-            _ if i.is_multiple_of(9) => 0.5 * CALM_TIME,
-            _ => CALM_TIME,
+            _ if i.is_multiple_of(9) => 0.5 * REST_TIME,
+            _ => REST_TIME,
         };
         let mut sleep = Sleep {
             calm: (0..n).map(calm).collect(),
@@ -410,7 +412,7 @@ mod tests {
         };
         let asleep = |near: [Vec<Near>; 5], restless: usize, resultant: f32| {
             let mut sleep = Sleep {
-                calm: vec![CALM_TIME; n],
+                calm: vec![REST_TIME; n],
                 asleep: vec![false; n],
                 moving: vec![false, true],
                 balance: balanced(n),
@@ -422,9 +424,13 @@ mod tests {
             sleep.asleep
         };
         let woken: Vec<bool> = (0..n).map(|i| ![0, 1, 3].contains(&(i / CHUNK))).collect();
-        assert!(asleep(near(0), 0, 0.9 * 3.0 * IMBALANCE).iter().all(|&asleep| asleep));
+        assert!(
+            asleep(near(0), 0, 0.9 * 3.0 * MAX_IMBALANCE)
+                .iter()
+                .all(|&asleep| asleep)
+        );
         assert_eq!(asleep(near(1), 0, 0.0), woken);
-        assert_eq!(asleep(near(0), 0, 1.1 * 3.0 * IMBALANCE), woken);
+        assert_eq!(asleep(near(0), 0, 1.1 * 3.0 * MAX_IMBALANCE), woken);
         let few = (RESTLESS_SHARE * 3.0 * CHUNK as f32) as usize;
         assert!(asleep(near(0), few, 0.0)[..CHUNK].iter().all(|&asleep| asleep));
         assert_eq!(asleep(near(0), few + 1, 0.0), woken);

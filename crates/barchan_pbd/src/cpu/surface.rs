@@ -1,4 +1,4 @@
-//! What a guide feels of a body, in the body's frame.
+//! Contact of a guide with a body, in the body's frame.
 
 use std::sync::Arc;
 
@@ -8,19 +8,21 @@ use barchan_world::{Body, Boundary};
 use glam::DVec3;
 
 /// Planes of one body that a guide can touch at once: a corner has three.
-const MOST_PLANES: usize = 3;
-/// Two normals whose cosine is above this [-] are of one face.
-const SAME_FACE: f64 = 0.9;
-/// How much farther than it is felt a face is left to look for others, of a radius [-]: that it is not found again costs less.
-const AWAY: f64 = 1e-3;
-/// A way in a step below this, of a radius [-], is short: a face bends away from it by no more than half its square.
-const SHORT: f64 = 0.1;
+const MAX_PLANES: usize = 3;
+/// Cosine above which two normals belong to one face [-].
+const SAME_FACE_COSINE: f64 = 0.9;
+/// Distance beyond the contact range at which the search for other faces starts, as a fraction of the radius [-]: large
+/// enough that the same face is not found again.
+const PROBE_MARGIN: f64 = 1e-3;
+/// Displacement in a step below which a path is short, as a fraction of the radius [-]: a face deviates from its plane
+/// by no more than half the square.
+const SHORT_PATH: f64 = 0.1;
 
 /// A body's boundary, ready to be asked.
 #[derive(Clone, Debug)]
-pub(crate) struct Surface {
+pub(crate) struct ContactSurface {
     boundary: Boundary,
-    /// Around all that guides can touch [m]. For particles, around their centres.
+    /// Around all that guides can touch [m]. For particles, around their centers.
     bounds: Aabb,
     /// Boundary particles by place, and their radius [m].
     particles: Option<(Arc<Grid>, f64)>,
@@ -28,19 +30,19 @@ pub(crate) struct Surface {
     largest: f64,
 }
 
-/// A plane that a guide's centre, less its radius, must not cross.
+/// A plane that a guide's center, less its radius, must not cross.
 pub(crate) struct Touch {
-    /// Outward [-].
+    /// Outward normal [-].
     pub normal: DVec3,
     /// Gap at the end of the free motion [m].
     pub gap: f64,
     /// Gap at the start of the step [m].
     pub start: f64,
-    /// Where the surface is touched [m].
+    /// Contact point on the surface [m].
     pub point: DVec3,
 }
 
-impl Surface {
+impl ContactSurface {
     /// The boundary of `body` for guides of at most `largest` [m] radius, felt from `slack` of a radius [-] on.
     pub(crate) fn new(body: &Body, largest: f64, slack: f64) -> Self {
         let boundary = body.boundary.clone();
@@ -64,7 +66,7 @@ impl Surface {
         }
     }
 
-    /// Whether this is still the boundary of `body` for guides of at most `largest` [m].
+    /// Returns true if this is still the boundary of `body` for guides of at most `largest` [m].
     pub(crate) fn is_of(&self, body: &Body, largest: f64) -> bool {
         if self.particles.is_some() && self.largest < largest {
             return false;
@@ -140,11 +142,11 @@ impl Surface {
             });
             return f64::NEG_INFINITY;
         }
-        let is_short = (to - from).length_squared() < (SHORT * radius).powi(2);
+        let is_short = (to - from).length_squared() < (SHORT_PATH * radius).powi(2);
         let mut nearest = f64::NEG_INFINITY;
-        let mut normals = [DVec3::ZERO; MOST_PLANES];
+        let mut normals = [DVec3::ZERO; MAX_PLANES];
         let mut probed = to;
-        for k in 0..MOST_PLANES {
+        for k in 0..MAX_PLANES {
             if k > 0 && self.distance(probed) - radius > slack {
                 return nearest;
             }
@@ -158,7 +160,7 @@ impl Surface {
                 };
             }
             if k == 0 && distance < 0.0 {
-                // The centre is inside. A thin wall has its nearest face on the far side by now, if the guide went beyond
+                // The center is inside. A thin wall has its nearest face on the far side by now, if the guide went beyond
                 // its middle: it is kept on the side that it came from.
                 let (before, side) = self.probe(from);
                 if side.dot(normal) < 0.0 {
@@ -168,7 +170,7 @@ impl Surface {
             }
             // What is left between the surface and the guide where it really is: the probe was moved away from other faces.
             let gap = distance - radius + normal.dot(to - probed);
-            if distance - radius > slack || normals[..k].iter().any(|n| n.dot(normal) > SAME_FACE) {
+            if distance - radius > slack || normals[..k].iter().any(|n| n.dot(normal) > SAME_FACE_COSINE) {
                 return nearest;
             }
             if gap < slack {
@@ -186,7 +188,7 @@ impl Surface {
                 });
             }
             normals[k] = normal;
-            probed += normal * (radius + slack - distance + AWAY * radius);
+            probed += normal * (radius + slack - distance + PROBE_MARGIN * radius);
         }
         nearest
     }

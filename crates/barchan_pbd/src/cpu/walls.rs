@@ -11,22 +11,22 @@ use crate::FrictionMode;
 use crate::laws::mass::Weight;
 use crate::laws::{contact, friction};
 
-/// Two contacts of a guide with a body, a step apart, are one if the cosine of their normals is above this [-].
-const SAME: f32 = 0.7;
+/// Cosine of two normals above which contacts of a guide with a body in consecutive steps are the same [-].
+const SAME_CONTACT_COSINE: f32 = 0.7;
 
-/// Two contacts of a guide with two places of a body are one if the cosine of their normals is above this [-].
-const SAME_FACE: f32 = 0.9;
+/// Cosine of two normals above which contacts of a guide at two points of a body are the same [-].
+const SAME_FACE_COSINE: f32 = 0.9;
 
 /// A plane of a body that a guide must not cross in this step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wall {
     pub guide: u32,
     pub body: u32,
-    /// Outward [-].
+    /// Outward normal [-].
     pub normal: Vec3,
-    /// From the body's centre of mass to the contact [m].
+    /// Vector from the body's center of mass to the contact [m].
     pub arm: Vec3,
-    /// How far the body goes there in this step [m].
+    /// Displacement of the body at the contact in this step [m].
     carried: Vec3,
     /// Gap to close if the guide did not move in this step and the body did not exist before [m].
     gap: f32,
@@ -39,13 +39,13 @@ pub(crate) struct Wall {
     inverse_masses: [f32; 2],
     /// Impulse on the guide [kg m].
     pub impulse: Vec3,
-    /// Displacement impulse of the stabilisation on the guide [kg m], along the normal.
+    /// Displacement impulse of the stabilization on the guide [kg m], along the normal.
     pub push: f32,
 }
 
 /// The walls of a chunk of guides.
 #[derive(Debug, Default)]
-pub(crate) struct Walls {
+pub(crate) struct ChunkWalls {
     pub all: Vec<Wall>,
     /// Those of the chunk's `k`-th guide are `first[k]..first[k + 1]`.
     pub first: Vec<u32>,
@@ -56,14 +56,14 @@ pub(crate) struct Walls {
 /// A guide that may touch a body.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Due {
-    /// Number of the pair among those that are near.
+    /// Number of the pair among the nearby ones.
     pub near: u32,
-    /// Where it is at the start and at the end of the step [m], in the body's frame.
+    /// Position at the start and at the end of the step [m], in the body's frame.
     pub from: DVec3,
     pub to: DVec3,
 }
 
-impl Walls {
+impl ChunkWalls {
     pub(crate) fn clear(&mut self) {
         self.all.clear();
         self.first.clear();
@@ -80,7 +80,7 @@ impl Walls {
 }
 
 /// The walls that guide number `i` of `chunks` has.
-pub(crate) fn walls_of(chunks: &[Walls], i: u32) -> &[Wall] {
+pub(crate) fn walls_of(chunks: &[ChunkWalls], i: u32) -> &[Wall] {
     chunks
         .get(i as usize / CHUNK)
         .map_or(&[], |chunk| chunk.of(i as usize % CHUNK))
@@ -90,7 +90,7 @@ pub(crate) fn walls_of(chunks: &[Walls], i: u32) -> &[Wall] {
 pub(crate) struct Toucher {
     pub guide: u32,
     pub radius: f32,
-    /// How far it goes in this step if nothing is in its way [m].
+    /// Displacement in this step without contacts [m].
     pub free: Vec3,
     pub friction: Friction,
 }
@@ -151,15 +151,15 @@ impl Wall {
     pub(crate) fn remember(&mut self, before: &[Self]) {
         let same = before
             .iter()
-            .find(|w| w.body == self.body && w.normal.dot(self.normal) > SAME);
+            .find(|w| w.body == self.body && w.normal.dot(self.normal) > SAME_CONTACT_COSINE);
         if let Some(last) = same.filter(|w| w.impulse.dot(self.normal) > 0.0) {
             self.impulse = last.impulse;
         }
     }
 
-    /// Whether two places of one body show the same face.
+    /// Returns true if two contacts with one body lie on the same face.
     pub(crate) fn is_face_of(&self, other: &Self) -> bool {
-        self.body != other.body && self.normal.dot(other.normal) > SAME_FACE
+        self.body != other.body && self.normal.dot(other.normal) > SAME_FACE_COSINE
     }
 
     /// Becomes `other` if that is nearer.
@@ -212,13 +212,13 @@ impl Wall {
         }
     }
 
-    /// One pass of the stabilisation, with the guide pushed by `pushed` [m] so far. The body stays.
-    pub(crate) fn stabilise(&mut self, pushed: Vec3, weight: Weight) {
+    /// One pass of the stabilization, with the guide pushed by `pushed` [m] so far. The body stays.
+    pub(crate) fn stabilize(&mut self, pushed: Vec3, weight: Weight) {
         let stiffness = 1.0 / weight.share.max(f32::MIN_POSITIVE);
         self.push = contact::accumulated(self.push, stiffness, self.start + self.normal.dot(pushed));
     }
 
-    /// Lets the gap know how far the stabilisation pushed the guide [m].
+    /// Updates the gap by the displacement of the guide by the stabilization [m].
     pub(crate) fn shift(&mut self, pushed: Vec3) {
         self.gap += self.normal.dot(pushed);
     }

@@ -1,4 +1,4 @@
-//! Contacts push and never pull.
+//! Unilateral contacts: they push and never pull.
 
 /// Normal impulse [kg m] after a pass: `max(before - stiffness · gap, 0)`, the projected form of [Sommer22] eq. (2). `gap` [m]
 /// is negative in overlap, `stiffness` [kg] comes from the split masses.

@@ -1,13 +1,14 @@
-//! How deep sand may be for the time step.
+//! Limit on the depth of sand for the time step.
 
-/// Layers of guides that the longest step carries [-].
-const BORNE: f32 = 11.0;
-/// Least change of the layers that counts, of what they were [-].
-const CHANGE: f32 = 0.15;
-/// Least factor on the step [-].
-const LEAST: f32 = 0.3;
+/// Layers of guides that the longest step supports [-].
+const SUPPORTED_LAYERS: f32 = 11.0;
+/// Smallest relative change of the layers that counts [-].
+const MIN_CHANGE: f32 = 0.15;
+/// Smallest factor on the step [-].
+const MIN_FACTOR: f32 = 0.3;
 
-/// What contacts carry for each layer, of its weight [-]: they lean, and press sideways. Measured at the floor of a bed 43 layers deep.
+/// Load on contacts per layer, as a multiple of its weight [-]: contacts are inclined, and press sideways. Measured at
+/// the floor of a bed 43 layers deep.
 const PER_LAYER: f32 = 2.0;
 
 /// Layers of guides on sand whose contacts carry `load` times its own weight [-].
@@ -17,7 +18,7 @@ pub(crate) fn layers(load: f32) -> f32 {
 
 /// The layers to go by when `found` were found after `before` [-]: small changes are none, so that the step of sand at rest stays the same.
 pub(crate) fn steady(before: f32, found: f32) -> f32 {
-    let is_change = (found - before).abs() > CHANGE * before;
+    let is_change = (found - before).abs() > MIN_CHANGE * before;
     if is_change { found } else { before }
 }
 
@@ -26,7 +27,7 @@ pub(crate) fn steady(before: f32, found: f32) -> f32 {
 /// Passes tell a load to no more than the next contacts, so that sand gives way like an elastic one whose waves go as many diameters in a
 /// step as there are passes: by layers · (step / passes)², in diameters and √(d/g). The step keeps that the same.
 pub(crate) fn shortening(layers: f32) -> f32 {
-    (BORNE / layers.max(BORNE)).sqrt().max(LEAST)
+    (SUPPORTED_LAYERS / layers.max(SUPPORTED_LAYERS)).sqrt().max(MIN_FACTOR)
 }
 
 /// Time in which impulses undo an inherited overlap, of √(d/g) [-], and the same for each layer of guides.
@@ -49,10 +50,10 @@ mod tests {
 
     #[test]
     fn deep_sand_gives_way_no_more_than_shallow_sand_down_to_the_shortest_step() {
-        assert_eq!((shortening(0.0), shortening(BORNE)), (1.0, 1.0));
+        assert_eq!((shortening(0.0), shortening(SUPPORTED_LAYERS)), (1.0, 1.0));
         let give = |layers: f32| layers * shortening(layers).powi(2);
-        assert!((give(30.0) - BORNE).abs() < 1e-4 && (give(100.0) - BORNE).abs() < 1e-4);
-        assert_eq!(shortening(1e9), LEAST);
+        assert!((give(30.0) - SUPPORTED_LAYERS).abs() < 1e-4 && (give(100.0) - SUPPORTED_LAYERS).abs() < 1e-4);
+        assert_eq!(shortening(1e9), MIN_FACTOR);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! How much of a tangential motion friction undoes.
+//! Tangential correction by friction.
 
 /// Factor on a tangential impulse of squared length `squared` [kg² m²] that keeps it in Coulomb's disc: 1 up to
 /// `r#static · normal`, else down to `kinetic · normal`, with `normal` [kg m] the normal impulse of the step.

@@ -1,4 +1,4 @@
-//! What a guide weighs in its contacts.
+//! Effective mass of a guide in its contacts.
 
 use crate::Splitting;
 
@@ -35,13 +35,13 @@ impl Splitting {
     }
 }
 
-/// Exponents beyond this would leave the range of f32 in sums and products of two inverse masses.
-const MOST: f32 = 40.0;
+/// Largest exponent [-]: larger ones would leave the range of f32 in sums and products of two inverse masses.
+const MAX_EXPONENT: f32 = 40.0;
 
 /// Inverse mass [1/kg] at `height` [m] above the lowest guide with masses that fall off as exp(-rate · height),
 /// [Sommer22] section 3.4; `rate` [1/m]. Beyond 40 / rate masses fall no further.
 pub(crate) fn scaled(inverse_mass: f32, rate: f32, height: f32) -> f32 {
-    inverse_mass * (rate * height).clamp(0.0, MOST).exp()
+    inverse_mass * (rate * height).clamp(0.0, MAX_EXPONENT).exp()
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! From the slope of a heap to the friction of guides, by calibration. Guides are spheres that do not roll, so a heap stands steeper
-//! than their coefficient says.
+//! Calibration: from the slope of a heap to the friction of guides. Guides are spheres that do not roll, so a heap
+//! stands steeper than their coefficient of friction.
 
 /// Measured at the reference step with two passes, one heap each (`barchan validate repose`, 17,000 guides whose radii differ by 20 %):
 /// tangent of the slope of a poured heap, friction of guides on guides [-].
@@ -15,21 +15,21 @@ const MEASURED: [(f32, f32); 9] = [
     (1.540, 0.60),
 ];
 
-/// Steepest heap that can be asked for [deg]: that of the last row.
+/// Steepest slope of a heap that can be set [deg]: that of the last row.
 pub const STEEPEST: f64 = 57.0;
 
-/// The time step, of √(d/g) [-], that the calibration is for.
-const REFERENCE: f32 = crate::settings::STEP as f32;
+/// Time step of the calibration, in units of √(d/g) [-].
+const REFERENCE_STEP: f32 = crate::settings::STEP as f32;
 
-/// Longest time step, of √(d/g) [-]: beyond it, few passes do not bring a heap to rest.
-pub(crate) const LONGEST: f64 = 0.066;
+/// Longest time step, in units of √(d/g) [-]: in longer steps, few passes do not bring a heap to rest.
+pub(crate) const MAX_STEP: f64 = 0.066;
 
-/// Layers of guides of the heaps that the calibration is for [-], and the fewest and the most for which it is corrected.
+/// Layers of guides of the calibration's heaps [-], and the fewest and the most for which it is corrected [-].
 const REFERENCE_LAYERS: f32 = 11.0;
 const FEWEST_LAYERS: f32 = 3.0;
 const MOST_LAYERS: f32 = 30.0;
 
-/// Friction of guides on guides [-] that makes poured heaps stand at `angle` [rad], in steps of [`REFERENCE`] with two passes.
+/// Friction of guides on guides [-] that makes poured heaps stand at `angle` [rad], in steps of [`REFERENCE_STEP`] with two passes.
 pub(crate) fn friction_of(angle: f32) -> f32 {
     let slope = angle.tan();
     let row = MEASURED.windows(2).find(|row| slope < row[1].0);
@@ -43,9 +43,9 @@ pub(crate) fn friction_of(angle: f32) -> f32 {
 /// 30 d; 1 for two passes at the reference step below eleven layers.
 pub(crate) fn hold(passes: u32, step: f32, layers: f32) -> f32 {
     let of_passes = |n: f32| 0.80 + 0.28 * n.powf(-0.6);
-    let of_step = |t: f32| 0.85 + 3.25 * t.clamp(0.0, LONGEST as f32);
+    let of_step = |t: f32| 0.85 + 3.25 * t.clamp(0.0, MAX_STEP as f32);
     let of_layers = (layers.clamp(FEWEST_LAYERS, MOST_LAYERS) / REFERENCE_LAYERS).powf(0.2);
-    of_passes(passes as f32) / of_passes(2.0) * of_step(step) / of_step(REFERENCE) * of_layers
+    of_passes(passes as f32) / of_passes(2.0) * of_step(step) / of_step(REFERENCE_STEP) * of_layers
 }
 
 #[cfg(test)]
@@ -69,15 +69,15 @@ mod tests {
     #[test]
     fn the_reference_needs_no_correction_and_more_passes_need_less_friction() {
         let at_reference = |passes: u32, step: f32| hold(passes, step, REFERENCE_LAYERS);
-        assert!((at_reference(2, REFERENCE) - 1.0).abs() < 1e-6);
-        assert!(at_reference(1, REFERENCE) > at_reference(4, REFERENCE));
+        assert!((at_reference(2, REFERENCE_STEP) - 1.0).abs() < 1e-6);
+        assert!(at_reference(1, REFERENCE_STEP) > at_reference(4, REFERENCE_STEP));
         assert!(at_reference(1, 0.06) > at_reference(1, 0.02));
-        assert!((0.8..0.9).contains(&at_reference(20, REFERENCE)));
+        assert!((0.8..0.9).contains(&at_reference(20, REFERENCE_STEP)));
     }
 
     #[test]
     fn deep_sand_needs_more_friction_than_shallow_sand_within_bounds() {
-        let of = |layers: f32| hold(2, REFERENCE, layers);
+        let of = |layers: f32| hold(2, REFERENCE_STEP, layers);
         assert!(of(5.0) < of(11.0) && of(11.0) < of(20.0));
         assert_eq!([of(0.0), of(1e9)], [of(FEWEST_LAYERS), of(MOST_LAYERS)]);
     }

@@ -23,14 +23,15 @@ pub(super) fn used_up(gaps: &mut [u8], gone: u8) -> ([u8; CHUNK], usize) {
     (due, count)
 }
 
-/// Whether one of eight bytes is 0: taking 1 from each sets the highest bit only of a 0 and of what had it before.
+/// Returns true if one of eight bytes is 0: subtracting 1 from each sets the highest bit only of a 0 and of bytes that
+/// had it before.
 #[inline(always)]
 fn has_zero(bytes: [u8; 8]) -> bool {
     let bytes = u64::from_le_bytes(bytes);
     bytes.wrapping_sub(u64::from_le_bytes([1; 8])) & !bytes & u64::from_le_bytes([0x80; 8]) != 0
 }
 
-/// What `columns` have for up to sixteen grains, the last again where there are fewer.
+/// Gathers `columns` for up to sixteen grains, repeating the last one if there are fewer.
 #[inline(always)]
 pub(super) fn gathered(columns: &[&mut [f32]; 3], grains: &[u8]) -> [Lane; 3] {
     let mut from = [grains[grains.len() - 1]; LANES];

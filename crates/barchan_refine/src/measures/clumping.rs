@@ -1,4 +1,4 @@
-//! Whether points lie in clumps.
+//! Clumping of points.
 
 use barchan_neighbors::Grid;
 use glam::{IVec3, Vec3};
@@ -10,7 +10,8 @@ const RANDOM_NEAREST: f64 = 0.553_960_278;
 /// Points that are needed to say anything.
 const LEAST: usize = 100;
 
-/// How points lie relative to random ones, which have a ratio of 1, a variation of 0.36 and counts of Fano factor 1.
+/// Distribution of points relative to random ones, which have a ratio of 1, a variation of 0.36 and counts of Fano
+/// factor 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clumping {
     /// Mean distance to the nearest point, over that of random points of the same density [-] (Clark and Evans).
@@ -19,11 +20,11 @@ pub struct Clumping {
     pub variation: f64,
     /// Variance of the counts in cubes over their mean [-], for sides of 2, 3 and 5 spacings.
     pub fano: [f64; 3],
-    /// Points in a cubic metre where they are dense [1/m³].
+    /// Points per cubic meter of the dense region [1/m³].
     pub density: f64,
 }
 
-/// Distance [m] of each of `points` [m] to its nearest other one; infinity if none is within `reach` [m].
+/// Returns the distance [m] of each of `points` [m] to the nearest other one; infinity if none is within `reach` [m].
 pub fn nearest_distances(points: &[Vec3], reach: f32) -> Vec<f32> {
     let mut grid = Grid::new();
     grid.build(points, reach).expect("finite points and a positive reach");
@@ -42,14 +43,14 @@ pub fn nearest_distances(points: &[Vec3], reach: f32) -> Vec<f32> {
         .collect()
 }
 
-/// Share of `distances` that are below `limit` [-].
+/// Returns the share of `distances` below `limit` [-].
 pub fn share_below(distances: &[f32], limit: f64) -> f64 {
     let below = distances.iter().filter(|&&d| f64::from(d) < limit).count();
     below as f64 / distances.len().max(1) as f64
 }
 
-/// How `points` [m] lie where `is_dense` says that the material is dense; none if that is almost nowhere. `spacing` [m] is
-/// about the cube root of the volume of a point.
+/// Measures the clumping of `points` [m] in the region that `is_dense` selects; returns none if that is almost empty.
+/// `spacing` [m] is about the cube root of the volume per point.
 pub fn clumping(points: &[Vec3], spacing: f64, is_dense: &(dyn Fn(Vec3) -> bool + Sync)) -> Option<Clumping> {
     // Density from the counts in cubes that are dense throughout.
     let counts = |side: f64| cube_counts(points, side as f32, is_dense);

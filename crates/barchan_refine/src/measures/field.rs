@@ -1,4 +1,4 @@
-//! Whether the mass of the grains is where that of the guides is.
+//! Agreement of the mass of grains with that of guides.
 
 use glam::{DVec3, Vec3};
 
@@ -7,18 +7,18 @@ use glam::{DVec3, Vec3};
 pub struct MassError {
     /// Σ|m_grains - m_guides| / (2 Σ m_guides) over cells with guides in all cells around [-].
     pub bulk: f64,
-    /// The same over all other cells, but for edges [-].
+    /// The same over all other cells except edges [-].
     pub surface: f64,
     /// The same over columns of cells that guides fill no higher than a cell: the foot of a heap [-].
     pub edge: f64,
     /// Mass of all grains over that of all guides [-].
     pub total: f64,
-    /// Distance of the centres of mass [m].
+    /// Distance of the centers of mass [m].
     pub offset: f64,
 }
 
-/// Compares where `guides` and `grains` (places [m] and masses [kg]) have their mass, on a grid of `cell` [m]; both are dealt to the
-/// eight nearest nodes by trilinear weights. None if there are no guides.
+/// Compares the mass distributions of `guides` and `grains` (positions [m] and masses [kg]) on a grid of `cell` [m];
+/// both are distributed to the eight nearest nodes by trilinear weights. None if there are no guides.
 pub fn mass_error(guides: &[(Vec3, f32)], grains: &[(Vec3, f32)], cell: f32) -> Option<MassError> {
     let (low, high) = guides
         .iter()

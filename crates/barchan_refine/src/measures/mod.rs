@@ -1,4 +1,4 @@
-//! How good grains are: what the authors of the method name as its faults, as numbers.
+//! Quality of grains: measures of the faults that the method's authors name.
 
 mod clumping;
 mod field;

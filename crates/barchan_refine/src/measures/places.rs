@@ -1,4 +1,4 @@
-//! Whether grains are where they may be.
+//! Positions of grains: inside bodies, creep at rest, and flow.
 
 use barchan_neighbors::Grid;
 use barchan_world::World;
@@ -8,19 +8,19 @@ use rayon::prelude::*;
 use crate::grains::Grains;
 use crate::laws::{REACH, bulk_weight, weight};
 
-/// How far grains moved between two instants.
+/// Displacements of grains between two times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Creep {
     /// Share of the grains that moved farther than the limit [-].
     pub moved: f64,
-    /// Mean way [m].
+    /// Mean displacement [m].
     pub mean: f64,
-    /// Longest way [m].
+    /// Longest displacement [m].
     pub longest: f64,
 }
 
-/// Compares two states of the same grains. Those that are in one only are left out. `limit` [m] is how far a grain at rest
-/// may move.
+/// Compares two states of the same grains. Grains in only one of them are ignored. `limit` [m] is the allowed
+/// displacement of a grain at rest.
 pub fn creep(before: &Grains, after: &Grains, limit: f64) -> Creep {
     let most = before.id.iter().chain(&after.id).copied().max().unwrap_or(0) as usize;
     let mut place_of = vec![u32::MAX; most + 1];
@@ -42,7 +42,7 @@ pub fn creep(before: &Grains, after: &Grains, limit: f64) -> Creep {
     }
 }
 
-/// Share of the grains whose centres are deeper than `depth` [m] inside a body of `world` [-].
+/// Returns the share of the grains whose centers are deeper than `depth` [m] inside a body of `world` [-].
 pub fn inside_bodies(world: &World, grains: &Grains, depth: f64) -> f64 {
     let present: Vec<_> = world.bodies.iter().filter(|b| b.is_present(world.time)).collect();
     let inside = (0..grains.len()).into_par_iter().filter(|&i| {
@@ -55,8 +55,8 @@ pub fn inside_bodies(world: &World, grains: &Grains, depth: f64) -> f64 {
     inside.count() as f64 / grains.len().max(1) as f64
 }
 
-/// Share of the grains that are farther than three radii from every guide without being in free flight [-]: those of them whose
-/// velocity `before` a time `duration` [s] did not grow by that of free fall, to a fifth.
+/// Returns the share of the grains that are farther than three radii from every guide without being in free flight [-]:
+/// those whose velocity `before` a time `duration` [s] did not grow by that of free fall, to a fifth.
 pub fn strays(world: &World, grains: &Grains, before: &Grains, duration: f64) -> f64 {
     let (grid, _) = guide_grid(world);
     let mut place_of = vec![u32::MAX; grains.id.iter().chain(&before.id).max().map_or(0, |m| *m as usize + 1)];
@@ -80,8 +80,8 @@ pub fn strays(world: &World, grains: &Grains, before: &Grains, duration: f64) ->
     lost.count() as f64 / grains.len().max(1) as f64
 }
 
-/// Share of the grains that stick to moving bodies [-]: they touch one that moves there, faster than a crawl, from the side or below,
-/// go with it, and no guide is in reach. What lies in a bucket does not stick.
+/// Returns the share of the grains that stick to moving bodies [-]: they touch a moving part of one from the side or
+/// below, move with it, faster than a crawl, and no guide is in reach. Grains that lie in a bucket do not stick.
 pub fn sticking(world: &World, grains: &Grains, radius: f64) -> f64 {
     let (grid, _) = guide_grid(world);
     let up = -world.gravity.normalize_or_zero();
@@ -120,8 +120,8 @@ fn guide_grid(world: &World) -> (Grid, f32) {
     (grid, reach)
 }
 
-/// Tells where the sum of the guides' weights is at least `filling` of that in settled material. Places are relative to the
-/// world's origin [m].
+/// Returns a test for positions at which the sum of the guides' weights is at least `filling` of that in settled
+/// material. Positions are relative to the world's origin [m].
 pub fn is_filled(world: &World, filling: f32) -> impl Fn(Vec3) -> bool + Sync {
     let (grid, _) = guide_grid(world);
     let least = filling * bulk_weight(barchan_world::SETTLED_FRACTION as f32);
@@ -135,16 +135,16 @@ pub fn is_filled(world: &World, filling: f32) -> impl Fn(Vec3) -> bool + Sync {
     }
 }
 
-/// What went through a horizontal plane.
+/// Flow through a horizontal plane.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Flow {
-    /// Share of the guides' mass that is below [-].
+    /// Share of the guides' mass below the plane [-].
     pub guides: f64,
-    /// Share of the grains that are below [-].
+    /// Share of the grains below the plane [-].
     pub grains: f64,
 }
 
-/// Shares of guides and grains below the height `z` [m].
+/// Returns the shares of guides and grains below the height `z` [m].
 pub fn flow(world: &World, grains: &Grains, z: f64) -> Flow {
     let level = z - world.origin.z;
     let (mut below, mut all) = (0.0, 0.0);

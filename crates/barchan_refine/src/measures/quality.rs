@@ -1,4 +1,4 @@
-//! What one state of grains tells.
+//! Measures of one state of grains.
 
 use barchan_world::{SETTLED_FRACTION, World};
 use glam::Vec3;
@@ -9,21 +9,21 @@ use crate::grains::Grains;
 /// Filling from which on material is dense, of that of settled material [-].
 const DENSE: f32 = 0.9;
 
-/// How good a state of grains is.
+/// Quality of a state of grains.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quality {
-    /// How they lie where guides are dense; none if that is almost nowhere.
+    /// Clumping in the region of dense guides; none if that is almost empty.
     pub clumping: Option<Clumping>,
-    /// Whether their mass is where that of the guides is; none without guides.
+    /// Agreement of their mass with that of the guides; none without guides.
     pub mass: Option<MassError>,
-    /// Share that is deeper in a body than half a radius [-].
+    /// Share of the grains deeper in a body than half a radius [-].
     pub inside: f64,
-    /// Distance of each to the nearest other one [m]; infinity if none is near.
+    /// Distance of each grain to the nearest other one [m]; infinity if none is near.
     pub nearest: Vec<f32>,
 }
 
 impl Quality {
-    /// Of `grains` of about `radius` [m], which share the guides' mass.
+    /// Measures `grains` of about `radius` [m], which share the guides' mass.
     pub fn of(world: &World, grains: &Grains, radius: f64) -> Self {
         let guides = &world.guides;
         let places: Vec<Vec3> = (0..grains.len()).map(|i| grains.place(i)).collect();
@@ -49,7 +49,7 @@ impl Quality {
         }
     }
 
-    /// Mean distance to the nearest other one [m], of those that have one near.
+    /// Returns the mean distance to the nearest other grain [m], of those that have one near.
     pub fn mean_nearest(&self) -> f64 {
         let near: Vec<f64> = self
             .nearest

@@ -25,15 +25,15 @@ const STILL_TOLERANCE: f64 = 2e-2;
 const FACET_TOLERANCE: f64 = 1e-4;
 /// Voxels along the longest side of a body for the first try at its surface.
 const FIRST_VOXELS: f64 = 48.0;
-/// How often the voxel is halved, at most, for a surface that holds too little or too much, or is too coarse for its walls.
+/// Most halvings of the voxel for a surface whose volume is wrong or that is too coarse for its walls [-].
 const HALVINGS: u32 = 3;
-/// Voxels across a wall, at least: with fewer, its two edges are not told apart.
+/// Fewest voxels across a wall [-]: with fewer, its two edges are not resolved.
 const WALL_VOXELS: f64 = 1.4;
 /// Difference of a surface's volume from that of the solid that is accepted [-].
 const SURFACE_TOLERANCE: f64 = 0.03;
 /// Most memory for a surface [bytes].
 const SURFACE_MEMORY: usize = 1 << 30;
-/// Most memory for a distance grid [bytes]; a body that needs more is asked for its distance itself.
+/// Most memory for a distance grid [bytes]; a body that needs more uses its exact distance.
 const FIELD_MEMORY: usize = 256 << 20;
 /// Least voxel of a distance grid, of the smallest guide's radius [-].
 const FINEST: f64 = 0.125;
@@ -137,11 +137,11 @@ impl Scene {
         })
     }
 
-    /// What guides see of a body.
+    /// Returns the boundary of a body for guides.
     ///
-    /// A distance grid has a voxel of half the smallest guide's radius, or a quarter of the solid's mean wall thickness 2V/A
-    /// where that is less, but not below an eighth of the radius; its band is as wide as the solver sees. Solids without an
-    /// end are asked for their distance itself, and so are those whose grid would not fit, with a warning.
+    /// A distance grid has a voxel of half the smallest guide's radius, or a quarter of the solid's mean wall thickness
+    /// 2V/A if that is less, but not below an eighth of the radius; its band is as wide as the solver needs. Unbounded
+    /// solids, and those whose grid would not fit, are queried for their exact distance, the latter with a warning.
     fn boundary(
         &self,
         plan: &BodyPlan,
@@ -194,7 +194,7 @@ impl Scene {
     }
 }
 
-/// A body without an end weighs nothing: it is never moved by forces.
+/// An unbounded body has no mass: forces never move it.
 const ENDLESS: MassProperties = MassProperties {
     volume: 0.0,
     center: DVec3::ZERO,

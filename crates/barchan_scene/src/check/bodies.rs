@@ -229,7 +229,7 @@ impl Check<'_, '_> {
                 return None;
             }
         };
-        // Bodies with errors of their own are not there; what is said of them would mislead.
+        // Bodies with errors of their own are missing; further messages on them would mislead.
         if bodies.is_empty() && self.fields.list("body").is_some() {
             return None;
         }

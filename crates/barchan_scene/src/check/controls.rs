@@ -1,4 +1,4 @@
-//! What a driver moves.
+//! Controls of a driver.
 
 use barchan_world::Motion;
 
@@ -9,7 +9,7 @@ use crate::shapes::unit;
 
 impl Check<'_, '_> {
     pub(super) fn controls(&self, bodies: &[BodyPlan]) -> Vec<Control> {
-        // Bodies with errors of their own are not there; what is said of them would mislead.
+        // Bodies with errors of their own are missing; further messages on them would mislead.
         if bodies.is_empty() && self.fields.list("body").is_some() {
             return Vec::new();
         }

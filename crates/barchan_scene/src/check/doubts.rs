@@ -1,4 +1,4 @@
-//! What a scene can mean, but hardly does: each is a warning.
+//! Valid scenes that are probably not intended: each is a warning.
 
 use std::sync::Arc;
 
@@ -126,7 +126,7 @@ impl Check<'_, '_> {
     }
 }
 
-/// What may stop a guide that falls.
+/// An obstacle that may stop a falling guide.
 struct Ground {
     solids: Vec<Arc<dyn Shape>>,
     gravity: DVec3,
@@ -232,7 +232,7 @@ fn placed(bodies: &[BodyPlan], k: usize, time: f64) -> Option<Arc<dyn Shape>> {
     }
 }
 
-/// Where the keys of a scripted body and of those that it is in put it at `time` [s]; nothing of other bodies.
+/// Returns the pose at `time` [s] of a scripted body by its keys and those of its parents; none for other bodies.
 fn pose(bodies: &[BodyPlan], k: usize, time: f64) -> Option<Pose> {
     let Motion::Scripted { parent, keys } = &bodies[k].motion else {
         return None;

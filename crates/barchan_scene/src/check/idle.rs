@@ -1,4 +1,4 @@
-//! What was said without effect: each is a warning.
+//! Settings without effect: each is a warning.
 
 use barchan_world::spec::{Context, Idle, Unless, Weight};
 

@@ -24,7 +24,7 @@ pub(super) const OVERLAP: f64 = 0.25;
 
 /// Edge of the clumps that need no saying, of a sphere's radius [-]: they interlock, and have no holes.
 const EDGE: f64 = 1.4;
-/// Radius of the spheres that cover a clump's shape, of the cube root of its volume [-], where none is said.
+/// Default radius of the spheres that cover a clump's shape, as a fraction of the cube root of its volume [-].
 const FINENESS: f64 = 0.15;
 
 impl Check<'_, '_> {
@@ -206,7 +206,7 @@ impl Check<'_, '_> {
             (None, Some(said)) => {
                 let said = said?;
                 let count = file.positions.len();
-                // Any order of the quantiles has the distribution; the golden ratio spreads sizes over neighbours.
+                // Any order of the quantiles has the distribution; the golden ratio spreads sizes over neighbors.
                 let share = |k: usize| (0.618_033_988_749_895 * k as f64).fract();
                 (0..count).map(|k| said.quantile(share(k))).collect()
             }

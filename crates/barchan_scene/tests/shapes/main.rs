@@ -1,4 +1,4 @@
-//! The notation of shapes: what every text means, what is said about wrong ones, and that no text at all is too much.
+//! The notation of shapes: meaning of every text, messages on wrong ones, and robustness against any text.
 
 mod any_text;
 mod right;

@@ -264,7 +264,7 @@ pub const WRONG: &[Wrong] = &[
     ("[1, 2]", &[("1:3", "unclosed table, expected `]`", "")]),
 ];
 
-/// Whether a message is the expected one, or begins with it up to dots (what follows is the system's).
+/// Returns true if a message is the expected one, or begins with it up to dots (the operating system's text follows).
 fn says(message: &str, expected: &str) -> bool {
     match expected.strip_suffix("...") {
         Some(begin) => message.starts_with(begin),

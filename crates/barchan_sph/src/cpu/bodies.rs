@@ -9,14 +9,15 @@ use glam::{DMat3, DVec3, Vec3};
 pub(crate) struct BodyStep {
     /// Number of the body.
     pub of: u32,
-    /// Where it is at the start, and where it will be at the end if guides hold it as they did in the last frame.
+    /// Pose at the start of the step, and the pose predicted for its end if guides support the body as in the previous
+    /// frame.
     from: Pose,
     to: Pose,
-    /// Where guides see it.
+    /// Pose that guides see during the step.
     pub seen: Pose,
     /// From the world to its frame, as it is seen.
     into: DMat3,
-    /// Its centre of mass, as it is seen [m].
+    /// Center of mass in the pose `seen` [m].
     pub center: DVec3,
     pub is_present: bool,
     /// Length of the step [s].
@@ -76,7 +77,7 @@ impl BodyStep {
         ((self.to.point(local) - self.from.point(local)) / self.step).as_vec3()
     }
 
-    /// Fastest that a point within `extent` [m] of its centre of mass `center` [m], in its frame, moves [m/s].
+    /// Fastest that a point within `extent` [m] of its center of mass `center` [m], in its frame, moves [m/s].
     pub(crate) fn speed(&self, center: DVec3, extent: f64) -> f64 {
         let angle = self.from.rotation.angle_between(self.to.rotation);
         let turned = if angle > 1e-9 {

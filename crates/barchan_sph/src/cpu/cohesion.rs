@@ -1,4 +1,4 @@
-//! What holds moist guides together.
+//! Cohesion between moist guides.
 
 use rayon::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What the solver knows of each guide, in the world's order.
+//! Per-guide state of the solver, in the world's order.
 
 use barchan_neighbors::Curve;
 use barchan_world::{Guides, World, gather};
@@ -13,41 +13,41 @@ use crate::laws::stress::Sym;
 /// Number of a guide that was not there before.
 pub(crate) const NEW: u32 = u32::MAX;
 
-/// What outlives a step, and is part of a checkpoint.
+/// State that persists between steps and is part of a checkpoint.
 #[derive(Debug, Default)]
 pub(crate) struct Past {
     /// Pressure [Pa].
     pub pressure: Vec<f32>,
     /// Frictional stress [Pa].
     pub stress: Vec<Sym>,
-    /// What walls' friction accelerated the guide by [m/s²].
+    /// Acceleration by wall friction [m/s²].
     pub grip: Vec<Vec4>,
     /// Wetness [-]: 0 is dry, 1 wet.
     pub wetness: Vec<f32>,
-    /// How long it has hardly moved.
+    /// Rest state, for sleeping.
     pub calm: Vec<Calm>,
 }
 
-/// What is found anew in every step or frame.
+/// Per-guide values that are recomputed every step or every frame.
 #[derive(Debug, Default)]
 pub(crate) struct Columns {
-    /// Where it is, from a point near all guides [m].
+    /// Position relative to a point near all guides [m].
     pub place: Vec<Vec4>,
-    /// Half of its kernel's radius [m], its volume [m³], 1/density [m³/kg] and its wetness [-], side by side for its neighbours.
+    /// Half the kernel radius [m], volume [m³], 1/density [m³/kg] and wetness [-], packed for reads by neighbors.
     pub lump: Vec<Vec4>,
-    /// Whether all have the same size and density.
+    /// True if all guides have the same size and density.
     pub are_alike: bool,
-    /// Number of times that walls count the pressure in front of them [-].
+    /// Factor on the pressure of sand in front of a wall [-].
     pub mirror: f32,
-    /// Volume that it stands for [m³].
+    /// Volume that the guide represents [m³].
     pub volume: Vec<f32>,
-    /// Half of its kernel's radius [m]: two guides see each other within the sum.
+    /// Half the kernel radius [m]: two guides are neighbors within the sum of theirs.
     pub half_support: Vec<f32>,
     /// 1/density of its settled material [m³/kg].
     pub inverse_density: Vec<f32>,
     /// 1/mass [1/kg].
     pub inverse_mass: Vec<f32>,
-    /// √κ of its attraction [m^1.5/s]; 0 where sand is dry.
+    /// √κ of the attraction [m^1.5/s]; 0 in dry sand.
     pub cohesion: Vec<f32>,
     /// α of artificial viscosity [-].
     pub viscosity: Vec<f32>,
@@ -63,28 +63,29 @@ pub(crate) struct Columns {
     pub inflow: Vec<f32>,
     /// Change of the compression per pressure [1/Pa], over Δt² [1/s²]: below 0.
     pub diagonal: Vec<f32>,
-    /// Compression that the step may still add, 1 - δ with all but pressure [-].
+    /// Compression that the step may still add, 1 - δ with all forces but pressure [-].
     pub room: Vec<f32>,
-    /// By pressure [m/s²].
+    /// Acceleration by pressure [m/s²].
     pub push: Vec<Vec4>,
-    /// Where it is [m], with its pressure [Pa] beside.
+    /// Position [m], with the pressure [Pa] as fourth component.
     pub laden: Vec<Vec4>,
-    /// Way that undoes compression [m].
+    /// Displacement that undoes compression [m].
     pub shift: Vec<Vec4>,
-    /// By frictional stress [m/s²].
+    /// Acceleration by frictional stress [m/s²].
     pub rub: Vec<Vec4>,
-    /// What the step goes on with [m/s]: without pressure and friction, and with.
+    /// Velocities of the step [m/s]: without and with pressure and friction.
     pub base: Vec<Vec4>,
     pub velocity: Vec<Vec4>,
     /// L = M⁻¹, which makes gradients exact for linear fields [-].
     pub exact: Vec<Sym>,
     /// D⁻¹ [Pa s]: stress for a strain rate.
     pub response: Vec<f32>,
-    /// s L [Pa], less the pressure where both are found together, as columns with a coordinate of its place beside each.
+    /// s L [Pa], less the pressure if both are solved together, as columns with one coordinate of the position as the
+    /// fourth component of each.
     pub traction: Vec<[Vec4; 3]>,
     /// The next wetness [-].
     pub wetter: Vec<f32>,
-    /// How far it may go before it must look for walls again [m].
+    /// Distance that the guide may move before walls are searched again [m].
     pub free: Vec<f32>,
 }
 

@@ -38,7 +38,7 @@ impl Cover {
         }
     }
 
-    /// Whether these are the particles `positions`.
+    /// Returns true if these are the particles `positions`.
     pub(crate) fn is_of(&self, positions: &Arc<[Vec3]>) -> bool {
         Arc::ptr_eq(&self.positions, positions)
     }

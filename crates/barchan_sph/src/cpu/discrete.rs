@@ -8,12 +8,12 @@ use super::columns::Columns;
 use super::pairs::{Rows, Space};
 use crate::laws::discrete;
 
-/// What two guides that touch need to know.
+/// Inputs of the force between two guides in contact.
 pub(crate) struct Touch<'a> {
     /// Velocities [m/s] and pressures [Pa] of the guides.
     pub velocity: &'a [Vec3],
     pub pressure: &'a [f32],
-    /// Friction [-] of each material with each, and materials of the guides.
+    /// Friction [-] of each pair of materials, and the guides' materials.
     pub friction: &'a [f32],
     pub material: &'a [u8],
     /// Number of materials [-].

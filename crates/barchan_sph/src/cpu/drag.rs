@@ -1,4 +1,4 @@
-//! What the air does to guides.
+//! Air drag on guides.
 
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
@@ -15,7 +15,7 @@ pub(crate) fn resist(
     rows: &[Rows],
     space: &Space,
     velocity: &[Vec3],
-    grain_density: impl Fn(usize) -> f32 + Sync,
+    particle_density: impl Fn(usize) -> f32 + Sync,
     (air, support, step): (&Air, f32, f32),
 ) {
     let Columns {
@@ -36,21 +36,21 @@ pub(crate) fn resist(
                 continue;
             }
             let toward = (relative / speed).extend(0.0);
-            let (mut shielded, mut neighbours) = (0.0f32, 0);
+            let (mut shielded, mut neighbors) = (0.0f32, 0);
             for (j, _) in rows.row(k) {
                 let way = match space.is_open() {
                     true => space.between::<true>(place[i], place[j]),
                     false => space.between::<false>(place[i], place[j]),
                 };
                 shielded = shielded.max(toward.dot(way.normalize_or_zero()));
-                neighbours += 1;
+                neighbors += 1;
             }
             let guide = Exposed {
                 speed,
                 spacing: 2.0 * half_support[i] / support,
                 inverse_mass: inverse_mass[i],
-                grain_density: grain_density(i),
-                crowded: drag::crowded(neighbours, support),
+                particle_density: particle_density(i),
+                crowded: drag::crowded(neighbors, support),
             };
             let part: f32 = step * (1.0 - shielded).max(0.0) * drag::rate(air, guide);
             let pulled: Vec4 = *base + part * wind;

@@ -1,4 +1,4 @@
-//! Friction: the stress, bounded by pressure, that leaves the least strain rate, and what walls hold back.
+//! Friction: the stress, bounded by pressure, that minimizes the strain rate, and the friction of walls.
 
 use glam::{Mat3A, Vec3, Vec3A, Vec4, Vec4Swizzles};
 use rayon::prelude::*;
@@ -6,14 +6,14 @@ use rayon::prelude::*;
 use super::CHUNK;
 use super::columns::Columns;
 use super::pairs::{Rows, Space};
-use super::pressure::{self, Goal, TOGETHER};
+use super::pressure::{self, COUPLED_RELAXATION, Goal};
 use super::simd::{LANES, Vectors, vectorised};
-use super::walls::Walls;
+use super::walls::ChunkWalls;
 use crate::laws::cohesion;
 use crate::laws::shear::{self, Motion};
 use crate::laws::stress::Sym;
 
-/// Groups of eight guides whose sums are found before any of them is answered [-]: one by one, sums would wait for answers.
+/// Groups of eight guides whose sums are computed before any of their stresses [-]: one by one, sums would wait for stresses.
 const GROUPS: usize = 4;
 
 /// Loads the guides with `stress` [Pa], and with `pressure` [Pa] where it is given: T = s L - p I, and what walls push back.
@@ -109,7 +109,7 @@ pub(crate) fn integrate(
     pressure: &[f32],
     grip: &mut [Vec4],
     columns: &mut Columns,
-    walls: &mut [Walls],
+    walls: &mut [ChunkWalls],
     rows: Option<(&[Rows], &Space)>,
     step: f32,
 ) {
@@ -157,23 +157,24 @@ pub(crate) fn integrate(
     columns.rub = rub;
 }
 
-/// How a pass of pressure and stress goes.
+/// Parameters of one pass over pressure and stress.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pass {
-    /// What the pressure is to reach.
+    /// Target of the pressure.
     pub goal: Goal,
-    /// Whether it is the first of a step, which turns the stress with the material, and spreads what is too dense.
+    /// True for the first pass of a step, which rotates the stress with the material and spreads guides that are too
+    /// dense.
     pub is_first: bool,
-    /// Spacing of settled guides, of half their kernel's radius [-].
+    /// Spacing of settled guides, as a fraction of half their kernel radius [-].
     pub spacing: f32,
 }
 
-/// What bounds a guide's stress.
+/// Yield bound of a guide's stress.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bound {
-    /// Y [-].
+    /// Slope Y [-].
     pub slope: f32,
-    /// What holds without pressure [Pa].
+    /// Bound at zero pressure [Pa].
     pub intercept: f32,
     /// Increase of Y in fast flow [-].
     pub gain: f32,
@@ -229,7 +230,7 @@ pub(crate) fn update(
     columns.shift = shift;
 }
 
-/// What a pass changes of consecutive guides from `first` on.
+/// Values that a pass changes, of consecutive guides from `first` on.
 struct Chunk<'a> {
     first: usize,
     pressure: &'a mut [f32],
@@ -305,7 +306,7 @@ fn update_in<V: Vectors>(
     }
 }
 
-/// The pressure and the stress of eight guides from number `start` of the chunk on that answer their `motion`.
+/// Computes the pressure and the stress of eight guides from number `start` of the chunk on in response to their `motion`.
 #[inline(always)]
 fn answer<V: Vectors>(chunk: &mut Chunk<'_>, start: usize, columns: &Columns, motion: &mut Motion, pass: Pass) {
     let Columns {
@@ -348,7 +349,7 @@ fn answer<V: Vectors>(chunk: &mut Chunk<'_>, start: usize, columns: &Columns, mo
     ));
     let spacing = V::mul(V::splat(pass.spacing), eight::<V>(&columns.half_support, i));
     motion.inertia = V::store(V::div(spacing, wave));
-    motion.response = V::store(V::mul(V::splat(TOGETHER), eight::<V>(&columns.response, i)));
+    motion.response = V::store(V::mul(V::splat(COUPLED_RELAXATION), eight::<V>(&columns.response, i)));
     motion.pressure = V::store(pressure);
     let turn = pass.is_first.then_some(pass.goal.step);
     let (stress, loaded) = shear::answered::<V>(motion, turn);
@@ -434,7 +435,7 @@ mod tests {
             intercept: 0.0,
             gain: 0.0,
         }];
-        let mut walls: Vec<Walls> = rows.iter().map(|_| Walls::none(256)).collect();
+        let mut walls: Vec<ChunkWalls> = rows.iter().map(|_| ChunkWalls::none(256)).collect();
         let mut grip = vec![Vec4::ZERO; n];
         columns.push.fill(Vec4::ZERO);
         for _ in 0..passes {

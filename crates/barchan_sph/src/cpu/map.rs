@@ -1,7 +1,8 @@
-//! A body's density map: what part of a kernel it holds, at any place near it.
+//! Density map of a body: the part of a kernel that lies in the body, at any position near it.
 //!
-//! Stored is not λ but the distance at which a plane wall would have the same λ. On flat walls that is the distance itself, exact between
-//! samples and for kernels of any size; in edges, corners and curves it is smooth, where the distance has a crease.
+//! The map stores not λ but the distance at which a plane wall would have the same λ. On flat walls that is the
+//! distance itself, exact between samples and for kernels of any size. In edges, corners and curves it is smooth, while
+//! the distance has a crease.
 
 use std::f64::consts::{PI, TAU};
 
@@ -14,17 +15,18 @@ use crate::laws::{kernel, wall};
 
 /// Distance between samples, of the kernel's radius [-].
 const VOXEL: f64 = 0.25;
-/// Most memory for a map [bytes]; a body that needs more is taken as plane wherever one looks.
-const MEMORY: usize = 256 << 20;
+/// Most memory for a map [bytes]; a body that needs more is taken as plane everywhere.
+const MAX_MEMORY: usize = 256 << 20;
 /// Shells and directions of the quadrature [-].
 const SHELLS: usize = 5;
 const DIRECTIONS: usize = 24;
-/// Half the width over which a sample counts as partly inside, of the kernel's radius [-]: half the distance of samples.
-const SOFT: f64 = 0.15;
-/// Deviation from a plane over the kernel that is left uncorrected, of its radius [-].
-const FLAT: f64 = 0.03;
-/// Depth in the solid beyond which no guide comes, of the kernel's radius [-].
-const DEEP: f64 = 0.4;
+/// Half the width over which a sample counts as partly inside, as a fraction of the kernel radius [-]: half the
+/// distance of samples.
+const HALF_TRANSITION: f64 = 0.15;
+/// Deviation from a plane over the kernel that is left uncorrected, as a fraction of its radius [-].
+const MAX_CURVATURE_ERROR: f64 = 0.03;
+/// Depth in the solid that no guide exceeds, as a fraction of the kernel radius [-].
+const MAX_DEPTH: f64 = 0.4;
 
 /// The map of `solid` for kernels of about `support` [m], or none if it has no end or is too large: its density map, or its volume map if
 /// `volumes` says how.
@@ -39,7 +41,7 @@ pub(crate) fn build(solid: &dyn Shape, support: f64, volumes: Option<&Volumes>) 
         samples,
         volumes,
     };
-    SdfGrid::build(&map, VOXEL * support, 1.05 * support, MEMORY).ok()
+    SdfGrid::build(&map, VOXEL * support, 1.05 * support, MAX_MEMORY).ok()
 }
 
 /// Points in the unit ball, each of which stands for the same part of the integral of `weight`, which is 1.
@@ -78,7 +80,7 @@ impl Map<'_> {
     fn inside(&self, tau: f64) -> f64 {
         match self.volumes {
             Some(_) => volume::extended(tau),
-            None => (0.5 - tau / (2.0 * SOFT)).clamp(0.0, 1.0),
+            None => (0.5 - tau / (2.0 * HALF_TRANSITION)).clamp(0.0, 1.0),
         }
     }
 }
@@ -89,7 +91,7 @@ impl Shape for Map<'_> {
     fn distance(&self, p: DVec3) -> f64 {
         let h = self.support;
         let (distance, normal) = self.solid.distance_and_normal(p);
-        if distance >= h || distance < -DEEP * h {
+        if distance >= h || distance < -MAX_DEPTH * h {
             return distance;
         }
         let off = |way: DVec3| (self.solid.distance(p + way) - distance - normal.dot(way)).abs() / h;
@@ -97,7 +99,7 @@ impl Shape for Map<'_> {
             .into_iter()
             .map(|axis| off(0.6 * h * axis).max(off(-0.6 * h * axis)))
             .fold(0.0, f64::max);
-        if bent < FLAT {
+        if bent < MAX_CURVATURE_ERROR {
             return distance;
         }
         let tau = distance / h;

@@ -1,4 +1,4 @@
-//! What a checkpoint holds of the solver.
+//! Checkpoint entries of the solver.
 
 use barchan_world::{Archive, ArchiveError};
 use glam::{Vec3, Vec4, Vec4Swizzles};

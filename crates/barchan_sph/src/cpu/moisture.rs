@@ -1,4 +1,4 @@
-//! Water in sand: it goes from guide to guide, and dries.
+//! Water in sand: exchange between guides, and drying.
 
 use rayon::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Who may see whom: found a little farther than kernels reach, and kept until guides have moved by that.
+//! Neighbor candidates: searched with a margin beyond the kernel radius, and kept until guides have moved that far.
 
 use barchan_neighbors::{ContactRule, Error, Grid, Lists};
 use glam::{Vec3, Vec4};
@@ -8,7 +8,8 @@ use super::CHUNK;
 use super::columns::Columns;
 use super::pairs::Space;
 
-/// What is searched beyond the kernel's radius, of it [-]: a tenth more makes a third more candidates, to be left out again in each step.
+/// Search margin, as a fraction of the kernel radius [-]. A tenth more makes a third more candidates, which every step
+/// must reject again.
 const MARGIN: f32 = 0.08;
 
 /// Candidates of a frame.
@@ -16,9 +17,9 @@ const MARGIN: f32 = 0.08;
 pub(crate) struct Near {
     pub grid: Grid,
     pub lists: Lists,
-    /// Where guides were when they were found [m]; nothing if they are to be found anew.
+    /// Positions at the last search [m]; empty if the next step must search.
     places: Vec<Vec4>,
-    /// How far a guide may go from there [m].
+    /// Distance that a guide may move from there before the next search [m].
     free: f32,
 }
 

@@ -1,4 +1,4 @@
-//! Neighbours of each guide, with what stays the same over a step.
+//! Neighbors of each guide, with the values that stay the same over a step.
 
 use barchan_neighbors::Lists;
 use glam::{Mat3A, Vec3, Vec3A, Vec4};
@@ -10,33 +10,33 @@ use super::simd::{LANES, Lane, Vectors, vectorised};
 use crate::laws::kernel;
 use crate::laws::stress::Sym;
 
-/// Least determinant of M [-], and greatest norm of its inverse, with which gradients are corrected: guides with too few neighbours
+/// Least determinant of M [-], and greatest norm of its inverse, with which gradients are corrected: guides with too few neighbors
 /// have no gradient worth correcting.
-const LEAST_DETERMINANT: f32 = 0.01;
-const GREATEST_NORM: f32 = 12.0;
+const MIN_DETERMINANT: f32 = 0.01;
+const MAX_NORM: f32 = 12.0;
 
-/// Where lanes without a neighbour seem to be, of half of a kernel's radius [-]: beyond what anyone sees.
-const FAR: f32 = 1e3;
+/// Coordinate of lanes without a neighbor, in half kernel radii [-]: beyond any kernel.
+const PADDING_POSITION: f32 = 1e3;
 
-/// Rows of neighbours of some consecutive guides, in whole blocks. The last block of a row is filled up with the guide itself, of no
+/// Rows of neighbors of some consecutive guides, in whole blocks. The last block of a row is filled up with the guide itself, of no
 /// weight.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
     /// Blocks before the end of each row [-].
     ends: Vec<u32>,
-    /// True neighbours in each row [-].
+    /// True neighbors in each row [-].
     counts: Vec<u32>,
     other: Vec<[u32; LANES]>,
     /// V W'/r of the other guide [1/m²].
     slope: Vec<Lane>,
-    /// Ways [m] from the neighbours of one guide to it, along each axis.
+    /// Ways [m] from the neighbors of one guide to it, along each axis.
     way: [Vec<Lane>; 3],
-    /// Guides there are [-]: every neighbour's number is below.
+    /// Guides there are [-]: every neighbor's number is below.
     guides: usize,
 }
 
 impl Rows {
-    /// Neighbours of guide `k` of the chunk, with their slopes.
+    /// Neighbors of guide `k` of the chunk, with their slopes.
     #[inline(always)]
     pub(crate) fn row(&self, k: usize) -> impl Iterator<Item = (usize, f32)> {
         let start = if k == 0 { 0 } else { self.ends[k - 1] as usize };
@@ -57,7 +57,7 @@ impl Rows {
         self.other[range.clone()].iter().zip(&self.slope[range])
     }
 
-    /// Adds the neighbours of guide `i` among `candidates` as a row, with the ways to them in `way`, and gives their number.
+    /// Adds the neighbors of guide `i` among `candidates` as a row, with the ways to them in `way`, and gives their number.
     #[inline(always)]
     fn sieve<V: Vectors, const OPEN: bool, const ALIKE: bool>(
         &mut self,
@@ -102,12 +102,12 @@ impl Rows {
         }
         *block_at(row, count) = [i as u32; LANES];
         // So far that it has no weight.
-        *block_at(x_way, count) = [FAR * own; LANES];
+        *block_at(x_way, count) = [PADDING_POSITION * own; LANES];
         self.other.truncate(start + count.div_ceil(LANES));
         count
     }
 
-    /// Makes sure that every neighbour has a place in `column`.
+    /// Makes sure that every neighbor has a place in `column`.
     #[inline(always)]
     fn check<T>(&self, column: &[T]) {
         assert!(column.len() >= self.guides, "a column for other guides");
@@ -126,7 +126,7 @@ impl Rows {
         let column = column.as_chunks::<1>().0;
         let mut sums = [V::splat(0.0); 3];
         for (others, slopes) in self.blocks(k) {
-            // SAFETY: neighbours are below the number of guides, and the column is no shorter.
+            // SAFETY: neighbors are below the number of guides, and the column is no shorter.
             let [x, y, z, weight] = unsafe { V::gather(column, 0, others) };
             let d = space.apart::<V, OPEN>(place, [x, y, z]);
             let scale = V::mul(V::load(slopes), weight);
@@ -151,7 +151,7 @@ impl Rows {
         let [places, vectors] = columns.map(|column| column.as_chunks::<1>().0);
         let mut sum = V::splat(0.0);
         for (others, slopes) in self.blocks(k) {
-            // SAFETY: neighbours are below the number of guides, and the columns are no shorter.
+            // SAFETY: neighbors are below the number of guides, and the columns are no shorter.
             let ([x, y, z, _], [vx, vy, vz, _]) =
                 unsafe { (V::gather(places, 0, others), V::gather(vectors, 0, others)) };
             let d = space.apart::<V, OPEN>(place, [x, y, z]);
@@ -176,7 +176,7 @@ impl Rows {
         let own = [V::splat(own.x), V::splat(own.y), V::splat(own.z)];
         let mut sums = [[V::splat(0.0); 3]; 4];
         for (others, slopes) in self.blocks(k) {
-            // SAFETY: neighbours are below the number of guides, and the columns are no shorter.
+            // SAFETY: neighbors are below the number of guides, and the columns are no shorter.
             let ([x, y, z, _], v) = unsafe { (V::gather(places, 0, others), V::gather(vectors, 0, others)) };
             let d = space.apart::<V, OPEN>(place, [x, y, z]);
             let slopes = V::load(slopes);
@@ -210,7 +210,7 @@ impl Rows {
         self.check(tensors);
         let mut sums = [V::splat(0.0); 3];
         for (others, slopes) in self.blocks(k) {
-            // SAFETY: neighbours are below the number of guides, and the column is no shorter.
+            // SAFETY: neighbors are below the number of guides, and the column is no shorter.
             let [s, t, u] = unsafe {
                 [
                     V::gather(tensors, 0, others),
@@ -238,13 +238,13 @@ fn block_at<T>(values: &mut [T], start: usize) -> &mut [T; LANES] {
 /// Differences of places where some axes may close upon themselves.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Space {
-    /// Length of each axis that does [m], and 1/length [1/m]; 0 for others.
+    /// Length of each periodic axis [m], and 1/length [1/m]; 0 for the others.
     pub length: Vec4,
     pub per_length: Vec4,
 }
 
 impl Space {
-    /// Whether no axis does.
+    /// Returns true if no axis is periodic.
     pub(crate) fn is_open(&self) -> bool {
         self.length == Vec4::ZERO
     }
@@ -278,7 +278,7 @@ impl Space {
     }
 }
 
-/// What a sum over neighbours gives, a lane each.
+/// Sums over neighbors, one partial sum per lane.
 struct Sums<V: Vectors> {
     compression: V::Eight,
     /// Σ V ∇W [1/m].
@@ -304,7 +304,7 @@ impl<V: Vectors> Sums<V> {
         }
     }
 
-    /// Adds neighbours at `d` [m], seen within 1/`per_support` [m], of `volume` [m³] and `inverse_density` [m³/kg], and gives their slopes
+    /// Adds neighbors at `d` [m], seen within 1/`per_support` [m], of `volume` [m³] and `inverse_density` [m³/kg], and gives their slopes
     /// V W'/r [1/m²].
     #[inline(always)]
     fn add(&mut self, d: [V::Eight; 3], per_support: V::Eight, volume: V::Eight, inverse_density: V::Eight) -> Lane {
@@ -326,7 +326,7 @@ impl<V: Vectors> Sums<V> {
     }
 }
 
-/// Fills `rows`, and what columns know of the neighbours alone: compression, lean, exactness and responses.
+/// Fills `rows`, and what columns know of the neighbors alone: compression, lean, exactness and responses.
 pub(crate) fn build(rows: &mut Vec<Rows>, lists: &Lists, columns: &mut Columns, space: &Space, step: f32) {
     rows.resize_with(columns.place.len().div_ceil(CHUNK), Rows::default);
     let Columns {
@@ -362,14 +362,14 @@ pub(crate) fn build(rows: &mut Vec<Rows>, lists: &Lists, columns: &mut Columns, 
     });
 }
 
-/// What a chunk's guides learn of their neighbours.
+/// Results of the neighbor sums of one chunk's guides.
 struct Own<'a> {
     compression: &'a mut [f32],
     lean: &'a mut [Vec4],
     diagonal: &'a mut [f32],
     exact: &'a mut [Sym],
     response: &'a mut [f32],
-    /// Whether all guides have the same size and density.
+    /// True if all guides have the same size and density.
     are_alike: bool,
 }
 
@@ -455,22 +455,22 @@ fn build_chunk<V: Vectors, const OPEN: bool, const ALIKE: bool>(
     }
 }
 
-/// M⁻¹, or nothing to correct where there are too few neighbours.
+/// M⁻¹, or nothing to correct where there are too few neighbors.
 #[inline(always)]
 fn inverse_or_identity(moment: Sym) -> Sym {
     let (determinant, adjugate) = moment.determinant_and_adjugate();
     let inverse = adjugate.times(1.0 / determinant);
-    if determinant > LEAST_DETERMINANT && inverse.norm() < GREATEST_NORM {
+    if determinant > MIN_DETERMINANT && inverse.norm() < MAX_NORM {
         inverse
     } else {
         Sym::of(Mat3A::IDENTITY)
     }
 }
 
-/// D/Δt [1/(Pa s²)]: how fast a stress at a guide, and the same at its neighbours, undoes the strain rate there.
+/// D/Δt [1/(Pa s²)]: how fast a stress at a guide, and the same at its neighbors, undoes the strain rate there.
 ///
 /// D = 2Δt/(3ρ) (V Σ V |L∇W|² + |L Σ V ∇W|²), [Alduan11] with the corrected gradient L∇W and the guide's own motion, which counts where
-/// neighbours are missing. |L∇W|² is taken as |L|²/3 |∇W|².
+/// neighbors are missing. |L∇W|² is taken as |L|²/3 |∇W|².
 #[inline(always)]
 fn softness(weight: f32, lean: Vec4, exact: Sym, volume: f32, inverse_density: f32) -> f32 {
     let scale = exact.norm().powi(2) / 3.0;

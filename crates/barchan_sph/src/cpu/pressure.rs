@@ -1,7 +1,7 @@
-//! Pressure: the least that lets no guide be denser than settled sand, [Ihmsen14] written in volumes.
+//! Pressure: the smallest that lets no guide be denser than settled sand, [Ihmsen14] written in volumes.
 //!
-//! With a = -1/ρ (Σ V (p + p_j) ∇W + m p ∇λ) and Dδ/Dt = Σ V (v - v_j)·∇W + (v - v_wall)·∇λ, each the adjoint of the other but for walls,
-//! which count the pressure in front of them m times.
+//! With a = -1/ρ (Σ V (p + p_j) ∇W + m p ∇λ) and Dδ/Dt = Σ V (v - v_j)·∇W + (v - v_wall)·∇λ. Each is the adjoint of the
+//! other, except for walls, which count the pressure in front of them m times.
 
 use glam::Vec4;
 use rayon::prelude::*;
@@ -15,7 +15,7 @@ use super::simd::{Vectors, vectorised};
 const RELAXATION: f32 = 0.5;
 
 /// The same where pressure and friction undo the same motion in one pass: both in full would overshoot and diverge.
-pub(crate) const TOGETHER: f32 = 0.3;
+pub(crate) const COUPLED_RELAXATION: f32 = 0.3;
 
 /// Number of times that a wall counts the pressure of sand in front of it [-]: once for itself and once for the sand that it stands for, ∫ 2 p |∇λ| dx = p. Counted
 /// once, a wall gives back half of the pressure: guides lie at their least distance from it, under up to twice the pressure of the sand behind them.
@@ -25,14 +25,14 @@ pub(crate) const MIRROR_SAND: f32 = 2.0;
 /// the pressure at rest exceeds that of its depth by a fifth.
 pub(crate) const MIRROR_LIQUID: f32 = 1.0;
 
-/// Compression [-] beyond which guides are spread, and the part of it that each undoes for itself in a step [-].
-const DENSE: f32 = 0.003;
-const SPREAD: f32 = 0.05;
+/// Compression [-] above which guides are spread, and the part of it that each guide undoes for itself in a step [-].
+const SPREAD_THRESHOLD: f32 = 0.003;
+const SPREAD_RATE: f32 = 0.05;
 
-/// How the passes went.
+/// Result of a pressure solve.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Outcome {
-    /// Passes [-].
+    /// Iterations [-].
     pub iterations: u32,
     /// Mean density error left, over guides under pressure [-].
     pub error: f32,
@@ -41,13 +41,14 @@ pub(crate) struct Outcome {
 /// Sums over a chunk: density error, and guides under pressure.
 pub(crate) type Errors = Vec<[f64; 2]>;
 
-/// What a pressure solve is to reach.
+/// Target of a pressure solve.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Goal {
     pub step: f32,
     pub density_error: f32,
     pub iterations: [u32; 2],
-    /// Whether compression is undone by speed, and the most of it in a step [-]. Else guides are spread without.
+    /// True if velocities undo compression, and the most they undo in a step [-]. Otherwise guides are spread without
+    /// changing velocities.
     pub is_undone: bool,
     pub gentle: f32,
 }
@@ -98,7 +99,7 @@ pub(crate) fn corrected<V: Vectors>(
     let allowed = V::max(V::sub(V::splat(1.0), compression), V::splat(least_allowed(goal)));
     let left = V::sub(allowed, V::mul(V::splat(goal.step), rate));
     let a = V::mul(V::splat(goal.step * goal.step), diagonal);
-    let next = V::add(pressure, V::div(V::mul(V::splat(TOGETHER), left), a));
+    let next = V::add(pressure, V::div(V::mul(V::splat(COUPLED_RELAXATION), left), a));
     // A guide that nothing presses has nothing to press against.
     let next = V::kept_below(V::max(next, zero), a, V::splat(-f32::MIN_POSITIVE));
     (next, left)
@@ -146,7 +147,7 @@ pub(crate) fn stiffen(columns: &mut Columns, step: f32, is_spread: bool) {
             let a = -squared * (*diagonal + inverse_density * open.length_squared());
             *diagonal = -(*diagonal + inverse_density * (*lean + mirror * *wall).dot(open));
             base.w = if is_spread && a < -f32::MIN_POSITIVE {
-                -SPREAD * (compression - 1.0 - DENSE).max(0.0) / a
+                -SPREAD_RATE * (compression - 1.0 - SPREAD_THRESHOLD).max(0.0) / a
             } else {
                 0.0
             };

@@ -1,4 +1,4 @@
-//! What a guide feels of a body, in the body's frame.
+//! Effect of a body on a guide near it, in the body's frame.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::laws::{kernel, wall};
 
 /// A body's distance, ready to be asked.
 #[derive(Debug)]
-pub(crate) struct Surface {
+pub(crate) struct WallField {
     field: Field,
     held: Held,
     /// Around all of it [m].
@@ -28,7 +28,7 @@ enum Field {
     Exact(Arc<dyn Shape>),
 }
 
-/// What says how much of a kernel a body holds.
+/// Representation of the part of a kernel that lies in a body.
 #[derive(Debug)]
 enum Held {
     /// Its density map, where it is not plane everywhere.
@@ -41,17 +41,17 @@ enum Held {
 /// A wall near a guide.
 #[derive(Clone, Copy)]
 pub(crate) struct Face {
-    /// Outward [-], and distance of the guide's centre [m].
+    /// Outward normal [-], and distance of the guide's center [m].
     pub normal: DVec3,
     pub gap: f64,
-    /// λ, the part of the guide's kernel that the wall holds [-], and its gradient [1/m].
+    /// λ, the part of the guide's kernel that lies in the wall [-], and its gradient [1/m].
     pub held: f64,
     pub gradient: DVec3,
-    /// Where the wall acts on the guide [m].
+    /// Point at which the wall acts on the guide [m].
     pub point: DVec3,
 }
 
-impl Surface {
+impl WallField {
     /// The distance of `body`, for kernels of about `support` [m], and what it holds of them.
     pub(crate) fn new(body: &Body, kind: Walls, support: f64) -> Self {
         let field = match &body.boundary {
@@ -80,7 +80,7 @@ impl Surface {
         }
     }
 
-    /// Whether this is still the distance of `body`.
+    /// Returns true if this is still the distance field of `body`.
     pub(crate) fn is_of(&self, body: &Body) -> bool {
         match (&self.field, &body.boundary) {
             (Field::Grid(a), Boundary::Field(b)) => Arc::ptr_eq(a, b),
@@ -111,7 +111,8 @@ impl Surface {
         }
     }
 
-    /// What a guide at `p` [m] with a kernel of radius `reach` [m] sees; else no more than the distance [m] to it.
+    /// Returns the wall that a guide at `p` [m] with a kernel of radius `reach` [m] touches, or else a lower bound of
+    /// the distance to it [m].
     pub(crate) fn face(&self, p: DVec3, reach: f64) -> Result<Face, f64> {
         let outside = (p - p.clamp(self.bounds.min, self.bounds.max)).length();
         if outside >= reach {

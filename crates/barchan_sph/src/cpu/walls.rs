@@ -1,4 +1,4 @@
-//! Walls near guides: what they add to densities, and what they do to velocities.
+//! Walls near guides: their share of densities, and their effect on velocities.
 
 use barchan_world::{Friction, Motion, World, Wrench};
 use glam::{Vec3, Vec4, Vec4Swizzles};
@@ -7,52 +7,52 @@ use rayon::prelude::*;
 use super::CHUNK;
 use super::bodies::BodyStep;
 use super::columns::Columns;
-use super::surface::Surface;
-use crate::Walls as Kind;
+use super::surface::WallField;
+use crate::Walls;
 use crate::laws::wall;
 
-/// Nearest that a guide's centre comes to a wall, of its spacing [-]. In settled sand guides stay at 0.58; a lone guide has no density that
-/// could hold it off.
-const CONTACT: f32 = 0.45;
-/// Part of a depth that a step undoes [-], and the most of a spacing.
+/// Smallest distance of a guide's center from a wall, as a fraction of its spacing [-]. In settled sand guides stay at
+/// 0.58; a lone guide has no density that could hold it off.
+const MIN_GAP: f32 = 0.45;
+/// Share of a penetration that a step undoes [-], and the most it undoes, as a fraction of the spacing [-].
 const RECOVERY: f32 = 0.2;
-const MOST_RECOVERY: f32 = 0.05;
-/// Way of a guide, of its kernel's radius [-], over which a wall that stands is taken as plane.
-const FLAT: f32 = 0.02;
+const MAX_RECOVERY: f32 = 0.05;
+/// Displacement of a guide, as a fraction of its kernel radius [-], over which a fixed wall is taken as plane.
+const PLANE_DISTANCE: f32 = 0.02;
 /// Cosine of the angle between the directions away from two walls [-] below which a guide is between them.
-const OPPOSITE: f32 = -0.7;
-/// Planes that a guide can be near [-], of all bodies.
-const MOST_PLANES: usize = 8;
+const OPPOSITE_COSINE: f32 = -0.7;
+/// Largest number of planes near a guide [-], of all bodies.
+const MAX_PLANES: usize = 8;
 
 /// A wall near a guide, taken as plane.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Plane {
     pub body: u32,
-    /// Outward, against the wall's pressure [-].
+    /// Outward normal, against the wall's pressure [-].
     pub normal: Vec3,
     /// λ, what it holds of the kernel [-], and the length of its gradient [1/m], if it were alone.
     held: f32,
     steepness: f32,
     /// Outward, from the nearest point [-].
     away: Vec3,
-    /// Distance of the guide's centre [m].
+    /// Distance of the guide's center [m].
     gap: f32,
     /// Least such distance [m].
     contact: f32,
     /// Velocity of the wall there [m/s].
     velocity: Vec3,
-    /// From the body's centre of mass [m].
+    /// From the body's center of mass [m].
     arm: Vec3,
     friction: Friction2,
     /// dλ/dgap [1/m], below 0.
     pub slope: f32,
-    /// What the guide got in the step [m/s].
+    /// Velocity change of the guide by this wall in the step [m/s].
     given: Vec3,
-    /// Where the guide was when the wall was asked, and what it answered.
+    /// Last query of the body's distance field, and its result.
     asked: Asked,
 }
 
-/// A wall's answer: the place of the question [m], λ there [-], the distance [m], and the arm to the nearest point [m].
+/// Result of a query: its position [m], λ there [-], the distance [m], and the arm to the nearest point [m].
 #[derive(Clone, Copy, Debug, Default)]
 struct Asked {
     place: Vec3,
@@ -114,7 +114,7 @@ impl Plane {
         let least = if gap > 0.0 {
             -gap
         } else {
-            (-RECOVERY * gap).min(MOST_RECOVERY * self.contact)
+            (-RECOVERY * gap).min(MAX_RECOVERY * self.contact)
         };
         *shift += (least - along).max(0.0) * self.away;
     }
@@ -122,19 +122,19 @@ impl Plane {
 
 /// Walls near some consecutive guides.
 #[derive(Debug, Default)]
-pub(crate) struct Walls {
+pub(crate) struct ChunkWalls {
     ends: Vec<u32>,
     planes: Vec<Plane>,
     /// Those of the step before.
     old_ends: Vec<u32>,
     old_planes: Vec<Plane>,
-    /// Impulse [N s] that each body gave the guides of the chunk, and its moment about its centre of mass [N m s].
+    /// Impulse [N s] of each body on the guides of the chunk, and its moment about the body's center of mass [N m s].
     pub loads: Vec<Wrench>,
-    /// Deepest that a guide's centre lies in a wall [m].
+    /// Largest depth of a guide's center in a wall [m].
     pub deepest: f32,
 }
 
-impl Walls {
+impl ChunkWalls {
     /// No walls near any of `guides` guides.
     #[cfg(test)]
     pub(crate) fn none(guides: usize) -> Self {
@@ -194,26 +194,26 @@ impl Walls {
     }
 }
 
-/// What walls are made of.
+/// Inputs of the wall search.
 #[derive(Clone, Copy)]
-pub(crate) struct Scene<'a> {
+pub(crate) struct WallSearch<'a> {
     pub world: &'a World,
     pub bodies: &'a [BodyStep],
-    pub surfaces: &'a [Surface],
+    pub surfaces: &'a [WallField],
     /// Friction of each body with each material.
     pub friction: &'a [Friction],
-    /// Fastest that any wall moves [m/s].
+    /// Largest speed of any wall [m/s].
     pub speed: f32,
     pub support: f32,
-    /// How long guides moved since walls were found [s].
+    /// Time that guides have moved since the wall search [s].
     pub moved: f32,
-    pub kind: Kind,
+    pub kind: Walls,
 }
 
-impl Scene<'_> {
+impl WallSearch<'_> {
     /// Finds walls, and adds them to the compression.
-    pub(crate) fn find(&self, walls: &mut Vec<Walls>, columns: &mut Columns) {
-        walls.resize_with(columns.place.len().div_ceil(CHUNK), Walls::default);
+    pub(crate) fn find(&self, walls: &mut Vec<ChunkWalls>, columns: &mut Columns) {
+        walls.resize_with(columns.place.len().div_ceil(CHUNK), ChunkWalls::default);
         let Columns {
             place,
             half_support,
@@ -242,15 +242,15 @@ impl Scene<'_> {
                 let here = place[i].xyz();
                 (wall[k], inflow[k], held[k]) = (Vec4::ZERO, 0.0, 0.0);
                 free[k] -= 1.01 * (velocity[i].length() + self.speed) * self.moved;
-                if free[k].is_nan() || free[k] <= 0.0 || !walls.keep(k, here, FLAT * support) {
+                if free[k].is_nan() || free[k] <= 0.0 || !walls.keep(k, here, PLANE_DISTANCE * support) {
                     free[k] = self.planes(i, here, support, walls);
                 }
                 let planes = &mut walls.planes[first..];
                 if !planes.is_empty() {
-                    part(planes, CONTACT * support / self.support);
+                    part(planes, MIN_GAP * support / self.support);
                     held[k] = match self.kind {
-                        Kind::Density => fill(planes),
-                        Kind::Volume | Kind::Particles => add(planes),
+                        Walls::Density => fill(planes),
+                        Walls::Volume | Walls::Particles => add(planes),
                     };
                     compression[k] += held[k];
                     for plane in planes {
@@ -267,7 +267,7 @@ impl Scene<'_> {
 
     /// Planes within `support` [m] of guide `i`, `here` [m] among the columns, the firmest last. Gives how far it may go before it must ask
     /// again for others [m].
-    fn planes(&self, i: usize, here: Vec3, support: f32, walls: &mut Walls) -> f32 {
+    fn planes(&self, i: usize, here: Vec3, support: f32, walls: &mut ChunkWalls) -> f32 {
         let place = self.world.place(i);
         let material = usize::from(self.world.guides.material[i]);
         let materials = self.world.materials.all.len();
@@ -290,7 +290,7 @@ impl Scene<'_> {
             if !matches!(self.world.bodies[k].motion, Motion::Fixed) {
                 clearance = 0.0;
             }
-            if walls.planes.len() - first == MOST_PLANES {
+            if walls.planes.len() - first == MAX_PLANES {
                 continue;
             }
             let away = (body.seen.rotation * face.normal).as_vec3();
@@ -340,7 +340,7 @@ impl Scene<'_> {
 fn part(planes: &mut [Plane], contact: f32) {
     for k in 0..planes.len() {
         let own = planes[k];
-        let others = planes.iter().filter(|other| other.away.dot(own.away) < OPPOSITE);
+        let others = planes.iter().filter(|other| other.away.dot(own.away) < OPPOSITE_COSINE);
         let room = others.map(|other| 0.5 * (own.gap + other.gap)).fold(contact, f32::min);
         planes[k].contact = room.max(0.0);
     }

@@ -1,4 +1,4 @@
-//! Cohesion of moist sand, given in pascals.
+//! Cohesion of moist sand, specified in pascals.
 
 /// Intensity κ [m³/s²] of an attraction -κ m W x between guides of `volume` [m³] and `density` [kg/m³] with kernels of radius `support` [m]
 /// that holds a tension of `tension` [Pa]: the virial of the kernel, κ = 6 V c/(ρ 0.225 h²). The force is that of [Becker07].

@@ -1,4 +1,4 @@
-//! The cubic spline, [Monaghan92], with support radius h, where it ends.
+//! The cubic spline kernel, [Monaghan92], with support radius h.
 //!
 //! With q = r/h, s = max(0, 1 - q) and t = max(0, ½ - q):
 //! W = 8/(π h³) (2 s³ - 8 t³), which is the usual two-piece form without its branch.

@@ -1,8 +1,8 @@
-//! From the slope of a heap to the friction within it, by calibration.
+//! Calibration: from the slope of a heap to the internal friction.
 //!
-//! Sand that flows down a slope is held by s = p Y/√2 and stops at tan θ = Y/√2. Sand at rest may be steeper: squeezed along the slope, so
-//! that p exceeds the stress σ across it, it bears τ² = Y²/2 p² - ¾ (p - σ)², up to 38° where flow stops at 30°. A poured heap flows and
-//! rests in turn, and is left in between.
+//! Sand that flows down a slope is held by s = p Y/√2 and stops at tan θ = Y/√2. Sand at rest may be steeper: squeezed
+//! along the slope, so that p exceeds the stress σ across it, it bears τ² = Y²/2 p² - ¾ (p - σ)², up to 38° for a flow
+//! that stops at 30°. A poured heap flows and rests in turn, and ends in between.
 
 /// Tangent of the slope of a poured heap, friction Y/√2 within it [-]: heaps stand steeper than their friction by 12 to 20 % (`barchan validate
 /// repose`). With flow that gains on rest they scatter by half a degree to a degree.
@@ -16,7 +16,7 @@ const CALIBRATED: [(f32, f32); 7] = [
     (0.839, 0.716),
 ];
 
-/// Steepest heap that can be asked for [deg]: friction above 1 would let stress pull, which sand does not bear.
+/// Steepest slope of a heap that can be set [deg]: friction above 1 would need tension, which sand does not bear.
 pub const STEEPEST: f64 = 45.0;
 
 /// Friction [-] within sand whose poured heaps stand at `angle` [rad]: between those that were found, or the same part of the slope beyond.

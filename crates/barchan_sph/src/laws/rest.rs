@@ -1,21 +1,23 @@
-//! When sand is at rest.
+//! Criteria of rest, for sleeping.
 
 use glam::Vec3;
 
-/// A guide that stays within this distance, of its spacing [-], for this time [s], is calm: resting sand trembles about where it is.
-const NEAR: f32 = 0.1;
-const CALM_TIME: f32 = 0.5;
-/// A guide faster than this, of √(g d) [-], keeps all awake: what falls by a fifth of its spacing is.
-const FAST: f32 = 0.6;
-/// Part of all guides that must be calm [-]: on the surface, where nothing presses, some are always restless.
-const MOST: f32 = 0.85;
+/// A guide that stays within this distance, as a fraction of its spacing [-], for this time [s], is at rest: resting
+/// sand jitters about its position.
+const REST_DISTANCE: f32 = 0.1;
+const REST_TIME: f32 = 0.5;
+/// Speed above which a guide keeps all others awake, as a fraction of √(g d) [-]: a fall by a fifth of the spacing
+/// exceeds it.
+const WAKE_SPEED: f32 = 0.6;
+/// Share of the guides that must be at rest [-]: on the surface, which bears no load, some always jitter.
+const RESTING_SHARE: f32 = 0.85;
 
-/// How a guide has been of late.
+/// Recent motion of a guide.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Calm {
-    /// How long it has hardly moved [s].
+    /// Time since it last moved noticeably [s].
     pub time: f32,
-    /// How far it has come meanwhile [m].
+    /// Displacement in that time [m].
     pub way: Vec3,
 }
 
@@ -23,34 +25,34 @@ impl Calm {
     /// After a step of `step` [s] on which it went `way` [m], for a guide of `spacing` [m].
     pub(crate) fn after(self, way: Vec3, step: f32, spacing: f32) -> Self {
         let way = self.way + way;
-        if way.length() > NEAR * spacing {
+        if way.length() > REST_DISTANCE * spacing {
             return Self::default();
         }
-        let time = (self.time + step).min(2.0 * CALM_TIME);
+        let time = (self.time + step).min(2.0 * REST_TIME);
         Self { time, way }
     }
 
-    /// Whether it is at rest.
+    /// Returns true if the guide is at rest.
     pub(crate) fn is_calm(self) -> bool {
-        self.time >= CALM_TIME
+        self.time >= REST_TIME
     }
 }
 
-/// Whether a guide of `spacing` [m] at `speed` [m/s] keeps others awake, under `gravity` [m/s²].
+/// Returns true if a guide of `spacing` [m] at `speed` [m/s] keeps others awake under `gravity` [m/s²].
 pub(crate) fn is_fast(speed: f32, spacing: f32, gravity: f32) -> bool {
-    speed > FAST * (gravity * spacing).sqrt()
+    speed > WAKE_SPEED * (gravity * spacing).sqrt()
 }
 
-/// Whether `calm` of `all` guides are enough to rest.
+/// Returns true if `calm` guides at rest out of `all` are enough to sleep.
 pub(crate) fn are_most(calm: usize, all: usize) -> bool {
-    calm as f32 >= MOST * all as f32
+    calm as f32 >= RESTING_SHARE * all as f32
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Whether a guide of 4 cm that goes by `way` in a step of 2 ms is calm after a second.
+    /// Returns true if a guide of 4 cm that moves by `way` in each step of 2 ms is at rest after a second.
     fn calms(way: impl Fn(u32) -> Vec3) -> bool {
         let calm = (0..500).fold(Calm::default(), |calm, n| calm.after(way(n), 2e-3, 0.04));
         calm.is_calm()

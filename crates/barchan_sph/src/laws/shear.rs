@@ -1,4 +1,5 @@
-//! How friction answers motion, for eight guides at once: one by one, they would wait for each root and quotient.
+//! Response of friction to motion, for eight guides at once: one by one, each would wait for its square roots and
+//! divisions.
 //!
 //! A matrix is its rows; a symmetric one is xx, yy, zz, yz, zx, xy.
 
@@ -59,18 +60,18 @@ impl Syms {
     }
 }
 
-/// Motion of eight guides, and what answers it.
+/// Motion of eight guides, and the parameters of the response.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Motion {
     /// Rows of A = Σ V ∇W (v_j - v)ᵀ [1/s]; ∇v = L A.
     pub strain: [[Lane; 3]; 3],
     /// L [-].
     pub exact: Syms,
-    /// Stress before [Pa].
+    /// Stress of the previous pass [Pa].
     pub stress: Syms,
     /// Stress for a strain rate, ω D⁻¹ [Pa s].
     pub response: Lane,
-    /// Greatest norm of the stress [Pa] of slow flow, Y p: Y [-] and p [Pa]; and what holds without pressure [Pa].
+    /// Largest norm of the stress [Pa] of slow flow, Y p: Y [-] and p [Pa]; and the bound at zero pressure [Pa].
     pub slope: Lane,
     pub pressure: Lane,
     pub intercept: Lane,

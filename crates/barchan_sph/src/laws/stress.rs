@@ -66,7 +66,7 @@ impl Sym {
 }
 
 words! {
-    /// What bounds friction: ‖s‖ ≤ Y p.
+    /// Yield criterion of friction: ‖s‖ ≤ Y p.
     pub enum Yield {
         /// Y = √2 tan θ: a slope of angle θ stands.
         Repose = "repose",

@@ -1,7 +1,7 @@
-//! Artificial viscosity, [Monaghan92]: guides that approach each other are slowed, which calms sand, and makes it slow where it is wet.
+//! Artificial viscosity, [Monaghan92]: damps the approach of guides, which settles dry sand and makes wet sand slow.
 
-/// Keeps the force finite where two guides meet, of the kernel's radius squared [-].
-const CLOSEST: f32 = 0.01;
+/// Keeps the force finite at zero distance, as a fraction of the kernel radius squared [-].
+const SOFTENING: f32 = 0.01;
 
 /// Factor f [Pa] of a pair's force V V_j f ∇W: f = 2ρρ_j/(ρ + ρ_j) α h c min(v·x, 0)/(x² + 0.01 h²), at most 0.
 ///
@@ -16,7 +16,8 @@ pub(crate) fn factor(
     approach: f32,
     squared: f32,
 ) -> f32 {
-    2.0 / inverse_densities * viscosity * support * sound * approach.min(0.0) / (squared + CLOSEST * support * support)
+    2.0 / inverse_densities * viscosity * support * sound * approach.min(0.0)
+        / (squared + SOFTENING * support * support)
 }
 
 /// Longest step [s] in which viscosity does not overshoot: ¼ h/(α c), half of what makes a lattice unstable.

@@ -1,5 +1,6 @@
-//! Volume maps as printed, [Bender19]: a wall is one lump at its nearest point, as large as what it has of a ball of the kernel's radius.
-//! That is up to 16 times too much near the wall, so that guides hover; the density map of `wall` is not.
+//! Volume maps as printed, [Bender19]: a wall is one lump at its nearest point, with the volume that it shares with a
+//! ball of the kernel radius. That is up to 16 times too much near the wall, so that guides hover; the density map of
+//! `wall` has no such error.
 
 use std::f64::consts::PI;
 
@@ -7,7 +8,7 @@ use super::kernel;
 
 /// Slices of the ball [-].
 const SLICES: u32 = 400;
-/// Distances that the table knows [-].
+/// Entries of the table [-].
 const ENTRIES: usize = 129;
 
 /// γ* [-] at distance τ h from a wall: 1 within it, then C(τ)/C(0) with the kernel C.

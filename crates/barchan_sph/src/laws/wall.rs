@@ -1,4 +1,4 @@
-//! What a wall adds to the density of a guide near it: λ, the part of the kernel that lies in the wall, a normalised density map
+//! Density of a wall near a guide: λ, the part of the kernel that lies in the wall, a normalized density map
 //! ([Bender19] with the whole integral instead of a volume at one point).
 
 /// λ [-] of a half-space at distance τ h from it, and dλ/dτ [-].
@@ -40,8 +40,8 @@ pub(crate) fn distance_of(lambda: f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// How much of what a second wall has is not in the first already [-], beside the factor 1 - λ of the first: 2α/π, at most 1, for normals
-/// at the angle α. Exact for a guide in the edge of both, where they hold ½ + α/2π of all directions.
+/// Returns the part of a second wall that is not in the first already [-], beside the factor 1 - λ of the first: 2α/π,
+/// at most 1, for normals at the angle α. Exact for a guide in the edge of both, which hold ½ + α/2π of all directions.
 #[inline]
 pub(crate) fn beyond(cosine: f32) -> f32 {
     (cosine.clamp(-1.0, 1.0).acos() * std::f32::consts::FRAC_2_PI).min(1.0)

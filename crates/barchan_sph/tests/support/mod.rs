@@ -10,7 +10,7 @@ pub fn solver(settings: SphSettings, world: &World) -> SphSolver {
     SphSolver::new(settings, Dynamics::new(world).expect("good bodies")).expect("good settings")
 }
 
-/// A column of the solver's own.
+/// Returns a column of the solver.
 pub fn column(solver: &SphSolver, name: &str) -> Vec<f32> {
     let found = solver.columns().into_iter().find(|c| c.0 == name);
     let Column::F32(values) = found.expect("the solver has it").1 else {

@@ -3,11 +3,11 @@
 /// A table: its keys.
 #[derive(Debug)]
 pub struct TableSpec {
-    /// What errors call it.
+    /// Name in error messages.
     pub name: &'static str,
     /// Its keys.
     pub fields: &'static [Field],
-    /// Keys that say the same in two ways: only one of each pair may be there.
+    /// Pairs of keys with the same meaning: only one of each pair may be set.
     pub exclusive: &'static [[&'static str; 2]],
 }
 
@@ -16,15 +16,15 @@ pub struct TableSpec {
 pub struct Field {
     /// The key.
     pub key: &'static str,
-    /// What its value must be.
+    /// Allowed values.
     pub kind: Kind,
-    /// What if it is missing.
+    /// Treatment of a missing key.
     pub need: Need,
     /// Meaning in one line, with the unit in brackets after what it measures: `longest step [s]`.
     pub help: &'static str,
 }
 
-/// What a value must be.
+/// Allowed values of a key.
 #[derive(Debug)]
 pub enum Kind {
     /// A number from the first to the second. Every number has bounds: solvers compute in single precision, and work is finite.
@@ -65,12 +65,12 @@ pub enum Kind {
     Solver,
 }
 
-/// What if a key is missing.
+/// Treatment of a missing key.
 #[derive(Debug)]
 pub enum Need {
-    /// An error.
+    /// Reports an error.
     Required,
-    /// Nothing.
+    /// Leaves it unset.
     Optional,
     /// It counts as this number.
     Number(f64),
@@ -95,7 +95,7 @@ pub const DIRECTION: [f64; 2] = [1e-9, 1e9];
 pub const TURN: f64 = 1e9;
 
 impl TableSpec {
-    /// The key called `key`.
+    /// Returns the key called `key`.
     pub fn field(&self, key: &str) -> Option<&'static Field> {
         self.fields.iter().find(|field| field.key == key)
     }
@@ -110,7 +110,7 @@ impl Field {
 }
 
 impl Kind {
-    /// The table that lies in a value of this kind: itself, an item of the list, or one of the named.
+    /// Returns the table in a value of this kind: itself, an item of the list, or one of the named.
     pub fn table(&self) -> Option<&'static TableSpec> {
         match self {
             Self::Table(spec) | Self::NumberOr(_, spec) | Self::Named(spec) => Some(spec),

@@ -1,5 +1,6 @@
-//! Spheres in the order of guides, who follow a curve, with a box around each sixteen of them and one around each sixteen boxes: who overlaps few
-//! of them is found by asking boxes, and nothing has to be sorted when some move.
+//! Bounding spheres in the order of guides, which follow a space-filling curve, with a box around every sixteen spheres
+//! and one around every sixteen boxes. The boxes answer overlap queries for few guides, and nothing has to be sorted
+//! when some guides move.
 #![allow(clippy::needless_range_loop, reason = "lanes of several arrays at once")]
 
 use glam::Vec4;
@@ -9,7 +10,7 @@ use super::simd::{LANES, Vectors, block, vectorised};
 /// Spheres as columns, and two levels of boxes. All are padded to whole boxes of the upper level.
 #[derive(Debug, Default)]
 pub(crate) struct Blocks {
-    /// Centres and radii [m]. What pads them has no radius, so that nobody overlaps it, and is where the last one was.
+    /// Centers and radii [m]. Padding has no radius, so that nothing overlaps it, and the position of the last sphere.
     spheres: [Vec<f32>; 4],
     lower: Boxes,
     upper: Boxes,
@@ -18,7 +19,7 @@ pub(crate) struct Blocks {
 /// Boxes as columns; those that pad them are nowhere.
 #[derive(Debug, Default)]
 struct Boxes {
-    /// Bounds of centres, and the largest radius [m].
+    /// Bounds of centers, and the largest radius [m].
     low: [Vec<f32>; 3],
     high: [Vec<f32>; 3],
     largest: Vec<f32>,
@@ -125,7 +126,7 @@ impl Found {
 }
 
 vectorised! {
-    /// Makes `found` the spheres that overlap `sphere` (centre and radius [m]), in their order.
+    /// Makes `found` the spheres that overlap `sphere` (center and radius [m]), in their order.
     pub(crate) fn find_near(blocks: &Blocks, sphere: Vec4, found: &mut Found) = find_near_with
 }
 

@@ -1,4 +1,4 @@
-//! Guides that may touch before the next search, chunk by chunk and from both sides.
+//! Contact candidates until the next search, chunk by chunk and from both sides.
 #![allow(clippy::needless_range_loop, reason = "lanes of several arrays at once")]
 
 use barchan_world::{Friction, World};
@@ -22,15 +22,16 @@ pub(crate) struct Candidates {
     /// Numbers of the guide and the other one in this chunk.
     pub own: Vec<u32>,
     pub number: Vec<u32>,
-    /// From the other guide's centre to the guide's at the search [m]; in the last place the sum of the radii [m].
+    /// Vector from the other guide's center to the guide's at the search [m]; the last component is the sum of the
+    /// radii [m].
     pub base: Vec<Vec4>,
-    /// Impulse that the guide got in the last step, and the other one lost [kg m].
+    /// Impulse on the guide in the previous step, opposite to that on the other one [kg m].
     pub impulse: Vec<Vec4>,
-    /// 1 if there was any, else 0 [-].
+    /// 1 if the impulse is not zero, otherwise 0 [-].
     pub held: Vec<f32>,
     pub halo: Halo,
-    /// Where the guides that the chunk deals with are, by their numbers here, in two parts [m]; in the last place of the first the
-    /// radius, with the other sign [m].
+    /// Positions of the guides of the chunk and its halo, by their local numbers, in two parts [m]; the last component
+    /// of the first part is the negative radius [m].
     places: Vec<[Vec4; 2]>,
 }
 
@@ -75,10 +76,10 @@ impl<'a> Geometry<'a> {
     }
 }
 
-/// Guides farther apart than this, of the sum of their radii [-], have let go of each other.
-const PRESSED: f32 = 1.1;
+/// Distance beyond which guides no longer press on each other, as a fraction of the sum of their radii [-].
+const MAX_PRESSED_DISTANCE: f32 = 1.1;
 
-/// What there was before the search.
+/// Candidates before the search.
 #[derive(Clone, Copy)]
 pub(crate) struct Past<'a> {
     pub candidates: &'a [Candidates],
@@ -123,7 +124,8 @@ pub(crate) fn complete(all: &mut Vec<Candidates>, bare: &[Candidates], geometry:
     });
 }
 
-/// What guide number `i` had before: the other guides, by their numbers then, and its impulses [kg m].
+/// Returns the row of guide number `i` before the search: the other guides, by their numbers then, and its impulses [kg
+/// m].
 fn row_of(before: &[Candidates], i: u32) -> Option<(&Candidates, std::ops::Range<usize>)> {
     if i == NEW {
         return None;
@@ -157,7 +159,7 @@ impl Candidates {
         self.first.last().map_or(0, |&end| end as usize)
     }
 
-    /// Whether candidate `c` has an impulse.
+    /// Returns true if candidate `c` has an impulse.
     pub(crate) fn is_held(&self, c: usize) -> bool {
         self.held[c] > 0.0
     }
@@ -255,14 +257,14 @@ impl Candidates {
         }
     }
 
-    /// Whether the guides of candidate `c` are near enough to have pressed on each other in the last step.
+    /// Returns true if the guides of candidate `c` are near enough to have pressed on each other in the previous step.
     fn is_near(&self, c: usize) -> bool {
         let base = self.base[c];
-        let reach = PRESSED * base.w;
+        let reach = MAX_PRESSED_DISTANCE * base.w;
         base.truncate().length_squared() < reach * reach
     }
 
-    /// Whether the chunk's guide `i` has the higher guide `j`.
+    /// Returns true if guide `i` of the chunk has the higher guide `j` as a candidate.
     pub(crate) fn has(&self, [i, j]: [u32; 2]) -> bool {
         let k = i as usize % CHUNK;
         self.other[self.first[k] as usize..self.first[k + 1] as usize].contains(&j)
@@ -402,7 +404,7 @@ impl Candidates {
 #[derive(Clone, Copy)]
 pub(crate) struct PairFriction<'a> {
     pub of: &'a [u8],
-    /// A row a material.
+    /// One row per material.
     pub table: &'a [Friction],
     pub materials: usize,
 }

@@ -1,5 +1,5 @@
-//! A chunk's own numbers for the guides that it deals with: its own come first, then those of other chunks. What it gives the
-//! latter is summed on its side, and fetched by their chunk.
+//! Local numbers of a chunk's guides and its halo: its own guides come first, then those of other chunks. A chunk sums
+//! its impulses on the latter itself; the chunk that owns the guide fetches the sum.
 
 use glam::Vec4;
 use rayon::prelude::*;
@@ -8,14 +8,14 @@ use super::CHUNK;
 use super::candidates::Candidates;
 use super::rows::Rows;
 
-/// An empty place of the table.
+/// Empty slot of the table.
 const EMPTY: u32 = u32::MAX;
 
 /// The guides of other chunks that a chunk deals with, and their numbers in it.
 #[derive(Debug, Default)]
 pub(crate) struct Halo {
     foreign: Vec<u32>,
-    /// How many of them their chunks know of [-].
+    /// Number of them already imported by their chunks [-].
     imported: usize,
     /// Open addressing: guides and their numbers; no more than half of it is full.
     table: Vec<[u32; 2]>,
@@ -110,7 +110,7 @@ struct Import {
     number: u32,
 }
 
-/// Who has sums for whom.
+/// Imports of each chunk: sums that other chunks hold for its guides.
 #[derive(Debug, Default)]
 pub(crate) struct Imports {
     of: Vec<Vec<Import>>,
@@ -164,7 +164,7 @@ impl Imports {
     }
 }
 
-/// Pairs of guides that leant on each other and can no longer touch, or whose one guide has gone: whoever is left of them.
+/// Guides left from pairs in contact that can no longer touch, or whose other guide was removed.
 pub(crate) fn lost(
     before: &[Candidates],
     new: &[u32],

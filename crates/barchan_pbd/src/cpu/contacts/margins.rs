@@ -113,7 +113,7 @@ impl Margins {
             for ((leaves, at), (free, (middle, skin))) in
                 leaves.iter_mut().zip(at).zip(free.iter().zip(middle.iter().zip(skin)))
             {
-                *leaves = !is_within(*at, *free * ahead.steps, *middle, skin - NEARLY * ahead.margin);
+                *leaves = !is_within(*at, *free * ahead.steps, *middle, skin - LEAVING_SHARE * ahead.margin);
             }
         });
         who.clear();
@@ -167,20 +167,21 @@ impl Margins {
     }
 }
 
-/// Guides that come this near to the end of their skin, of the margin [-], are searched for with those that leave it.
-const NEARLY: f32 = 0.2;
+/// Guides this close to the end of their skin, as a fraction of the margin [-], are searched for with those that leave
+/// it.
+const LEAVING_SHARE: f32 = 0.2;
 
 /// Purpose of a search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ahead {
     /// Steps like the next one [-].
     pub steps: f32,
-    /// Up to so many times as many [-], for guides that go no farther than `near` [m] in all of them.
+    /// Largest multiple of `steps` [-], for guides that move no farther than `near` [m] in all of them.
     pub frames: f32,
     pub near: f32,
-    /// Deviation from its way that a guide may have [m].
+    /// Allowed deviation of a guide from its predicted path [m].
     pub margin: f32,
-    /// Longest half of a way that is searched along [m]: images through short periods must stay apart.
+    /// Largest half length of a path that is searched along [m]: images through short periods must stay apart.
     pub most: f32,
 }
 

@@ -1,4 +1,4 @@
-//! Impulses, and who may touch whom, outlive searches, sorts, and the program.
+//! Impulses and contact candidates that persist through searches, sorts and checkpoints.
 
 use barchan_world::{Archive, ArchiveError};
 use glam::Vec3;
@@ -6,7 +6,7 @@ use glam::Vec3;
 use super::CHUNK;
 use super::candidates::Candidates;
 use super::margins::Margins;
-use super::walls::{Wall, Walls};
+use super::walls::{ChunkWalls, Wall};
 
 /// A guide that was not there before.
 pub(crate) const NEW: u32 = u32::MAX;
@@ -18,7 +18,7 @@ pub(crate) struct Memory {
     pub ids: Vec<u32>,
     /// Candidates before the last search, and contacts with bodies of the last step.
     pub candidates: Vec<Candidates>,
-    pub walls: Vec<Walls>,
+    pub walls: Vec<ChunkWalls>,
     /// Guide `i` had the number `old[i]`, and guide `k` of the candidates before has the number `new[k]`.
     pub old: Vec<u32>,
     pub new: Vec<u32>,
@@ -153,7 +153,7 @@ pub(crate) fn load_margins(guides: usize, archive: &Archive) -> Result<Margins, 
 }
 
 /// Stores the impulses of contacts with bodies.
-pub(crate) fn save_walls(chunks: &[Walls], archive: &mut Archive) {
+pub(crate) fn save_walls(chunks: &[ChunkWalls], archive: &mut Archive) {
     let walls = || chunks.iter().flat_map(|c| &c.all);
     let places: Vec<[u32; 2]> = walls().map(|w| [w.guide, w.body]).collect();
     let vectors: Vec<[f32; 9]> = walls()
@@ -167,7 +167,7 @@ pub(crate) fn save_walls(chunks: &[Walls], archive: &mut Archive) {
 }
 
 /// Takes back the impulses of contacts of `guides` guides with `bodies` bodies: walls without geometry, to remember from.
-pub(crate) fn load_walls(guides: usize, bodies: usize, archive: &Archive) -> Result<Vec<Walls>, ArchiveError> {
+pub(crate) fn load_walls(guides: usize, bodies: usize, archive: &Archive) -> Result<Vec<ChunkWalls>, ArchiveError> {
     let places: Vec<[u32; 2]> = archive.get_fit("pbd.walls.places", |place: &[u32; 2]| (place[1] as usize) < bodies)?;
     let vectors: Vec<[f32; 9]> = archive.get_f32s("pbd.walls.vectors")?;
     let ascending = places.windows(2).all(|p| p[0][0] <= p[1][0]);
@@ -179,7 +179,7 @@ pub(crate) fn load_walls(guides: usize, bodies: usize, archive: &Archive) -> Res
     }
     let mut all = places.iter().zip(&vectors).peekable();
     let chunks = (0..guides.div_ceil(CHUNK)).map(|c| {
-        let mut chunk = Walls::default();
+        let mut chunk = ChunkWalls::default();
         chunk.clear();
         for i in c * CHUNK..guides.min((c + 1) * CHUNK) {
             while let Some((place, v)) = all.next_if(|(place, _)| place[0] as usize == i) {

@@ -18,9 +18,9 @@ use glam::{DVec3, Vec3, Vec4};
 use rayon::prelude::*;
 
 use super::bodies::Load;
-use super::scene::{Contacts, Going, Scene};
+use super::scene::{Contacts, Going, StepScene};
 use super::sleep::Balance;
-use super::walls::{Walls, walls_of};
+use super::walls::{ChunkWalls, walls_of};
 use super::{CHUNK, make_room, rows, rules, scene, simd, walls};
 use candidates::{Candidates, Geometry};
 use halo::Imports;
@@ -117,7 +117,7 @@ impl Store {
     }
 
     /// Finds the contacts of the step: candidates that touch now or after displacements `free` [m], with the impulses that they had.
-    pub(crate) fn contacts(&mut self, scene: &Scene<'_>, free: &[Vec4]) {
+    pub(crate) fn contacts(&mut self, scene: &StepScene<'_>, free: &[Vec4]) {
         let used = scene.world.guides.len().div_ceil(CHUNK);
         std::mem::swap(&mut self.contacts.walls, &mut self.memory.walls);
         self.contacts.resize(used);
@@ -205,7 +205,7 @@ impl Store {
     }
 
     /// Visits each chunk: its sum of impulses between guides [kg m], and its contacts with bodies.
-    pub(crate) fn chunks(&self) -> impl Iterator<Item = (f32, &Walls)> {
+    pub(crate) fn chunks(&self) -> impl Iterator<Item = (f32, &ChunkWalls)> {
         let chunks = self.candidates.iter().zip(&self.contacts.walls);
         chunks.map(|(chunk, walls)| (chunk.impulses(), walls))
     }

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::CHUNK;
 use super::margins::Margins;
 use super::rules::SLACK;
-use super::scene::Scene;
+use super::scene::StepScene;
 use super::search::of_chunk;
 
 /// A guide near a body.
@@ -15,7 +15,7 @@ use super::search::of_chunk;
 pub(crate) struct Near {
     pub guide: u32,
     pub body: u32,
-    /// Its centre is no nearer to the body than this at the start of the step [m].
+    /// Lower bound of the distance of its center from the body at the start of the step [m].
     pub clear: f32,
 }
 
@@ -23,7 +23,7 @@ pub(crate) struct Near {
 #[derive(Debug)]
 pub(crate) struct NearBodies {
     pub of: Vec<Vec<Near>>,
-    /// Distance that each guide went in the last step [m].
+    /// Displacement of each guide in the previous step [m].
     pub gone: Vec<f32>,
     /// Distance from each guide to the nearest fixed body at least [m], and to the nearest that it is not listed with.
     apart: Vec<f32>,
@@ -72,14 +72,14 @@ impl NearBodies {
         }
     }
 
-    /// Ends a frame: whoever moves a body before the next one makes lists end.
+    /// Ends a frame: moving a body before the next one ends the lists.
     pub(crate) fn end_frame(&mut self, world: &World) {
         self.poses.clear();
         self.poses.extend(world.bodies.iter().map(|body| body.pose));
     }
 
     /// Counts the way of bodies in this step. Returns whether the lists still hold: the same bodies are there, and none went too far.
-    pub(crate) fn follow(&mut self, scene: &Scene<'_>) -> bool {
+    pub(crate) fn follow(&mut self, scene: &StepScene<'_>) -> bool {
         self.travel += scene.bodies.farthest();
         let is_present = || scene.bodies.steps.iter().map(|body| body.is_present);
         let is_same = is_present().eq(self.is_present.iter().copied());
@@ -106,7 +106,7 @@ impl NearBodies {
     }
 
     /// Lists the bodies that guides may touch while they stay within their skin and bodies go on like this for `steps` steps.
-    pub(crate) fn find(&mut self, scene: &Scene<'_>, margins: &Margins, steps: u32) {
+    pub(crate) fn find(&mut self, scene: &StepScene<'_>, margins: &Margins, steps: u32) {
         self.travel = scene.bodies.farthest();
         self.margin = 1.1 * self.travel * steps as f32;
         self.gone.fill(0.0);
@@ -120,7 +120,7 @@ impl NearBodies {
     }
 
     /// Adds the bodies that the guides `who`, which are searched for again, may touch to those of their chunks.
-    pub(crate) fn find_again(&mut self, scene: &Scene<'_>, margins: &Margins, who: &[u32]) {
+    pub(crate) fn find_again(&mut self, scene: &StepScene<'_>, margins: &Margins, who: &[u32]) {
         self.each_chunk(margins, |c, near, (_, far), reach| {
             for &i in of_chunk(who, c, |&i| i) {
                 let listed = Listed::of(i, near);
@@ -156,7 +156,7 @@ impl NearBodies {
     }
 }
 
-impl Scene<'_> {
+impl StepScene<'_> {
     /// Visits the bodies that guide `i` may touch within its `reach`, except for those that are `listed`. Fixed ones are left out if all of
     /// them are `apart` [m] enough; else returns the distances to the nearest, and to the nearest that is not visited [m].
     fn near(

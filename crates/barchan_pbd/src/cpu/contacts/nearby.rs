@@ -11,18 +11,18 @@ use super::blocks::{Blocks, Found, bound, find_near};
 use super::margins::Margins;
 use super::rules::SLACK;
 
-/// Fast guides are searched for on their own if they are no more than one in so many [-].
-const FEW: usize = 8;
-/// Fast guides that are looked at by one thread at a time [-].
-const PART: usize = 16;
+/// Fast guides get a search of their own if there are at least this many guides per fast one [-].
+const MIN_GUIDES_PER_FAST: usize = 8;
+/// Fast guides per task [-].
+const GUIDES_PER_TASK: usize = 16;
 /// Spheres are near if they overlap.
 const OVERLAP: ContactRule = ContactRule {
     scale: 1.0,
     margin: 0.0,
 };
 
-/// Who is near whom. Slow guides are found in cells of their size; the few fast ones, in wider cells, by a search of their own, so
-/// that a stream does not make the search dear for a whole bed.
+/// Neighbor search. Slow guides are searched in cells of their size; the few fast ones in wider cells, by a search of
+/// their own, so that a stream does not make the search expensive for a whole bed.
 #[derive(Debug, Default)]
 pub(crate) struct Nearby {
     grid: Grid,
@@ -32,15 +32,15 @@ pub(crate) struct Nearby {
     fast: Vec<u32>,
     is_fast: Vec<bool>,
     is_periodic: bool,
-    /// Where guides stay around, and how far they are felt from there [m], in blocks, from the first time on that few guides are searched for
-    /// after all were; and the same before the last search, not a number where that is not known.
+    /// Center of the path of each guide, and its reach from there [m], in blocks; filled from the first partial search
+    /// after a full one on. `before` has the same before the last search, NaN if unknown.
     spheres: Blocks,
     before: Vec<Vec4>,
     has_spheres: bool,
     collector: Collector,
     middles: Vec<Vec3>,
     fast_middles: Vec<Vec3>,
-    /// How far from its middle each guide is felt [m]: at most, and in the search of the slow ones.
+    /// Reach of each guide from the center of its path [m]: at most, and in the search of the slow ones.
     reaches: Vec<f32>,
     slow_reaches: Vec<f32>,
     fast_reaches: Vec<f32>,
@@ -89,7 +89,7 @@ impl Nearby {
                 .map(|(i, _)| i),
         );
         self.pairs.clear();
-        if FEW * self.fast.len() > radius.len() {
+        if MIN_GUIDES_PER_FAST * self.fast.len() > radius.len() {
             self.fast.clear();
         }
         if self.fast.is_empty() {
@@ -183,7 +183,7 @@ impl Nearby {
         self.fast.clear();
         self.fast.extend_from_slice(who);
         if self.is_periodic {
-            // Cells that close upon themselves are sorted anew.
+            // Periodic cells are sorted again.
             self.look(radius, margins);
             self.build_wide()?;
             self.find_wide()?;
@@ -254,14 +254,14 @@ impl Nearby {
     }
 }
 
-/// Whether two spheres overlap by more than rounding could tell otherwise.
+/// Returns true if two spheres overlap by more than rounding errors.
 fn overlap_well(a: Vec4, b: Vec4) -> bool {
     let reach = a.w + b.w;
     (a - b).truncate().length_squared() < 0.999 * reach * reach
 }
 
 thread_local! {
-    /// Who is near one guide.
+    /// Neighbors of one guide.
     static FOUND: RefCell<Found> = RefCell::default();
 }
 
@@ -274,12 +274,12 @@ struct Collector {
 impl Collector {
     /// Makes `pairs`, sorted, what `each` finds for the `k`-th of the guides `who`, which is guide `i`.
     fn run(&mut self, who: &[u32], pairs: &mut Vec<[u32; 2]>, each: impl Fn(usize, u32, &mut Vec<[u32; 2]>) + Sync) {
-        let used = who.len().div_ceil(PART);
+        let used = who.len().div_ceil(GUIDES_PER_TASK);
         self.parts.resize_with(used.max(self.parts.len()), Vec::new);
-        let parts = self.parts[..used].par_iter_mut().zip(who.par_chunks(PART));
+        let parts = self.parts[..used].par_iter_mut().zip(who.par_chunks(GUIDES_PER_TASK));
         parts.enumerate().for_each(|(part, (pairs, who))| {
             pairs.clear();
-            for (k, &i) in (PART * part..).zip(who) {
+            for (k, &i) in (GUIDES_PER_TASK * part..).zip(who) {
                 each(k, i, pairs);
             }
         });

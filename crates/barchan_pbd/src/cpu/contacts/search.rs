@@ -8,29 +8,33 @@ use super::candidates::{self, Geometry, Past};
 use super::margins::Ahead;
 use super::nearby::Nearby;
 use super::rules::SLACK;
-use super::scene::Scene;
+use super::scene::StepScene;
 use super::{CHUNK, Lists, Store};
 
-/// Deviation from its way that every guide may have before its candidates end, of the largest radius [-].
+/// Deviation from its predicted path that a guide may have while its candidates hold, as a fraction of the largest
+/// radius [-].
 const MARGIN: f32 = 0.15;
-/// A guide whose skin is larger, of the largest radius [-], is fast: larger cells for all would cost more than a search of its own.
+/// Skin above which a guide is fast, as a fraction of the largest radius [-]: larger cells for all guides would cost
+/// more than a search of their own for the fast ones.
 const SLOW_SKIN: f32 = 0.6;
-/// Largest skin of a guide, of the largest radius [-].
+/// Largest skin of a guide, as a fraction of the largest radius [-].
 const MAX_SKIN: f32 = 4.0;
 
-/// Largest search distance, of the shortest period [-]: a quarter, less rounding.
+/// Largest search distance, as a fraction of the shortest period [-]: a quarter, less rounding.
 const FELT_PERIOD: f32 = 0.2499;
 
-/// Guides that go no farther than this in a frame, of the largest radius [-], are searched for so many frames ahead [-].
+/// Guides that move no farther than this in a frame, as a fraction of the largest radius [-], are searched for this
+/// many frames ahead [-].
 const SLOW_WAY: f32 = 0.3;
 const SLOW_FRAMES: f32 = 3.0;
 
-/// One guide in so many [-] may be searched for on its own; if more leave their skin, all are searched for.
-const FEW: usize = 4;
+/// Guides that left their skin are searched for on their own if there are at least this many guides per leaving one
+/// [-]; otherwise all are searched for.
+const MIN_GUIDES_PER_LEAVING: usize = 4;
 
 /// Checks whether `leaving` of `all` guides are few enough to be searched for on their own.
 pub(super) fn is_few(leaving: usize, all: usize) -> bool {
-    leaving * FEW <= all
+    leaving * MIN_GUIDES_PER_LEAVING <= all
 }
 
 impl Store {
@@ -38,7 +42,7 @@ impl Store {
     /// frame has `left` steps after it. Returns whether all guides were searched for.
     pub(crate) fn update(
         &mut self,
-        scene: &Scene<'_>,
+        scene: &StepScene<'_>,
         free: &[Vec4],
         left: u32,
         clock: &mut Stopwatch,
@@ -60,7 +64,7 @@ impl Store {
     /// Searches for the guides that leave their skin, if they are few: the candidates of the others still hold. Returns whether it did.
     fn mend(
         &mut self,
-        scene: &Scene<'_>,
+        scene: &StepScene<'_>,
         free: &[Vec4],
         left: u32,
         clock: &mut Stopwatch,
@@ -102,7 +106,7 @@ impl Store {
     /// Searches for all guides, for this step and up to `left` more.
     fn search(
         &mut self,
-        scene: &Scene<'_>,
+        scene: &StepScene<'_>,
         free: &[Vec4],
         left: u32,
         clock: &mut Stopwatch,

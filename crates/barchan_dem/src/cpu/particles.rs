@@ -1,4 +1,4 @@
-//! Grains of several spheres: one motion for all of them. Kick, drift, kick: the turn between kicks keeps the angular momentum.
+//! Rigid particles of one or several spheres. Kick, drift, kick: the rotation between kicks conserves angular momentum.
 
 use barchan_geometry::clump::{Clump, Member};
 use glam::{DMat3, DQuat, DVec3};
@@ -7,32 +7,32 @@ use super::contacts::Chunk;
 use super::motion::Moved;
 use super::rows::{FIXED_MASS, Push, Row};
 
-/// A grain that is one sphere.
+/// Kind of a particle that is a single sphere.
 pub(crate) const SPHERE: u32 = u32::MAX;
 
-/// A grain's motion.
+/// A rigid particle and its motion.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Grain {
-    /// Centre of mass, relative to the world's origin [m].
+pub(crate) struct Particle {
+    /// Center of mass, relative to the world's origin [m].
     pub position: DVec3,
     pub rotation: DQuat,
-    /// [m/s].
+    /// Velocity [m/s].
     pub velocity: DVec3,
     /// Angular momentum [kg m²/s].
     pub momentum: DVec3,
-    /// [m/s²].
+    /// Acceleration [m/s²].
     pub acceleration: DVec3,
-    /// [N m].
+    /// Torque [N m].
     pub torque: DVec3,
-    /// Which clump it is, or [`SPHERE`].
+    /// Index of its clump, or [`SPHERE`].
     pub kind: u32,
-    /// Radius of the sphere of its volume [m].
+    /// Radius of the sphere of the same volume [m].
     pub size: f64,
-    /// [kg].
+    /// Mass [kg].
     pub mass: f64,
 }
 
-impl Grain {
+impl Particle {
     /// Inertia in its own axes [kg m²].
     fn inertia(&self, clumps: &[Clump]) -> DMat3 {
         let of_mass = match clumps.get(self.kind as usize) {
@@ -91,7 +91,7 @@ impl Grain {
     }
 }
 
-/// The only sphere of a grain that is one.
+/// The only sphere of a particle that is one.
 const CENTER: Member = Member {
     offset: DVec3::ZERO,
     radius: 1.0,
@@ -124,10 +124,10 @@ fn turned(start: DQuat, inverse: (DMat3, bool), momentum: DVec3, step: f64) -> D
     (start + (k1 + (k2 + k3) * 2.0 + k4) * (step / 6.0)).normalize()
 }
 
-/// What belongs to some chunks, to be worked on in parallel.
+/// Mutable state of some chunks, for parallel work.
 pub(crate) struct Parts<'a> {
     pub chunks: &'a mut [Chunk],
-    pub grains: &'a mut [Grain],
+    pub particles: &'a mut [Particle],
     pub rows: &'a mut [Row],
     pub ways: &'a mut [f32],
 }
@@ -143,20 +143,20 @@ impl Parts<'_> {
             return;
         }
         let (first, middle) = (&self.chunks[0], &self.chunks[count / 2]);
-        let (grains, spheres) = (middle.first_grain - first.first_grain, middle.start - first.start);
+        let (particles, spheres) = (middle.first_particle - first.first_particle, middle.start - first.start);
         let (chunks_a, chunks_b) = self.chunks.split_at_mut(count / 2);
-        let (grains_a, grains_b) = self.grains.split_at_mut(grains);
+        let (particles_a, particles_b) = self.particles.split_at_mut(particles);
         let (rows_a, rows_b) = self.rows.split_at_mut(spheres.min(self.rows.len()));
         let (ways_a, ways_b) = self.ways.split_at_mut(spheres);
         let a = Parts {
             chunks: chunks_a,
-            grains: grains_a,
+            particles: particles_a,
             rows: rows_a,
             ways: ways_a,
         };
         let b = Parts {
             chunks: chunks_b,
-            grains: grains_b,
+            particles: particles_b,
             rows: rows_b,
             ways: ways_b,
         };
@@ -164,21 +164,21 @@ impl Parts<'_> {
     }
 }
 
-/// Moves the grains of one chunk and their spheres by a step, and expects the velocities at its end.
+/// Moves the particles of one chunk and their spheres by a step, and expects the velocities at its end.
 pub(crate) fn advance(parts: Parts<'_>, clumps: &[Clump], step: f64) {
     let half = 0.5 * step;
     let mut moved = Moved::NOT;
     let mut first = 0;
-    for grain in parts.grains {
-        grain.position += step * grain.velocity;
-        let inverse = grain.inverse_inertia(clumps);
-        grain.rotation = turned(grain.rotation, inverse, grain.momentum, step);
-        let velocity = grain.velocity + half * grain.acceleration;
-        let spin = angular_velocity(grain.rotation, inverse, grain.momentum + half * grain.torque);
-        let own = first..first + grain.count(clumps);
+    for particle in parts.particles {
+        particle.position += step * particle.velocity;
+        let inverse = particle.inverse_inertia(clumps);
+        particle.rotation = turned(particle.rotation, inverse, particle.momentum, step);
+        let velocity = particle.velocity + half * particle.acceleration;
+        let spin = angular_velocity(particle.rotation, inverse, particle.momentum + half * particle.torque);
+        let own = first..first + particle.count(clumps);
         first = own.end;
         let (rows, ways) = (&mut parts.rows[own.clone()], &mut parts.ways[own]);
-        grain.place(clumps, rows, ways, velocity, spin);
+        particle.place(clumps, rows, ways, velocity, spin);
         for (row, way) in rows.iter_mut().zip(ways) {
             row.left -= *way;
             moved.left = moved.left.min(row.left);
@@ -188,27 +188,27 @@ pub(crate) fn advance(parts: Parts<'_>, clumps: &[Clump], step: f64) {
     parts.chunks[0].moved = moved;
 }
 
-/// Sums the `pushes` on the spheres of each grain of a chunk, and changes velocities and momenta by it for `time` [s]. `rows` are all.
+/// Sums the `pushes` on the spheres of each particle of a chunk, and changes velocities and momenta by it for `time` [s]. `rows` are all.
 pub(crate) fn finish(parts: Parts<'_>, pushes: &[Push], rows: &[Row], clumps: &[Clump], gravity: DVec3, time: f64) {
     let start = parts.chunks[0].start;
     let mut first = 0;
-    for grain in parts.grains {
+    for particle in parts.particles {
         let (mut force, mut torque) = (DVec3::ZERO, DVec3::ZERO);
-        for k in first..first + grain.count(clumps) {
+        for k in first..first + particle.count(clumps) {
             let push = &pushes[k];
             let own = DVec3::from_slice(&push.force);
             force += own;
-            torque += DVec3::from_slice(&push.torque) + (rows[start + k].place() - grain.position).cross(own);
+            torque += DVec3::from_slice(&push.torque) + (rows[start + k].place() - particle.position).cross(own);
         }
-        first += grain.count(clumps);
-        if grain.mass >= f64::from(FIXED_MASS) {
-            (grain.acceleration, grain.torque) = (DVec3::ZERO, DVec3::ZERO);
-            (grain.velocity, grain.momentum) = (DVec3::ZERO, DVec3::ZERO);
+        first += particle.count(clumps);
+        if particle.mass >= f64::from(FIXED_MASS) {
+            (particle.acceleration, particle.torque) = (DVec3::ZERO, DVec3::ZERO);
+            (particle.velocity, particle.momentum) = (DVec3::ZERO, DVec3::ZERO);
             continue;
         }
-        grain.acceleration = force / grain.mass + gravity;
-        grain.torque = torque;
-        grain.velocity += time * grain.acceleration;
-        grain.momentum += time * torque;
+        particle.acceleration = force / particle.mass + gravity;
+        particle.torque = torque;
+        particle.velocity += time * particle.acceleration;
+        particle.momentum += time * torque;
     }
 }
