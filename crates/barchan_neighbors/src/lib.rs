@@ -35,7 +35,6 @@ mod lattice;
 mod lists;
 mod search;
 mod sort;
-mod vectorised;
 
 pub use barchan_simd::Level;
 pub use curve::{Curve, is_along_curve, morton};

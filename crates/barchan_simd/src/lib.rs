@@ -34,7 +34,7 @@
 //! both signs is that of the x86 instruction everywhere.
 
 mod append;
-mod blocks;
+mod gather;
 mod level;
 mod packing;
 mod real;
@@ -43,10 +43,10 @@ mod simd;
 mod x86;
 
 pub use append::Appender;
-pub use blocks::{Blocks, block, block_mut};
 #[cfg(target_arch = "x86_64")]
 pub use fearless_simd::x86::{Avx2, Avx512};
 pub use fearless_simd::{f32x4, f32x8, f32x16, f64x8, kernel, mask32x8, mask32x16, u32x8, u32x16};
+pub use gather::{Gather, block, block_mut};
 pub use level::{Level, Portable, Token};
 pub use packing::PACKING;
 pub use real::Real;

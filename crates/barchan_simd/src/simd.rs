@@ -2,6 +2,7 @@
 
 use fearless_simd::{f32x4, f32x8, f32x16, f64x8, u32x8, u32x16};
 
+use crate::gather::{OUTSIDE, bound};
 use crate::{Appender, PACKING, Portable, Real};
 
 /// Proof of an instruction set, and its operations. Provided functions are portable and define the results.
@@ -128,6 +129,27 @@ pub trait Simd: fearless_simd::Simd {
         each_bit(bits, |n, l| out[n] = values[l]);
     }
 
+    /// Returns vector `part` of the rows of `column` at `index`, as columns x, y, z, w.
+    ///
+    /// # Panics
+    /// Panics if an index or the part is outside.
+    #[inline(always)]
+    fn gather8<T: AsRef<[f32; 4]>, const N: usize>(
+        self,
+        column: &[[T; N]],
+        part: usize,
+        index: &[u32; 8],
+    ) -> [f32x8<Self>; 4] {
+        assert!(part < N && self.are_below8(index, bound(column.len())), "{OUTSIDE}");
+        let mut rows = [self.splat_f32x4(0.0); 8];
+        for l in 0..8 {
+            // SAFETY: all indices are below the length.
+            let row = unsafe { column.get_unchecked(index[l] as usize) };
+            rows[l] = fearless_simd::SimdFrom::simd_from(self, *row[part].as_ref());
+        }
+        self.columns8(rows)
+    }
+
     /// Turns eight rows of four numbers into columns.
     #[inline(always)]
     fn columns8(self, rows: [f32x4<Self>; 8]) -> [f32x8<Self>; 4] {
@@ -178,7 +200,7 @@ pub trait Simd: fearless_simd::Simd {
 
     /// Turns eight rows of four double-precision numbers into columns.
     #[inline(always)]
-    fn double_columns8(self, rows: [&[f64; 4]; 8]) -> [f64x8<Self>; 4] {
+    fn double_columns8(self, rows: [[f64; 4]; 8]) -> [f64x8<Self>; 4] {
         let mut columns = [[0.0; 8]; 4];
         for l in 0..8 {
             for axis in 0..4 {
@@ -360,7 +382,7 @@ mod tests {
         let columns = simd.columns16(vectors);
         let eight = simd.columns8(*vectors.first_chunk().unwrap());
         let doubles = rows.map(|row| row.map(f64::from));
-        let double = simd.double_columns8(std::array::from_fn(|l| &doubles[l]));
+        let double = simd.double_columns8(*doubles.first_chunk().unwrap());
         for l in 0..16 {
             for axis in 0..4 {
                 assert_eq!(columns[axis][l], rows[l][axis]);

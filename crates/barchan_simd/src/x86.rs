@@ -286,11 +286,11 @@ impl Simd for Avx512 {
                 row!(3, a), row!(3, b), row!(3, c), row!(3, d),
             ]
         }
-        fn double_columns8(simd, rows: [&[f64; 4]; 8]) -> [f64x8<Avx512>; 4] {
+        fn double_columns8(simd, rows: [[f64; 4]; 8]) -> [f64x8<Avx512>; 4] {
             macro_rules! pair {
                 ($k:literal) => {{
-                    let low = fearless_simd::f64x4::simd_from(simd, *rows[$k]);
-                    let high = fearless_simd::f64x4::simd_from(simd, *rows[$k + 4]);
+                    let low = fearless_simd::f64x4::simd_from(simd, rows[$k]);
+                    let high = fearless_simd::f64x4::simd_from(simd, rows[$k + 4]);
                     _mm512_insertf64x4::<1>(_mm512_castpd256_pd512(low.into()), high.into())
                 }};
             }

@@ -1,4 +1,4 @@
-//! Blocks of rows as columns of `W` lanes, for loops over arrays.
+//! Gather of rows as columns of `W` lanes, for loops over arrays.
 
 #[cfg(target_arch = "x86_64")]
 use fearless_simd::x86::{Avx2, Avx512};
@@ -10,7 +10,7 @@ use crate::{Portable, Simd};
 /// AVX2. Parts of a block follow each other lane by lane, so that results are the same bits for any `W`.
 ///
 /// Arithmetic between these functions is left to the compiler, which gets arrays of `W` numbers.
-pub trait Blocks<const W: usize>: Simd {
+pub trait Gather<const W: usize>: Simd {
     /// Returns the rows of `column` at `index` as columns x, y, z, w.
     ///
     /// # Panics
@@ -62,7 +62,7 @@ macro_rules! blocks {
         $token:ident, $lanes:literal, $columns:ident, $rows:ident, $load:ident, $integers:ident, $splat:ident, $are_below:ident,
         $ne:ident, $bitmask:ident, $pack:expr
     ) => {
-        impl Blocks<$lanes> for $token {
+        impl Gather<$lanes> for $token {
             #[inline(always)]
             fn gather(self, column: &[impl AsRef<[f32; 4]>], index: &[u32; $lanes]) -> [[f32; $lanes]; 4] {
                 assert!(self.$are_below(index, bound(column.len())), "{OUTSIDE}");
@@ -140,11 +140,11 @@ macro_rules! blocks {
     };
 }
 
-const OUTSIDE: &str = "an index outside the column";
+pub(crate) const OUTSIDE: &str = "an index outside the column";
 
 /// Bound of indices into a column of `len` rows.
 #[inline(always)]
-fn bound(len: usize) -> u32 {
+pub(crate) fn bound(len: usize) -> u32 {
     len.min(u32::MAX as usize) as u32
 }
 
@@ -189,3 +189,104 @@ blocks!(
     to_bitmask_mask32x8,
     |simd: Self, values, bits, out: &mut [u32; 8]| *out = simd.packed_integers8(values, bits).into()
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Level, dispatch};
+
+    #[inline(always)]
+    fn columns_are_read<S: Gather<W>, const W: usize>(simd: S) {
+        let column: Vec<[f32; 4]> = (0..40)
+            .map(|k| [0.0, 1.0, 2.0, 3.0].map(|axis| 4.0 * k as f32 + axis))
+            .collect();
+        let numbers: Vec<f32> = column.iter().map(|v| v[1]).collect();
+        let index = std::array::from_fn(|l| (7 * l as u32 + 3) % 40);
+        let (gathered, picked) = (simd.gather(&column, &index), simd.pick(&numbers, &index));
+        let loaded = simd.load_rows(column.first_chunk().unwrap());
+        let away = simd.minus(&gathered, &loaded);
+        for l in 0..W {
+            assert_eq!(picked[l], 4.0 * index[l] as f32 + 1.0);
+            for axis in 0..4 {
+                assert_eq!(gathered[axis][l], 4.0 * index[l] as f32 + axis as f32);
+                assert_eq!(loaded[axis][l], 4.0 * l as f32 + axis as f32);
+            }
+            assert_eq!(away.map(|d| d[l]), [4.0 * (index[l] as f32 - l as f32); 3]);
+        }
+    }
+
+    #[test]
+    fn every_level_reads_the_same_columns_and_computes_their_differences() {
+        for level in Level::available() {
+            dispatch!(level, simd => columns_are_read(simd));
+        }
+    }
+
+    #[inline(always)]
+    fn rows_are_written<S: Gather<W>, const W: usize>(simd: S) {
+        let index = std::array::from_fn(|l| (5 * l as u32) % 7);
+        let columns: [[f32; W]; 4] = std::array::from_fn(|axis| std::array::from_fn(|l| (1 + l + 16 * axis) as f32));
+        let mut sums = [[1.0; 4]; 7];
+        let mut expected = sums;
+        simd.subtract(&mut sums, &index, &columns);
+        for l in 0..W {
+            for axis in 0..4 {
+                expected[index[l] as usize][axis] -= columns[axis][l];
+            }
+        }
+        assert_eq!(sums, expected);
+        simd.scatter(&mut sums, &index, &columns);
+        for l in 0..W {
+            expected[index[l] as usize] = columns.map(|column| column[l]);
+        }
+        assert_eq!(sums, expected);
+    }
+
+    #[test]
+    fn rows_are_subtracted_and_written_even_if_some_indices_are_equal() {
+        for level in Level::available() {
+            dispatch!(level, simd => rows_are_written(simd));
+        }
+    }
+
+    #[inline(always)]
+    fn flags_are_listed<S: Gather<W>, const W: usize>(simd: S) {
+        for pattern in [0u32, 0xffff, 0x8001, 0x5a3c, 0x00ff, 0xff00] {
+            let flags = std::array::from_fn(|l| pattern >> l & 1);
+            let mut out = [0; W];
+            let lanes = simd.compress(&flags, 100, &mut out);
+            let expected: Vec<u32> = (0..W as u32)
+                .filter(|l| pattern >> l & 1 == 1)
+                .map(|l| 100 + l)
+                .collect();
+            assert_eq!(out[..expected.len()], expected);
+            assert_eq!(u32::from(lanes), pattern & ((1 << W) - 1));
+        }
+    }
+
+    #[test]
+    fn every_level_lists_the_same_flags() {
+        for level in Level::available() {
+            dispatch!(level, simd => flags_are_listed(simd));
+        }
+    }
+
+    #[inline(always)]
+    fn gathers_outside<S: Gather<W>, const W: usize>(simd: S) -> bool {
+        let column = [[0.0; 4]; 20];
+        let mut index = [19; W];
+        let _ = simd.gather(&column, &index);
+        index[W - 2] = 20;
+        std::panic::catch_unwind(|| simd.gather(&column, &index)).is_err()
+            && std::panic::catch_unwind(|| simd.pick(&[0.0; 20], &index)).is_err()
+            && std::panic::catch_unwind(|| simd.subtract(&mut [[0.0; 4]; 20], &index, &[[0.0; W]; 4])).is_err()
+            && std::panic::catch_unwind(|| simd.scatter(&mut [[0.0; 4]; 20], &index, &[[0.0; W]; 4])).is_err()
+    }
+
+    #[test]
+    fn an_index_outside_the_column_panics() {
+        for level in Level::available() {
+            assert!(dispatch!(level, simd => gathers_outside(simd)), "{level:?}");
+        }
+    }
+}
