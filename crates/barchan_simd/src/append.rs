@@ -1,11 +1,13 @@
 //! Appending to a list a vector at a time.
 
-use crate::PACKING;
-
 /// Appends selected numbers to a list. A whole vector is written each time, of which the selected ones stay.
+///
+/// Fields are copies of those of the list, so that loops keep them in registers.
 #[derive(Debug)]
 pub struct Appender<'a> {
     out: &'a mut Vec<u32>,
+    start: *mut u32,
+    capacity: usize,
     len: usize,
 }
 
@@ -14,51 +16,44 @@ impl<'a> Appender<'a> {
     #[inline(always)]
     pub fn new(out: &'a mut Vec<u32>, expected: usize) -> Self {
         out.reserve(expected);
-        let len = out.len();
-        Self { out, len }
+        let (start, capacity, len) = (out.as_mut_ptr(), out.capacity(), out.len());
+        Self {
+            out,
+            start,
+            capacity,
+            len,
+        }
     }
 
     /// Writes `values`, of which the first `count` stay.
     #[inline(always)]
-    pub fn push<const N: usize>(&mut self, values: &[u32; N], count: usize) {
-        if self.out.capacity() - self.len < N {
-            self.grow();
+    pub fn push<const N: usize>(&mut self, values: [u32; N], count: usize) {
+        if self.capacity - self.len < N {
+            (self.start, self.capacity) = grow(self.out, self.len, N);
         }
-        // SAFETY: the capacity is that of the list, and has room for all values after those that stay.
-        unsafe {
-            self.out
-                .as_mut_ptr()
-                .add(self.len)
-                .cast::<[u32; N]>()
-                .write_unaligned(*values)
-        };
+        // SAFETY: the list has room for all values after those that stay.
+        let end = unsafe { self.start.add(self.len) };
+        // SAFETY: as above.
+        unsafe { end.cast::<[u32; N]>().write_unaligned(values) };
         self.len += count.min(N);
     }
+}
 
-    /// Appends those of eight `values` whose bit is set.
-    #[inline(always)]
-    pub fn select(&mut self, values: &[u32; 8], bits: u32) {
-        let lanes = PACKING[bits as usize & 0xff].to_le_bytes();
-        self.push(&lanes.map(|l| values[usize::from(l) & 7]), bits.count_ones() as usize);
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        self.finish();
-        self.out.reserve(64);
-    }
-
-    #[inline(always)]
-    fn finish(&mut self) {
-        // SAFETY: every number before was written, within the capacity.
-        unsafe { self.out.set_len(self.len) };
-    }
+/// Makes room for `more` numbers after the first `len`, all of which were written.
+#[cold]
+#[inline(never)]
+fn grow(out: &mut Vec<u32>, len: usize, more: usize) -> (*mut u32, usize) {
+    // SAFETY: every number before was written, within the capacity.
+    unsafe { out.set_len(len) };
+    out.reserve(more);
+    (out.as_mut_ptr(), out.capacity())
 }
 
 impl Drop for Appender<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.finish();
+        // SAFETY: every number before was written, within the capacity.
+        unsafe { self.out.set_len(self.len) };
     }
 }
 
@@ -71,10 +66,10 @@ mod tests {
         let mut out = vec![7];
         let mut appender = Appender::new(&mut out, 0);
         for k in 0..100 {
-            appender.push(&[k, 1000, 2000], 1);
+            appender.push([k, 1000, 2000], 1);
         }
-        appender.select(&[10, 11, 12, 13, 14, 15, 16, 17], 0b1010_0001);
-        appender.push(&[1, 2], 0);
+        appender.push([10, 15, 17, 0], 3);
+        appender.push([1, 2], 0);
         drop(appender);
         let expected: Vec<u32> = [7].into_iter().chain(0..100).chain([10, 15, 17]).collect();
         assert_eq!(out, expected);

@@ -195,12 +195,27 @@ mod tests {
     use super::*;
     use crate::{Level, dispatch};
 
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Row([f32; 4]);
+
+    impl AsRef<[f32; 4]> for Row {
+        fn as_ref(&self) -> &[f32; 4] {
+            &self.0
+        }
+    }
+
+    impl AsMut<[f32; 4]> for Row {
+        fn as_mut(&mut self) -> &mut [f32; 4] {
+            &mut self.0
+        }
+    }
+
     #[inline(always)]
     fn columns_are_read<S: Gather<W>, const W: usize>(simd: S) {
-        let column: Vec<[f32; 4]> = (0..40)
-            .map(|k| [0.0, 1.0, 2.0, 3.0].map(|axis| 4.0 * k as f32 + axis))
+        let column: Vec<Row> = (0..40)
+            .map(|k| Row([0.0, 1.0, 2.0, 3.0].map(|axis| 4.0 * k as f32 + axis)))
             .collect();
-        let numbers: Vec<f32> = column.iter().map(|v| v[1]).collect();
+        let numbers: Vec<f32> = column.iter().map(|v| v.0[1]).collect();
         let index = std::array::from_fn(|l| (7 * l as u32 + 3) % 40);
         let (gathered, picked) = (simd.gather(&column, &index), simd.pick(&numbers, &index));
         let loaded = simd.load_rows(column.first_chunk().unwrap());
@@ -226,18 +241,18 @@ mod tests {
     fn rows_are_written<S: Gather<W>, const W: usize>(simd: S) {
         let index = std::array::from_fn(|l| (5 * l as u32) % 7);
         let columns: [[f32; W]; 4] = std::array::from_fn(|axis| std::array::from_fn(|l| (1 + l + 16 * axis) as f32));
-        let mut sums = [[1.0; 4]; 7];
+        let mut sums = [Row([1.0; 4]); 7];
         let mut expected = sums;
         simd.subtract(&mut sums, &index, &columns);
         for l in 0..W {
             for axis in 0..4 {
-                expected[index[l] as usize][axis] -= columns[axis][l];
+                expected[index[l] as usize].0[axis] -= columns[axis][l];
             }
         }
         assert_eq!(sums, expected);
         simd.scatter(&mut sums, &index, &columns);
         for l in 0..W {
-            expected[index[l] as usize] = columns.map(|column| column[l]);
+            expected[index[l] as usize] = Row(columns.map(|column| column[l]));
         }
         assert_eq!(sums, expected);
     }
@@ -272,15 +287,15 @@ mod tests {
     }
 
     #[inline(always)]
-    fn gathers_outside<S: Gather<W>, const W: usize>(simd: S) -> bool {
-        let column = [[0.0; 4]; 20];
+    fn gathers_outside<S: Gather<W> + std::panic::RefUnwindSafe, const W: usize>(simd: S) -> bool {
+        let column = [Row([0.0; 4]); 20];
         let mut index = [19; W];
         let _ = simd.gather(&column, &index);
         index[W - 2] = 20;
         std::panic::catch_unwind(|| simd.gather(&column, &index)).is_err()
             && std::panic::catch_unwind(|| simd.pick(&[0.0; 20], &index)).is_err()
-            && std::panic::catch_unwind(|| simd.subtract(&mut [[0.0; 4]; 20], &index, &[[0.0; W]; 4])).is_err()
-            && std::panic::catch_unwind(|| simd.scatter(&mut [[0.0; 4]; 20], &index, &[[0.0; W]; 4])).is_err()
+            && std::panic::catch_unwind(|| simd.subtract(&mut [Row([0.0; 4]); 20], &index, &[[0.0; W]; 4])).is_err()
+            && std::panic::catch_unwind(|| simd.scatter(&mut [Row([0.0; 4]); 20], &index, &[[0.0; W]; 4])).is_err()
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub trait Simd: fearless_simd::Simd {
         for (k, part) in parts.iter().enumerate() {
             let bits = bits >> (8 * k);
             let packed = self.packed_integers8(self.integers8(part), bits);
-            out.push::<8>(&packed.into(), (bits & 0xff).count_ones() as usize);
+            out.push::<8>(packed.into(), (bits & 0xff).count_ones() as usize);
         }
     }
 
@@ -200,11 +200,23 @@ pub trait Simd: fearless_simd::Simd {
 
     /// Turns eight rows of four double-precision numbers into columns.
     #[inline(always)]
-    fn double_columns8(self, rows: [[f64; 4]; 8]) -> [f64x8<Self>; 4] {
+    fn double_columns8(self, rows: [&[f64; 4]; 8]) -> [f64x8<Self>; 4] {
         let mut columns = [[0.0; 8]; 4];
         for l in 0..8 {
             for axis in 0..4 {
                 columns[axis][l] = rows[l][axis];
+            }
+        }
+        columns.map(|column| fearless_simd::SimdFrom::simd_from(self, column))
+    }
+
+    /// Turns eight rows of four numbers into columns of double precision.
+    #[inline(always)]
+    fn widened_columns8(self, rows: [&[f32; 4]; 8]) -> [f64x8<Self>; 4] {
+        let mut columns = [[0.0; 8]; 4];
+        for l in 0..8 {
+            for axis in 0..4 {
+                columns[axis][l] = f64::from(rows[l][axis]);
             }
         }
         columns.map(|column| fearless_simd::SimdFrom::simd_from(self, column))
@@ -261,7 +273,7 @@ impl Simd for Portable {
     #[inline(always)]
     fn append(self, column: &[u32], at: usize, bits: u32, skip: u32, out: &mut Appender<'_>) {
         let value = column[at];
-        out.push(&[value], usize::from(bits & 1 == 1 && value != skip));
+        out.push([value], usize::from(bits & 1 == 1 && value != skip));
     }
 
     #[inline(always)]
@@ -382,13 +394,15 @@ mod tests {
         let columns = simd.columns16(vectors);
         let eight = simd.columns8(*vectors.first_chunk().unwrap());
         let doubles = rows.map(|row| row.map(f64::from));
-        let double = simd.double_columns8(*doubles.first_chunk().unwrap());
+        let double = simd.double_columns8(std::array::from_fn(|l| &doubles[l]));
+        let widened = simd.widened_columns8(std::array::from_fn(|l| &rows[l]));
         for l in 0..16 {
             for axis in 0..4 {
                 assert_eq!(columns[axis][l], rows[l][axis]);
                 if l < 8 {
                     assert_eq!(eight[axis][l], rows[l][axis]);
                     assert_eq!(double[axis][l], doubles[l][axis]);
+                    assert_eq!(widened[axis][l], doubles[l][axis]);
                 }
             }
         }

@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use fearless_simd::x86::{Avx2, Avx512};
-use fearless_simd::{SimdFrom, SimdInto, SimdMask, f32x4, f32x8, f32x16, f64x8, kernel, u8x32, u32x8, u32x16};
+use fearless_simd::{SimdFrom, SimdInto, SimdMask, f32x4, f32x8, f32x16, f64x4, f64x8, kernel, u8x32, u32x8, u32x16};
 
 use crate::{Appender, PACKING, Simd, block};
 
@@ -73,6 +73,29 @@ macro_rules! order {
     };
 }
 
+/// Columns of eight rows of four doubles.
+macro_rules! double_columns {
+    ($simd:ident, $row:ident) => {{
+        macro_rules! pair {
+            ($k:literal) => {
+                _mm512_insertf64x4::<1>(_mm512_castpd256_pd512($row!($k)), $row!($k + 4))
+            };
+        }
+        // Rows 0 and 4, 1 and 5, 2 and 6, 3 and 7: a transposition of 4 by 4 in each half.
+        let (a, b, c, d) = (pair!(0), pair!(1), pair!(2), pair!(3));
+        let (ab, cd) = (_mm512_unpacklo_pd(a, b), _mm512_unpacklo_pd(c, d));
+        let (high_ab, high_cd) = (_mm512_unpackhi_pd(a, b), _mm512_unpackhi_pd(c, d));
+        let low = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
+        let high = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+        [
+            _mm512_permutex2var_pd(ab, low, cd).simd_into($simd),
+            _mm512_permutex2var_pd(high_ab, low, high_cd).simd_into($simd),
+            _mm512_permutex2var_pd(ab, high, cd).simd_into($simd),
+            _mm512_permutex2var_pd(high_ab, high, high_cd).simd_into($simd),
+        ]
+    }};
+}
+
 /// Functions of eight lanes, the same with both sets.
 macro_rules! eight_lanes {
     ($token:ident) => {
@@ -139,7 +162,7 @@ impl Simd for Avx2 {
         use fearless_simd::Simd as _;
         let values = self.integers8(block(column, at));
         let kept = bits & SimdMask::to_bitmask(self.simd_ne_u32x8(values, self.splat_u32x8(skip))) as u32;
-        out.push::<8>(&self.packed_integers8(values, kept).into(), kept.count_ones() as usize);
+        out.push::<8>(self.packed_integers8(values, kept).into(), kept.count_ones() as usize);
     }
 
     #[inline(always)]
@@ -224,7 +247,7 @@ impl Simd for Avx512 {
         let kept = bits & SimdMask::to_bitmask(self.simd_ne_u32x16(values, self.splat_u32x16(skip))) as u32;
         let mut packed = [0; 16];
         self.pack_integers16(values, kept, &mut packed);
-        out.push(&packed, kept.count_ones() as usize);
+        out.push(packed, kept.count_ones() as usize);
     }
 
     #[inline(always)]
@@ -254,11 +277,11 @@ impl Simd for Avx512 {
             let count = bits.count_ones() as usize;
             let first = _mm512_cvtepu8_epi32(_mm256_castsi256_si128(lanes));
             let packed: u32x16<Avx512> = _mm512_permutex2var_epi32(low.into(), first, high.into()).simd_into(simd);
-            out.push::<16>(&packed.into(), count);
+            out.push::<16>(packed.into(), count);
             if count > 16 {
                 let rest = _mm512_cvtepu8_epi32(_mm256_extracti128_si256::<1>(lanes));
                 let packed: u32x16<Avx512> = _mm512_permutex2var_epi32(low.into(), rest, high.into()).simd_into(simd);
-                out.push::<16>(&packed.into(), count - 16);
+                out.push::<16>(packed.into(), count - 16);
             }
         }
         fn columns16(simd, rows: [f32x4<Avx512>; 16]) -> [f32x16<Avx512>; 4] {
@@ -286,26 +309,21 @@ impl Simd for Avx512 {
                 row!(3, a), row!(3, b), row!(3, c), row!(3, d),
             ]
         }
-        fn double_columns8(simd, rows: [[f64; 4]; 8]) -> [f64x8<Avx512>; 4] {
-            macro_rules! pair {
-                ($k:literal) => {{
-                    let low = fearless_simd::f64x4::simd_from(simd, rows[$k]);
-                    let high = fearless_simd::f64x4::simd_from(simd, rows[$k + 4]);
-                    _mm512_insertf64x4::<1>(_mm512_castpd256_pd512(low.into()), high.into())
-                }};
+        fn double_columns8(simd, rows: [&[f64; 4]; 8]) -> [f64x8<Avx512>; 4] {
+            macro_rules! row {
+                ($k:expr) => {
+                    f64x4::simd_from(simd, *rows[$k]).into()
+                };
             }
-            // Rows 0 and 4, 1 and 5, 2 and 6, 3 and 7: a transposition of 4 by 4 in each half.
-            let (a, b, c, d) = (pair!(0), pair!(1), pair!(2), pair!(3));
-            let (ab, cd) = (_mm512_unpacklo_pd(a, b), _mm512_unpacklo_pd(c, d));
-            let (high_ab, high_cd) = (_mm512_unpackhi_pd(a, b), _mm512_unpackhi_pd(c, d));
-            let low = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
-            let high = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
-            [
-                _mm512_permutex2var_pd(ab, low, cd).simd_into(simd),
-                _mm512_permutex2var_pd(high_ab, low, high_cd).simd_into(simd),
-                _mm512_permutex2var_pd(ab, high, cd).simd_into(simd),
-                _mm512_permutex2var_pd(high_ab, high, high_cd).simd_into(simd),
-            ]
+            double_columns!(simd, row)
+        }
+        fn widened_columns8(simd, rows: [&[f32; 4]; 8]) -> [f64x8<Avx512>; 4] {
+            macro_rules! row {
+                ($k:expr) => {
+                    _mm256_cvtps_pd(f32x4::simd_from(simd, *rows[$k]).into())
+                };
+            }
+            double_columns!(simd, row)
         }
         fn ranges16(simd, vectors: [f32x16<Avx512>; 3]) -> [[f32; 3]; 2] {
             // All six at once, the greatest as the least of the negatives: half the instructions of six reductions.

@@ -50,14 +50,12 @@ fn one_by_one(rows: [&Row; LANES]) -> Columns {
 fn transposed<S: Simd>(simd: S, rows: [&Row; LANES]) -> Columns {
     let mut columns = [[0.0; LANES]; 12];
     // A row is three doubles, radius and mass in the bits of a fourth, and eight floats, the last of which pads it.
-    let [x, y, z, both] = simd.double_columns8(rows.map(|row| bytemuck::cast_ref::<Row, [[f64; 4]; 2]>(row)[0]));
+    let [x, y, z, both] = simd.double_columns8(rows.map(|row| &bytemuck::cast_ref::<Row, [[f64; 4]; 2]>(row)[0]));
     (columns[0], columns[1], columns[2]) = (x.into(), y.into(), z.into());
-    for part in 1..3 {
-        let quads = rows.map(|row| bytemuck::cast_ref::<Row, [[f32; 4]; 4]>(row)[1 + part].map(f64::from));
-        for (column, lanes) in columns[4 * part..].iter_mut().zip(simd.double_columns8(quads)) {
-            *column = lanes.into();
-        }
-    }
+    let [u, v, w, material] = simd.widened_columns8(rows.map(|row| &bytemuck::cast_ref::<Row, [[f32; 4]; 4]>(row)[2]));
+    (columns[4], columns[5], columns[6], columns[7]) = (u.into(), v.into(), w.into(), material.into());
+    let [x, y, z, _] = simd.widened_columns8(rows.map(|row| &bytemuck::cast_ref::<Row, [[f32; 4]; 4]>(row)[3]));
+    (columns[8], columns[9], columns[10]) = (x.into(), y.into(), z.into());
     let both = <[f64; LANES]>::from(both).map(f64::to_bits);
     for l in 0..LANES {
         columns[RADIUS][l] = f64::from(f32::from_bits(both[l] as u32));

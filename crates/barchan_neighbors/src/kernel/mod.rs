@@ -183,7 +183,7 @@ pub(crate) fn gathered_rows<const RADII: bool, const PERIODIC: bool>(
     match level {
         Level::Scalar => rows::<RADII, PERIODIC>(level, test, block, &[candidates.segment()], out, ends),
         _ => {
-            dispatch!(level, simd => vector::gathered_rows::<_, RADII, PERIODIC>(simd, test, block, candidates, out, ends))
+            dispatch!(level, simd => vector::gathered_rows::<_, RADII, PERIODIC>(simd, test, block, candidates, out, ends));
         }
     }
 }
