@@ -388,8 +388,8 @@ fn load<S: Simd>(simd: S, values: &[f32]) -> f32x16<S> {
 #[inline(always)]
 fn store<S: Simd>(lanes: f32x16<S>, to: &mut [f32]) {
     let lanes: [f32; LANES] = lanes.into();
-    match to.try_into() {
-        Ok(full) => *<&mut [f32; LANES]>::from(full) = lanes,
+    match <&mut [f32; LANES]>::try_from(&mut *to) {
+        Ok(full) => *full = lanes,
         Err(_) => to.copy_from_slice(&lanes[..to.len()]),
     }
 }
@@ -470,12 +470,12 @@ fn move_lanes<S: Simd>(
         let resting = f32x16::select(was.le(zero), held, zero);
         let moves = one - f32x16::select(sums.going.le(loose), resting, stays);
         for new in &mut new {
-            *new = *new * moves;
+            *new *= moves;
         }
-        speed = speed * moves;
+        speed *= moves;
     }
+    *rates = new;
     for axis in 0..3 {
-        rates[axis] = new[axis];
         places[axis] += zero.like(rule.step) * new[axis];
     }
     speed

@@ -78,7 +78,7 @@ impl Row {
                 sum[l] += given[l];
             }
         }
-        simd.subtract(sums, block(&self.number, first), &taken)
+        simd.subtract(sums, block(&self.number, first), &taken);
     }
 
     /// Returns the displacement impulses of the stabilization on the guides of the slice from lane `first` on [kg m].

@@ -360,7 +360,7 @@ fn answer<S: Simd>(simd: S, chunk: &mut Chunk<'_>, start: usize, columns: &Colum
             simd.load8(&loaded[2][b]),
             place,
         ];
-        column[b] = column[b] - pressure;
+        column[b] -= pressure;
         scatter(simd, column, b, &mut traction);
     }
     let pushed = simd.splat8(-columns.mirror) * inverse_density * pressure;

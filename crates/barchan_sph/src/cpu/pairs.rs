@@ -130,7 +130,7 @@ impl Rows {
             let d = space.apart::<S, OPEN>(simd, place, [x, y, z]);
             let scale = simd.load8(slopes) * weight;
             for axis in 0..3 {
-                sums[axis] = sums[axis] + scale * d[axis];
+                sums[axis] += scale * d[axis];
             }
         }
         Vec3::from(simd.sums8(sums)).extend(0.0)
@@ -153,7 +153,7 @@ impl Rows {
         for (others, slopes) in self.blocks(k) {
             let ([x, y, z, _], [vx, vy, vz, _]) = (simd.gather8(places, 0, others), simd.gather8(vectors, 0, others));
             let d = space.apart::<S, OPEN>(simd, place, [x, y, z]);
-            sum = sum + simd.load8(slopes) * Real::dot(d, [vx, vy, vz]);
+            sum += simd.load8(slopes) * Real::dot(d, [vx, vy, vz]);
         }
         simd.sum8(sum)
     }
@@ -181,10 +181,10 @@ impl Rows {
             let g = [slopes * d[0], slopes * d[1], slopes * d[2]];
             for a in 0..3 {
                 for b in 0..3 {
-                    sums[b][a] = sums[b][a] + g[a] * (v[b] - own[b]);
+                    sums[b][a] += g[a] * (v[b] - own[b]);
                 }
                 if BESIDE {
-                    sums[3][a] = sums[3][a] + g[a] * v[3];
+                    sums[3][a] += g[a] * v[3];
                 }
             }
         }
@@ -218,7 +218,7 @@ impl Rows {
             let slopes = simd.load8(slopes);
             let g = [slopes * d[0], slopes * d[1], slopes * d[2]];
             for axis in 0..3 {
-                sums[axis] = sums[axis] + Real::dot([s[axis], t[axis], u[axis]], g);
+                sums[axis] += Real::dot([s[axis], t[axis], u[axis]], g);
             }
         }
         Vec3::from(simd.sums8(sums)).extend(0.0)
@@ -267,7 +267,7 @@ impl Space {
         if !OPEN {
             for (axis, d) in d.iter_mut().enumerate() {
                 let turns = (*d * simd.splat8(self.per_length[axis])).round_ties_even();
-                *d = *d - simd.splat8(self.length[axis]) * turns;
+                *d -= simd.splat8(self.length[axis]) * turns;
             }
         }
         d
@@ -308,16 +308,16 @@ impl<S: Simd> Sums<S> {
         let (value, slope) = kernel::value_and_slope(squared.sqrt(), per_support);
         let weight = slope * slope * squared * volume;
         let slope = slope * volume;
-        self.compression = self.compression + volume * value;
+        self.compression += volume * value;
         let g = [slope * d[0], slope * d[1], slope * d[2]];
         for axis in 0..3 {
-            self.lean[axis] = self.lean[axis] + g[axis];
-            self.moment[axis] = self.moment[axis] - g[axis] * d[axis];
+            self.lean[axis] += g[axis];
+            self.moment[axis] -= g[axis] * d[axis];
             let (next, last) = ((axis + 1) % 3, (axis + 2) % 3);
-            self.moment[3 + axis] = self.moment[3 + axis] - g[next] * d[last];
+            self.moment[3 + axis] -= g[next] * d[last];
         }
-        self.weight = self.weight + weight;
-        self.squares = self.squares + weight * inverse_density;
+        self.weight += weight;
+        self.squares += weight * inverse_density;
         <[f32; LANES]>::from(slope)
     }
 }
@@ -353,8 +353,9 @@ pub(crate) fn build(rows: &mut Vec<Rows>, lists: &Lists, columns: &mut Columns, 
             exact,
             response,
             are_alike,
+            step,
         };
-        build_rows(rows, c * CHUNK, lists, [place, lump], space, own, step);
+        build_rows(rows, c * CHUNK, lists, [place, lump], space, own);
     });
 }
 
@@ -367,11 +368,13 @@ struct Own<'a> {
     response: &'a mut [f32],
     /// True if all guides have the same size and density.
     are_alike: bool,
+    /// Step [s].
+    step: f32,
 }
 
 vectorized! {
     fn build_rows(
-        rows: &mut Rows, first: usize, lists: &Lists, columns: [&[Vec4]; 2], space: &Space, own: Own<'_>, step: f32,
+        rows: &mut Rows, first: usize, lists: &Lists, columns: [&[Vec4]; 2], space: &Space, own: Own<'_>,
     ) = build_in
 }
 
@@ -384,13 +387,12 @@ fn build_in<S: Simd>(
     columns: [&[Vec4]; 2],
     space: &Space,
     own: Own<'_>,
-    step: f32,
 ) {
     match (space.is_open(), own.are_alike) {
-        (true, true) => build_chunk::<S, true, true>(simd, rows, first, lists, columns, space, own, step),
-        (true, false) => build_chunk::<S, true, false>(simd, rows, first, lists, columns, space, own, step),
-        (false, true) => build_chunk::<S, false, true>(simd, rows, first, lists, columns, space, own, step),
-        (false, false) => build_chunk::<S, false, false>(simd, rows, first, lists, columns, space, own, step),
+        (true, true) => build_chunk::<S, true, true>(simd, rows, first, lists, columns, space, own),
+        (true, false) => build_chunk::<S, true, false>(simd, rows, first, lists, columns, space, own),
+        (false, true) => build_chunk::<S, false, true>(simd, rows, first, lists, columns, space, own),
+        (false, false) => build_chunk::<S, false, false>(simd, rows, first, lists, columns, space, own),
     }
 }
 
@@ -403,7 +405,6 @@ fn build_chunk<S: Simd, const OPEN: bool, const ALIKE: bool>(
     [place, lump]: [&[Vec4]; 2],
     space: &Space,
     own: Own<'_>,
-    step: f32,
 ) {
     rows.ends.clear();
     rows.counts.clear();
@@ -452,7 +453,7 @@ fn build_chunk<S: Simd, const OPEN: bool, const ALIKE: bool>(
         own.exact[k] = exact;
         let softness = softness(simd.sum8(sums.weight), lean, exact, volume, inverse_density);
         // No answer is beyond what a stress can hold.
-        own.response[k] = 1.0 / (step * softness).max(1e-30);
+        own.response[k] = 1.0 / (own.step * softness).max(1e-30);
     }
 }
 
