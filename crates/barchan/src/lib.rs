@@ -69,5 +69,5 @@ pub use trial::try_start;
 
 pub use {
     barchan_geometry as geometry, barchan_io as io, barchan_neighbors as neighbors, barchan_refine as refine,
-    barchan_render as render, barchan_world as world,
+    barchan_render as render, barchan_simd as simd, barchan_world as world,
 };

@@ -37,7 +37,7 @@ mod view;
 
 use std::process::ExitCode;
 
-use barchan::neighbors::Simd;
+use barchan::simd::Level;
 use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
@@ -118,7 +118,7 @@ fn execute(command: Command) -> Result<(), Failure> {
 
 /// Rejects a `BARCHAN_SIMD` that names no instruction set of this machine.
 fn use_instructions() -> Result<(), Failure> {
-    Simd::requested().map(|_| ()).map_err(Failure::input)
+    Level::requested().map(|_| ()).map_err(Failure::input)
 }
 
 /// Sets an unset XDG_RUNTIME_DIR to its usual value. Mesa's Vulkan layer always looks for a Wayland display, and

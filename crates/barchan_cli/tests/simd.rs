@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use barchan::neighbors::Simd;
+use barchan::simd::Level;
 use tempfile::tempdir;
 
 /// Sand falls on a tray and on a ball, which it pushes.
@@ -64,13 +64,13 @@ fn every_instruction_set_writes_the_same_frames() {
     fs::write(folder.path().join("scene.toml"), SCENE).unwrap();
     for solver in ["pbd", "sph", "dem"] {
         let mut first = None;
-        for simd in Simd::ALL.into_iter().filter(|simd| simd.is_available()) {
-            let output = run(folder.path(), solver, simd.name());
+        for level in Level::available() {
+            let output = run(folder.path(), solver, level.name());
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-            let found = frames(&folder.path().join(format!("{solver}-{}", simd.name())));
+            let found = frames(&folder.path().join(format!("{solver}-{}", level.name())));
             assert_eq!(found.len(), 27);
             let same = *first.get_or_insert_with(|| found.clone()) == found;
-            assert!(same, "{solver} differs with {}", simd.name());
+            assert!(same, "{solver} differs with {}", level.name());
         }
     }
 }

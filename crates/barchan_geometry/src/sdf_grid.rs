@@ -6,7 +6,7 @@
 //! covers the rest of the bounds.
 #![allow(clippy::needless_range_loop, reason = "lanes of several arrays at once")]
 
-use barchan_neighbors::vectorised;
+use barchan_simd::{Real, Simd, vectorized};
 use glam::{DVec3, IVec3, Vec3};
 use rayon::prelude::*;
 use thiserror::Error;
@@ -431,11 +431,11 @@ impl SdfGrid {
     }
 }
 
-vectorised! {
+vectorized! {
     fn distances(grid: &SdfGrid, places: &[Lane; 3], out: &mut Lane) = look_up
 }
 
-vectorised! {
+vectorized! {
     fn distances_and_gradients(grid: &SdfGrid, places: &[Lane; 3], distances: &mut Lane, gradients: &mut [Lane; 3]) = look_up_both
 }
 
@@ -449,18 +449,20 @@ struct Cells {
 
 /// Values are loaded one by one, because those of neighbors are not contiguous; the rest is left to the compiler.
 #[inline(always)]
-fn cells(grid: &SdfGrid, places: &[Lane; 3]) -> Cells {
+fn cells<S: Simd>(simd: S, grid: &SdfGrid, places: &[Lane; 3]) -> Cells {
     let per_voxel = grid.per_voxel as f32;
     let (mut node, mut at) = ([[0i32; LANES]; 3], [[0.0f32; LANES]; 3]);
     let mut is_fine = [true; LANES];
     for axis in 0..3 {
         let last = grid.voxels[axis] as f32 - 1.0;
+        let place = simd.load16(&places[axis]) * per_voxel;
+        // NaN becomes 0; lattices of more nodes than an i32 counts are rejected.
+        let within = Real::min(Real::max(place, place.like(0.0)), place.like(last));
+        node[axis] = simd.cvt_i32_f32x16(within).into();
+        let place: Lane = place.into();
         for l in 0..LANES {
-            let place = places[axis][l] * per_voxel;
-            is_fine[l] &= place >= 0.0 && place <= last;
-            // SAFETY: `max` turns NaN into 0, and lattices of more nodes than an i32 counts are rejected.
-            node[axis][l] = unsafe { place.max(0.0).min(last).to_int_unchecked::<i32>() };
-            at[axis][l] = place - node[axis][l] as f32;
+            is_fine[l] &= place[l] >= 0.0 && place[l] <= last;
+            at[axis][l] = place[l] - node[axis][l] as f32;
         }
     }
     let mut corners = [[0.0; LANES]; 8];
@@ -486,8 +488,8 @@ fn along(a: f32, b: f32, t: f32) -> f32 {
 
 /// Implements [`SdfGrid::distances`].
 #[inline(always)]
-fn look_up(grid: &SdfGrid, places: &[Lane; 3], out: &mut Lane) {
-    let Cells { corners, at, is_fine } = cells(grid, places);
+fn look_up<S: Simd>(simd: S, grid: &SdfGrid, places: &[Lane; 3], out: &mut Lane) {
+    let Cells { corners, at, is_fine } = cells(simd, grid, places);
     for l in 0..LANES {
         let c = |k: usize| corners[k][l];
         let [x, y, z] = [at[0][l], at[1][l], at[2][l]];
@@ -504,8 +506,8 @@ fn look_up(grid: &SdfGrid, places: &[Lane; 3], out: &mut Lane) {
 
 /// Implements [`SdfGrid::distances_and_gradients`].
 #[inline(always)]
-fn look_up_both(grid: &SdfGrid, places: &[Lane; 3], distances: &mut Lane, gradients: &mut [Lane; 3]) {
-    let Cells { corners, at, is_fine } = cells(grid, places);
+fn look_up_both<S: Simd>(simd: S, grid: &SdfGrid, places: &[Lane; 3], distances: &mut Lane, gradients: &mut [Lane; 3]) {
+    let Cells { corners, at, is_fine } = cells(simd, grid, places);
     let per_voxel = grid.per_voxel as f32;
     for l in 0..LANES {
         let c = |k: usize| corners[k][l];

@@ -33,17 +33,13 @@ mod grid;
 mod kernel;
 mod lattice;
 mod lists;
-mod packing;
 mod search;
-mod simd;
 mod sort;
-mod vectorised;
 
+pub use barchan_simd::Level;
 pub use curve::{Curve, is_along_curve, morton};
 pub use error::Error;
 pub use grid::{Cells, Grid};
 pub use lattice::jittered_lattice;
 pub use lists::{ContactRule, Csr, Lists};
-pub use packing::PACKING;
 pub use search::Rows;
-pub use simd::Simd;

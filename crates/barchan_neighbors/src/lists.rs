@@ -5,10 +5,12 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use crate::grid::{bounding_box, check_count};
-use crate::kernel::{Test, pair_test};
+use crate::kernel::Test;
 use crate::search::{Queries, Rows, Search};
 use crate::sort::PAD;
-use crate::{Error, Grid, Simd};
+use barchan_simd::Level;
+
+use crate::{Error, Grid};
 
 /// Chunks, the units of parallel work, that rows are dealt into [-], as far as [`CHUNK`] allows.
 const CHUNKS: usize = 16;
@@ -56,7 +58,7 @@ impl ContactRule {
 /// caller's. Searching again reuses all memory.
 #[derive(Debug)]
 pub struct Lists {
-    simd: Simd,
+    level: Level,
     count: usize,
     /// Rows in sorted order. Those beyond `count` are spare.
     chunks: Vec<Rows>,
@@ -86,7 +88,7 @@ impl Lists {
     /// No lists yet, to be found with the best instructions of this machine.
     pub fn new() -> Self {
         Self {
-            simd: pair_test(Simd::best()),
+            level: Level::best(),
             count: 0,
             chunks: Vec::new(),
             chunk: *CHUNK.end(),
@@ -96,8 +98,8 @@ impl Lists {
     }
 
     /// The same with given instructions; with the best available ones if this machine lacks them.
-    pub fn with_simd(mut self, simd: Simd) -> Self {
-        self.simd = pair_test(if simd.is_available() { simd } else { Simd::best() });
+    pub fn with_level(mut self, level: Level) -> Self {
+        self.level = if level.is_available() { level } else { Level::best() };
         self
     }
 
@@ -235,7 +237,7 @@ impl Lists {
             },
             query_radii: spheres.map_or(&[], |(radii, _)| radii),
             radii: if spheres.is_some() { &self.radii } else { &[] },
-            simd: self.simd,
+            level: self.level,
         };
         self.count = search.count();
         self.chunk = (self.count / CHUNKS).clamp(*CHUNK.start(), *CHUNK.end());

@@ -3,9 +3,9 @@
 use glam::Vec3;
 use std::ops::Range;
 
-use crate::Simd;
 use crate::grid::{Grid, Layout, MAX_RUNS, Runs};
 use crate::kernel::{self, Block, Gathered, Segment, Test};
+use barchan_simd::Level;
 
 /// Queries that share their candidates [-], at most.
 const BLOCK: usize = 32;
@@ -35,7 +35,7 @@ pub(crate) struct Search<'a> {
     pub(crate) query_radii: &'a [f32],
     /// Radii [m] of the grid's points, in sorted order and padded; empty where radii play no part.
     pub(crate) radii: &'a [f32],
-    pub(crate) simd: Simd,
+    pub(crate) level: Level,
 }
 
 /// Rows of neighbors of some consecutive queries.
@@ -124,7 +124,7 @@ impl Search<'_> {
             self.grid.runs(taken.first_cell, taken.cells, &mut runs);
             let (indices, ends) = (&mut rows.indices, &mut rows.ends);
             if taken.count > 1 && self.gather::<RADII>(&runs, slot, &mut gathered) {
-                kernel::gathered_rows::<RADII, PERIODIC>(self.simd, &self.test, &block, &gathered, indices, ends);
+                kernel::gathered_rows::<RADII, PERIODIC>(self.level, &self.test, &block, &gathered, indices, ends);
             } else {
                 let mut segments = [self.segment(0..0); MAX_RUNS];
                 let used = runs
@@ -132,7 +132,7 @@ impl Search<'_> {
                     .zip(&mut segments)
                     .map(|(run, segment)| *segment = self.segment(run))
                     .count();
-                kernel::rows::<RADII, PERIODIC>(self.simd, &self.test, &block, &segments[..used], indices, ends);
+                kernel::rows::<RADII, PERIODIC>(self.level, &self.test, &block, &segments[..used], indices, ends);
             }
             slot += taken.count;
         }

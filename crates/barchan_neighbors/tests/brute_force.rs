@@ -1,6 +1,6 @@
 //! Every path against brute force, bit for bit.
 
-use barchan_neighbors::{Cells, ContactRule, Error, Grid, Lists, Simd, jittered_lattice};
+use barchan_neighbors::{Cells, ContactRule, Error, Grid, Level, Lists, jittered_lattice};
 use glam::Vec3;
 use proptest::prelude::*;
 use std::ops::Range;
@@ -9,8 +9,8 @@ type Ranges = [Option<Range<f32>>; 3];
 
 const OPEN: Ranges = [None, None, None];
 
-fn paths() -> impl Iterator<Item = Simd> {
-    Simd::ALL.into_iter().filter(|simd| simd.is_available())
+fn paths() -> impl Iterator<Item = Level> {
+    Level::available()
 }
 
 /// Direct cells, a table of the usual size, and tables so small that most cells collide.
@@ -83,15 +83,15 @@ fn check_own(points: &[Vec3], reach: f32, ranges: &Ranges) {
         let mut grid = Grid::periodic(ranges.clone()).expect("good ranges").with_cells(cells);
         grid.build(points, reach).expect("good points");
         let mut first = None;
-        for simd in paths() {
-            let mut lists = Lists::new().with_simd(simd);
+        for level in paths() {
+            let mut lists = Lists::new().with_level(level);
             lists.find(&grid);
-            assert_eq!(sorted_rows(&lists), expected, "{cells:?} {simd:?}");
+            assert_eq!(sorted_rows(&lists), expected, "{cells:?} {level:?}");
             let csr = lists.to_csr();
             assert_eq!(
                 *first.get_or_insert_with(|| csr.clone()),
                 csr,
-                "order of rows: {cells:?} {simd:?}"
+                "order of rows: {cells:?} {level:?}"
             );
         }
     }
@@ -104,12 +104,12 @@ fn check_two_sets(queries: &[Vec3], points: &[Vec3], reach: f32, ranges: &Ranges
         let mut sorted = Grid::new();
         grid.build(points, reach).expect("good points");
         sorted.build(queries, reach).expect("good points");
-        for simd in paths() {
-            let mut lists = Lists::new().with_simd(simd);
+        for level in paths() {
+            let mut lists = Lists::new().with_level(level);
             lists.find_for(queries, &grid).expect("good points");
-            assert_eq!(sorted_rows(&lists), expected, "{cells:?} {simd:?}");
+            assert_eq!(sorted_rows(&lists), expected, "{cells:?} {level:?}");
             lists.find_between(&sorted, &grid);
-            assert_eq!(sorted_rows(&lists), expected, "sorted {cells:?} {simd:?}");
+            assert_eq!(sorted_rows(&lists), expected, "sorted {cells:?} {level:?}");
         }
         for (&query, expected) in queries.iter().zip(&expected) {
             let mut row = Vec::new();
@@ -126,14 +126,14 @@ fn check_contacts(points: &[Vec3], radii: &[f32], rule: ContactRule, ranges: &Ra
     let half = points.len() / 2;
     for cells in CELLS {
         let mut grid = Grid::periodic(ranges.clone()).expect("good ranges").with_cells(cells);
-        for simd in paths() {
-            let mut lists = Lists::new().with_simd(simd);
+        for level in paths() {
+            let mut lists = Lists::new().with_level(level);
             grid.build(points, largest).expect("good points");
             lists.find_contacts(&grid, radii, rule).expect("good radii");
             assert_eq!(
                 sorted_rows(&lists),
                 brute_force(points, points, reach, true, ranges),
-                "{cells:?} {simd:?}"
+                "{cells:?} {level:?}"
             );
 
             grid.build(&points[half..], largest).expect("good points");
@@ -147,7 +147,7 @@ fn check_contacts(points: &[Vec3], radii: &[f32], rule: ContactRule, ranges: &Ra
                 false,
                 ranges,
             );
-            assert_eq!(sorted_rows(&lists), expected, "two sets {cells:?} {simd:?}");
+            assert_eq!(sorted_rows(&lists), expected, "two sets {cells:?} {level:?}");
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use barchan_geometry::Shape;
 use barchan_geometry::sdf_grid::{LANES, Lane, SdfGrid};
-use barchan_neighbors::vectorised;
+use barchan_simd::{Simd, vectorized};
 use barchan_world::{BodyId, Boundary, Friction, Pose, World};
 use glam::{DMat3, DVec3, Mat3, Vec3};
 use rayon::prelude::*;
@@ -360,13 +360,13 @@ impl Contacts {
     }
 }
 
-vectorised! {
-    /// Pushes the chunks of a group out of bodies; `clear` and `fastest` are as in [`Contacts::resolve`].
+vectorized! {
+    /// Pushes the chunks of a group out of bodies, `clear` and `fastest` are as in [`Contacts::resolve`].
     fn push_group_out(group: Chunk<'_>, clear: &mut [f32], fastest: &mut [f32], pushing: &Pushing<'_>) = push_chunks_out
 }
 
 #[inline(always)]
-fn push_chunks_out(group: Chunk, clear: &mut [f32], fastest: &mut [f32], pushing: &Pushing) {
+fn push_chunks_out(_: impl Simd, group: Chunk, clear: &mut [f32], fastest: &mut [f32], pushing: &Pushing) {
     let ([x, y, z], [u, v, w]) = (group.position, group.velocity);
     let chunks = clear.chunks_mut(pushing.obstacles.len()).zip(fastest);
     for (k, (clear, fastest)) in chunks.enumerate() {

@@ -1,8 +1,9 @@
 //! A box of cells. Points outside belong to the cells at its border, so that a few points far away cost nothing.
 
+use barchan_simd::{Real, Simd};
 use glam::{IVec3, Vec3};
 
-use crate::isa::LANES;
+use crate::advect::LANES;
 
 /// Cells along each axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,18 +75,16 @@ impl Domain {
 
     /// Numbers of the cells of sixteen places, given as columns.
     #[inline(always)]
-    pub fn indices(&self, [x, y, z]: [&[f32; LANES]; 3]) -> [u32; LANES] {
-        let mut index = [0; LANES];
+    pub fn indices<S: Simd>(&self, simd: S, [x, y, z]: [&[f32; LANES]; 3]) -> [u32; LANES] {
+        let mut index = simd.splat_i32x16(0);
         for (axis, column) in [x, y, z].into_iter().enumerate().rev() {
             let (low, last, size) = (self.low[axis], self.last[axis], self.size[axis]);
-            for l in 0..LANES {
-                let place = (column[l] - low) * self.per_cell;
-                // SAFETY: no number became 0, and what is outside was clamped: there are no more cells than an i32 counts.
-                let cell = unsafe { place.max(0.0).min(last).to_int_unchecked::<i32>() };
-                index[l] = index[l] * size + cell;
-            }
+            let place = (simd.load16(column) - low) * self.per_cell;
+            // NaN becomes 0.
+            let cell = place.max(place.like(0.0)).min(place.like(last));
+            index = index * size + simd.cvt_i32_f32x16(cell);
         }
-        index.map(i32::cast_unsigned)
+        <[i32; LANES]>::from(index).map(i32::cast_unsigned)
     }
 
     /// Number of a cell, x fastest.

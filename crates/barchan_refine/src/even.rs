@@ -7,15 +7,15 @@
 
 use std::ops::Range;
 
-use barchan_neighbors::vectorised;
+use barchan_simd::{Simd, vectorized};
 use barchan_world::{Archive, ArchiveError, World};
 use glam::{DVec3, IVec3, Vec3};
 use rayon::prelude::*;
 
+use crate::advect::LANES;
 use crate::domain::Domain;
 use crate::field::Mover;
 use crate::grains::Grains;
-use crate::isa::LANES;
 use crate::laws::{CROWDED, REACH, agitated, spreading};
 
 /// Frames from count to count.
@@ -189,17 +189,17 @@ impl Evener {
     }
 }
 
-vectorised! {
+vectorized! {
     /// Adds the grains of `part` to the `counts` of their cells.
     fn count_cells(domain: &Domain, grains: &Grains, part: Range<usize>, counts: &mut [u32]) = add_up
 }
 
 #[inline(always)]
-fn add_up(domain: &Domain, grains: &Grains, part: Range<usize>, counts: &mut [u32]) {
+fn add_up(simd: impl Simd, domain: &Domain, grains: &Grains, part: Range<usize>, counts: &mut [u32]) {
     let columns = [0, 1, 2].map(|axis| grains.position[axis][part.clone()].as_chunks::<LANES>());
     let blocks = columns[0].0.iter().zip(columns[1].0).zip(columns[2].0);
     for ((x, y), z) in blocks {
-        for index in domain.indices([x, y, z]) {
+        for index in domain.indices(simd, [x, y, z]) {
             counts[index as usize] += 1;
         }
     }

@@ -1,9 +1,12 @@
 //! Guides as grains see them: where they are, how they move, how far they reach; sorted into cells.
 
+use std::ops::Range;
+
+use barchan_simd::{Real, Simd, block, block_mut, f32x16};
 use glam::{IVec3, Vec3};
 
+use crate::advect::LANES;
 use crate::domain::Domain;
-use crate::isa::{Isa, LANES};
 use crate::laws::REACH;
 
 /// Guides at the very end of their reach are kept: what is left out must weigh nothing whatever the rounding.
@@ -152,11 +155,8 @@ impl Field {
     }
 
     /// Writes the numbers of the guides that reach into `bounds` to `list`, in their order.
-    ///
-    /// # Safety
-    /// The machine must have the instructions of `I`.
     #[inline(always)]
-    pub unsafe fn find<I: Isa>(&self, bounds: &Bounds, list: &mut List) {
+    pub fn find<S: Simd>(&self, simd: S, bounds: &Bounds, list: &mut List) {
         list.len = 0;
         let Some(domain) = &self.domain else { return };
         let [first, last] = self.cells(domain, bounds);
@@ -164,8 +164,7 @@ impl Field {
             for y in first.y..=last.y {
                 let start = self.bounds[domain.index(IVec3::new(first.x, y, z))] as usize;
                 let end = self.bounds[domain.index(IVec3::new(last.x, y, z)) + 1] as usize;
-                // SAFETY: the caller says so.
-                unsafe { list.take::<I, true>(bounds, &self.columns, &self.numbers, start, end) };
+                list.take::<S, true>(simd, bounds, &self.columns, &self.numbers, start..end);
             }
         }
     }
@@ -235,60 +234,51 @@ impl List {
     }
 
     /// Writes those that reach into `bounds` to `out`, in their order, with `COLUMNS` if they are to be tested further.
-    ///
-    /// # Safety
-    /// The machine must have the instructions of `I`.
     #[inline(always)]
-    pub unsafe fn find<I: Isa, const COLUMNS: bool>(&self, bounds: &Bounds, out: &mut List) {
+    pub fn find<S: Simd, const COLUMNS: bool>(&self, simd: S, bounds: &Bounds, out: &mut List) {
         out.len = 0;
-        // SAFETY: the caller says so.
-        unsafe { out.take::<I, COLUMNS>(bounds, &self.columns, &self.index, 0, self.len) };
+        out.take::<S, COLUMNS>(simd, bounds, &self.columns, &self.index, 0..self.len);
     }
 
-    /// Appends those of `start..end` that reach into `bounds`.
+    /// Appends those of `range` that reach into `bounds`.
     #[inline(always)]
-    unsafe fn take<I: Isa, const COLUMNS: bool>(
+    fn take<S: Simd, const COLUMNS: bool>(
         &mut self,
+        simd: S,
         bounds: &Bounds,
         columns: &Columns,
         numbers: &[u32],
-        start: usize,
-        end: usize,
+        range: Range<usize>,
     ) {
-        self.make_room(self.len + end - start + LANES);
-        let from = [
-            &columns.x[..end + LANES],
-            &columns.y[..end + LANES],
-            &columns.z[..end + LANES],
-            &columns.squared_reach[..end + LANES],
-        ];
-        let numbers = &numbers[..end + LANES];
+        let Range { start, end } = range;
+        let room = self.len + (end - start) + LANES;
+        self.make_room(room);
+        // Slices of one length: one check serves all columns.
+        let padded = end + LANES;
+        let Columns { x, y, z, squared_reach } = columns;
+        let (x, y, z, squared_reach) = (&x[..padded], &y[..padded], &z[..padded], &squared_reach[..padded]);
+        let numbers = &numbers[..padded];
         let own = &mut self.columns;
-        let to = [
-            own.x.as_mut_ptr(),
-            own.y.as_mut_ptr(),
-            own.z.as_mut_ptr(),
-            own.squared_reach.as_mut_ptr(),
-        ];
-        let (index, mut len) = (self.index.as_mut_ptr(), self.len);
-        let mut k = start;
+        let (to_x, to_y, to_z) = (&mut own.x[..room], &mut own.y[..room], &mut own.z[..room]);
+        let (to_squared_reach, index) = (&mut own.squared_reach[..room], &mut self.index[..room]);
+        let (mut k, mut len) = (start, self.len);
         while k < end {
-            // SAFETY: columns reach a vector beyond `end`, and there is room for all and a vector more; the caller says the rest.
-            unsafe {
-                let x = I::load(sixteen(from[0], k));
-                let y = I::load(sixteen(from[1], k));
-                let z = I::load(sixteen(from[2], k));
-                let gaps = bounds.gaps::<I>([x, y, z], I::load(sixteen(from[3], k)));
-                let bits = I::at_most_zero(gaps) & (u32::MAX >> (32 - (end - k).min(LANES)));
-                let order = I::order(bits);
-                I::pack::<u32>(order, sixteen(numbers, k), &mut *index.add(len).cast());
-                if COLUMNS {
-                    for c in 0..4 {
-                        I::pack::<f32>(order, sixteen(from[c], k), &mut *to[c].add(len).cast());
-                    }
-                }
-                len += bits.count_ones() as usize;
+            let place = [
+                simd.load16(block(x, k)),
+                simd.load16(block(y, k)),
+                simd.load16(block(z, k)),
+            ];
+            let reach = simd.load16(block(squared_reach, k));
+            let gaps = bounds.gaps(place, reach);
+            let bits = f32x16::bits(gaps.le(gaps.like(0.0))) & (u32::MAX >> (32 - (end - k).min(LANES)));
+            simd.pack_integers16(simd.integers16(block(numbers, k)), bits, block_mut(index, len));
+            if COLUMNS {
+                simd.pack16(place[0], bits, block_mut(to_x, len));
+                simd.pack16(place[1], bits, block_mut(to_y, len));
+                simd.pack16(place[2], bits, block_mut(to_z, len));
+                simd.pack16(reach, bits, block_mut(to_squared_reach, len));
             }
+            len += bits.count_ones() as usize;
             k += LANES;
         }
         self.len = len;
@@ -305,17 +295,6 @@ impl List {
     }
 }
 
-/// The sixteen of a column from `k` on.
-///
-/// # Safety
-/// There must be as many.
-#[inline(always)]
-unsafe fn sixteen<T>(column: &[T], k: usize) -> &[T; LANES] {
-    debug_assert!(k + LANES <= column.len());
-    // SAFETY: the caller says so.
-    unsafe { &*column.as_ptr().add(k).cast() }
-}
-
 impl Bounds {
     /// Around nothing.
     pub const EMPTY: Self = Self {
@@ -324,13 +303,9 @@ impl Bounds {
     };
 
     /// Around sixteen places.
-    ///
-    /// # Safety
-    /// The machine must have the instructions of `I`.
     #[inline(always)]
-    pub unsafe fn of<I: Isa>(places: &[I::Lanes; 3]) -> Self {
-        // SAFETY: the caller says so.
-        let [low, high] = unsafe { I::ranges(places) };
+    pub fn of<S: Simd>(simd: S, places: [f32x16<S>; 3]) -> Self {
+        let [low, high] = simd.ranges16(places);
         Self {
             low: Vec3::from_array(low),
             high: Vec3::from_array(high),
@@ -357,26 +332,20 @@ impl Bounds {
         Self { low, high }
     }
 
-    /// Squared distance less squared reach [m²] of sixteen guides.
+    /// Squared distance less squared reach [m²] of guides.
     #[inline(always)]
-    unsafe fn gaps<I: Isa>(&self, [x, y, z]: [I::Lanes; 3], squared_reach: I::Lanes) -> I::Lanes {
-        // SAFETY: the caller says so.
-        unsafe {
-            let x = squared_gap::<I>(x, self.low.x, self.high.x);
-            let y = squared_gap::<I>(y, self.low.y, self.high.y);
-            let z = squared_gap::<I>(z, self.low.z, self.high.z);
-            I::sub(I::add(I::add(x, y), z), squared_reach)
-        }
+    fn gaps<T: Real>(&self, [x, y, z]: [T; 3], squared_reach: T) -> T {
+        let x = squared_gap(x, self.low.x, self.high.x);
+        let y = squared_gap(y, self.low.y, self.high.y);
+        let z = squared_gap(z, self.low.z, self.high.z);
+        x + y + z - squared_reach
     }
 }
 
-/// Squared distance [m²] of sixteen numbers to a range.
+/// Squared distance [m²] of numbers to a range.
 #[inline(always)]
-unsafe fn squared_gap<I: Isa>(c: I::Lanes, low: f32, high: f32) -> I::Lanes {
-    // SAFETY: the caller says that the machine has the instructions.
-    unsafe {
-        let nearest = I::min(I::max(c, I::splat(low)), I::splat(high));
-        let away = I::sub(c, nearest);
-        I::mul(away, away)
-    }
+fn squared_gap<T: Real>(c: T, low: f32, high: f32) -> T {
+    let nearest = c.max(c.like(low)).min(c.like(high));
+    let away = c - nearest;
+    away * away
 }

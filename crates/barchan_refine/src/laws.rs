@@ -1,4 +1,6 @@
-//! Motion of a grain by guides: pure functions.
+//! Motion of a grain by guides: pure functions, for one grain or the lanes of a vector.
+
+use barchan_simd::Real;
 
 /// Reach of a guide, in its radii [-]: h = 3 r [Ihmsen13].
 pub const REACH: f32 = 3.0;
@@ -20,27 +22,30 @@ pub fn bulk_weight(fraction: f32) -> f32 {
 /// Weight of a guide at the squared distance `squared` [m²], with `inverse_squared_reach` = 1/h² [1/m²]:
 /// w = max(0, 1 - d²/h²)³, eq. 23 of [Ihmsen13].
 #[inline(always)]
-pub fn weight(squared: f32, inverse_squared_reach: f32) -> f32 {
-    let rest = (1.0 - squared * inverse_squared_reach).max(0.0);
+pub fn weight<T: Real>(squared: T, inverse_squared_reach: T) -> T {
+    weight_at(squared.like(1.0) - squared * inverse_squared_reach)
+}
+
+/// [`weight`] by ρ = 1 - d²/h² [-].
+#[inline(always)]
+pub fn weight_at<T: Real>(rho: T) -> T {
+    let rest = rho.max(rho.like(0.0));
     rest * rest * rest
 }
 
 /// Weight of a guide's velocity: w². With w itself a guide counts for half of what it is worth at its own place, and grains in a
 /// thin layer that flows over resting material lag behind its guides.
 #[inline(always)]
-pub fn sharp(weight: f32) -> f32 {
+pub fn sharp<T: Real>(weight: T) -> T {
     weight * weight
 }
 
 /// Share of its own velocity that a grain keeps, by the largest and the sum of its weights: α = 1 - max w if max w ≤ c₁ or
 /// max w ≥ c₂ Σw, else 0; eq. 26 of [Ihmsen13].
 #[inline(always)]
-pub fn sparsity(largest: f32, sum: f32) -> f32 {
-    if largest <= C1 || largest >= C2 * sum {
-        1.0 - largest
-    } else {
-        0.0
-    }
+pub fn sparsity<T: Real>(largest: T, sum: T) -> T {
+    let is_sparse = largest.le(largest.like(C1)) | (sum.like(C2) * sum).le(largest);
+    T::select(is_sparse, largest.like(1.0) - largest, largest.like(0.0))
 }
 
 /// Filling that opens the blend: fully below `low`, not at all above `high` [-].
@@ -60,14 +65,27 @@ pub const GATE: Gate = Gate { low: 0.02, high: 0.2 };
 /// Factor on α for the filling f = Σw / Σw of the bulk: t² (3 - 2t), t = clamp((high - f) / (high - low), 0, 1). Without it,
 /// grains in the pores of a dense packing, which are farther than a radius from every guide, sink although nothing moves.
 #[inline(always)]
-pub fn gate(filling: f32, gate: Gate) -> f32 {
-    let t = ((gate.high - filling) / (gate.high - gate.low)).clamp(0.0, 1.0);
-    t * t * (3.0 - 2.0 * t)
+pub fn gate<T: Real>(filling: T, gate: Gate) -> T {
+    let scale = 1.0 / (gate.high - gate.low);
+    let t = (filling.like(gate.high) - filling) * filling.like(scale);
+    let t = t.max(t.like(0.0)).min(t.like(1.0));
+    t * t * (t.like(3.0) - (t + t))
+}
+
+/// Exponent Δt/Δt_ref [-] of [`per_step`] for a step [s].
+pub fn exponent(step: f64) -> f32 {
+    let ratio = step / REFERENCE_STEP;
+    // A frame of 1/60 s is meant, however it was computed.
+    if (ratio - 1.0).abs() < 1e-6 { 1.0 } else { ratio as f32 }
 }
 
 /// α of a step, of that of the reference step: α^(Δt/Δt_ref), so that the blend over a time does not depend on the step.
-pub fn per_step(alpha: f32, step: f64) -> f32 {
-    alpha.powf((step / REFERENCE_STEP) as f32)
+#[inline(always)]
+pub fn per_step<T: Real>(alpha: T, exponent: f32) -> T {
+    alpha.map(|alpha| match alpha > 0.0 && alpha < 1.0 {
+        true => alpha.powf(exponent),
+        false => alpha,
+    })
 }
 
 /// Density from which on grains are too many, of that of settled ones [-].
@@ -126,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_grain_is_in_a_sparse_region_between_guides_or_beside_a_lone_one() {
-        assert_eq!(sparsity(0.0, 0.0), 1.0);
+        assert_eq!(sparsity(0.0f32, 0.0), 1.0);
         assert_eq!(sparsity(0.5, 2.0), 0.5);
         assert_eq!(sparsity(0.8, 2.0), 0.0);
         assert!((sparsity(0.8, 1.0) - 0.2).abs() < 1e-6);
@@ -143,9 +161,9 @@ mod tests {
 
     #[test]
     fn two_half_steps_keep_as_much_as_a_whole_one() {
-        let half = per_step(0.4, 0.5 * REFERENCE_STEP);
+        let half = per_step(0.4f32, exponent(0.5 * REFERENCE_STEP));
         assert!((half * half - 0.4).abs() < 1e-6);
-        assert!((per_step(0.4, REFERENCE_STEP) - 0.4).abs() < 1e-6);
+        assert!((per_step(0.4f32, exponent(REFERENCE_STEP)) - 0.4).abs() < 1e-6);
     }
 
     #[test]

@@ -12,7 +12,6 @@ mod domain;
 mod even;
 mod field;
 mod grains;
-mod isa;
 pub mod laws;
 pub mod measures;
 mod order;
@@ -25,7 +24,7 @@ mod settings;
 mod terms;
 mod touch;
 
-pub use barchan_neighbors::Simd;
+pub use barchan_simd::Level;
 pub use grains::{Grains, radius_of};
 pub use refiner::{GrainRefiner, RefineError};
 pub use seed::Source;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use barchan_geometry::sample::{Packing, SampleError};
-use barchan_neighbors::Simd;
+use barchan_simd::Level;
 use barchan_world::{
     Archive, ArchiveError, Bodies, Column, Motion, Pose, RefineReport, Refiner, Stopwatch, Table, World,
 };
@@ -17,7 +17,7 @@ use crate::contact::{Contacts, Obstacle, Pushing};
 use crate::even::Evener;
 use crate::field::{Field, Mover};
 use crate::grains::{Grains, radius_of, typical_radius};
-use crate::laws::{GATE, REACH, REFERENCE_STEP, bulk_weight};
+use crate::laws::{GATE, REACH, bulk_weight, exponent};
 use crate::order::Sorter;
 use crate::periodic::{with_images, wrap, wrap_movers};
 use crate::play::Play;
@@ -57,7 +57,7 @@ pub enum RefineError {
 /// Grains that follow the guides of a world.
 pub struct GrainRefiner {
     settings: RefineSettings,
-    simd: Simd,
+    level: Level,
     grains: Grains,
     next_id: u32,
     /// Guides with smaller ids have their grains.
@@ -162,7 +162,7 @@ impl GrainRefiner {
     pub fn empty(settings: RefineSettings, world: &World) -> Self {
         Self {
             settings,
-            simd: Simd::best(),
+            level: Level::best(),
             grains: Grains::default(),
             next_id: 0,
             seeded: 0,
@@ -186,9 +186,9 @@ impl GrainRefiner {
     /// # Panics
     /// If the machine does not have it.
     #[must_use]
-    pub fn with_simd(mut self, simd: Simd) -> Self {
-        assert!(simd.is_available(), "{simd:?} on a machine without it");
-        self.simd = simd;
+    pub fn with_level(mut self, level: Level) -> Self {
+        assert!(level.is_available(), "{level:?} on a machine without it");
+        self.level = level;
         self
     }
 
@@ -290,7 +290,7 @@ impl GrainRefiner {
             false => self.field.build(&self.movers),
         }
         clock.enter("advect");
-        advect(&mut self.grains, &mut self.known, &self.field, rule, self.simd);
+        advect(&mut self.grains, &mut self.known, &self.field, rule, self.level);
         self.judge_order();
         if self.settings.repel {
             clock.enter("repel");
@@ -506,13 +506,6 @@ fn fill_if_room(filled: Result<(), SampleError>) -> Result<(), SampleError> {
         Err(SampleError::NoRoom { .. }) => Ok(()),
         other => other,
     }
-}
-
-/// Exponent on the share that a grain keeps in a step of `step` [s].
-fn exponent(step: f64) -> f32 {
-    let ratio = step / REFERENCE_STEP;
-    // A frame of 1/60 s is meant, however it was computed.
-    if (ratio - 1.0).abs() < 1e-6 { 1.0 } else { ratio as f32 }
 }
 
 fn parents(world: &World) -> impl Iterator<Item = Parent> {

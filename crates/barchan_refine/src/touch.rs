@@ -2,7 +2,7 @@
 #![allow(clippy::needless_range_loop, reason = "lanes of several arrays at once")]
 
 use barchan_geometry::sdf_grid::{LANES, Lane};
-use barchan_neighbors::vectorised;
+use barchan_simd::{Simd, vectorized};
 
 /// Up to sixteen grains at a body, as columns.
 #[derive(Clone, Debug)]
@@ -19,14 +19,14 @@ pub(crate) struct Touching {
     pub friction: [Lane; 2],
 }
 
-vectorised! {
+vectorized! {
     /// Pushes grains that went for `step` [s] to the surface, and takes away what speed leads into it, and as much of the rest as friction
     /// can.
     pub(crate) fn push_out(grains: &mut Touching, step: f32) = push_all
 }
 
 #[inline(always)]
-fn push_all(grains: &mut Touching, step: f32) {
+fn push_all(_: impl Simd, grains: &mut Touching, step: f32) {
     let Touching {
         place,
         velocity,

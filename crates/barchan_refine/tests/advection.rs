@@ -7,7 +7,7 @@ use barchan_geometry::random::Stream;
 use barchan_geometry::sample::{Packing, Radii};
 use barchan_geometry::shapes::{Cuboid, HalfSpace};
 use barchan_refine::laws::{C1, C2, GATE, REACH};
-use barchan_refine::{GrainRefiner, Mode, RefineSettings, Seeding, Simd, Source};
+use barchan_refine::{GrainRefiner, Level, Mode, RefineSettings, Seeding, Source};
 use barchan_world::{Archive, Friction, Material, Materials, Refiner, World};
 use glam::{DVec3, Vec3};
 
@@ -149,14 +149,14 @@ fn grains_move_as_a_plain_sum_over_all_guides_says() {
 
 #[test]
 fn all_instruction_sets_and_numbers_of_threads_give_the_same_bits() {
-    let run = |radii: [f64; 2], simd: Simd, threads: usize| {
+    let run = |radii: [f64; 2], level: Level, threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let mut world = world(9.81);
             let velocities = guides_of(&mut world, radii, 1500, 0.8, 7);
             let mut refiner = GrainRefiner::new(settings(Mode::Gated, 30), &world, &[])
                 .unwrap()
-                .with_simd(simd);
+                .with_level(level);
             for _ in 0..4 {
                 for (i, v) in velocities.iter().enumerate() {
                     shift(&mut world, i, *v * STEP as f32);
@@ -167,11 +167,11 @@ fn all_instruction_sets_and_numbers_of_threads_give_the_same_bits() {
         })
     };
     for radii in [[0.03, 0.05], [0.04, 0.04]] {
-        let reference = run(radii, Simd::Scalar, 1);
-        for simd in Simd::ALL.into_iter().filter(|simd| simd.is_available()) {
+        let reference = run(radii, Level::Scalar, 1);
+        for level in Level::available() {
             for threads in [1, 2, 5] {
-                let found = run(radii, simd, threads);
-                assert!(found == reference, "{simd:?} on {threads} threads, radii {radii:?}");
+                let found = run(radii, level, threads);
+                assert!(found == reference, "{level:?} on {threads} threads, radii {radii:?}");
             }
         }
     }

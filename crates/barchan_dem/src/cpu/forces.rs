@@ -5,25 +5,34 @@ use super::block::Block;
 use super::contacts::Chunk;
 use super::rows::{Push, Row};
 use super::rules::Rules;
-use super::simd::{Columns, LANES, Lane, MASS, MATERIAL, RADIUS, SPIN, VELOCITY, Vectors, vectorised};
+use barchan_simd::Simd;
+
+use super::simd::{Columns, LANES, Lane, MASS, MATERIAL, RADIUS, SPIN, VELOCITY, gather, vectorized};
 use super::walls::Solids;
 use crate::laws::effective;
 
-vectorised! {
+vectorized! {
     /// Adds what acts on the spheres of a chunk to `pushes`, which are theirs; `rows` are all.
     pub(crate) fn push_chunk(chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], rules: &Rules, solids: &Solids<'_>) = push_all
 }
 
 #[inline(always)]
-fn push_all<V: Vectors>(chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], rules: &Rules, solids: &Solids<'_>) {
+fn push_all<S: Simd>(
+    simd: S,
+    chunk: &mut Chunk,
+    rows: &[Row],
+    pushes: &mut [Push],
+    rules: &Rules,
+    solids: &Solids<'_>,
+) {
     chunk.deepest = 0.0;
-    push_pairs::<V>(chunk, rows, pushes, rules);
+    push_pairs(simd, chunk, rows, pushes, rules);
     chunk.push_walls(rows, pushes, rules, solids);
     chunk.deepest_yet = chunk.deepest_yet.max(chunk.deepest);
 }
 
 #[inline(always)]
-fn push_pairs<V: Vectors>(chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], rules: &Rules) {
+fn push_pairs<S: Simd>(simd: S, chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], rules: &Rules) {
     assert!(pushes.len() == chunk.len && rows.len() == chunk.pairs.nobody as usize + 1);
     let (start, chunk_pairs) = (chunk.start, &mut chunk.pairs);
     let mut block = Block::new();
@@ -39,8 +48,7 @@ fn push_pairs<V: Vectors>(chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], 
         let own: &[u16; LANES] = own.try_into().expect("a whole block");
         let spheres = own.map(|k| start as u32 + u32::from(k));
         let other: &[u32; LANES] = other.try_into().expect("a whole block");
-        // SAFETY: pairs name no sphere beyond `nobody`, which is the last row.
-        let (a, b) = unsafe { (V::gather(rows, &spheres), V::gather(rows, other)) };
+        let (a, b) = (gather(simd, rows, &spheres), gather(simd, rows, other));
         let mut arms = [[0.0; LANES]; 2];
         if !meet(
             &mut block,

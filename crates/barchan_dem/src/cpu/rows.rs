@@ -1,10 +1,11 @@
 //! Spheres in the layout of the contact loops.
 
+use bytemuck::{Pod, Zeroable};
 use glam::{DVec3, Vec3};
 
 /// A sphere in one line of the cache. Only places need double precision: what is rounded here of velocities, a ten-millionth, only friction
 /// and damping see, and the same in both partners. Radii and masses are the world's own numbers.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub(crate) struct Row {
     /// Center, relative to the world's origin [m].

@@ -8,7 +8,9 @@ use super::cells::nearest;
 use super::contacts::{Chunk, Pairs};
 use super::forces::ways;
 use super::rows::Row;
-use super::simd::{LANES, RADIUS, Vectors, vectorised};
+use barchan_simd::Simd;
+
+use super::simd::{LANES, RADIUS, gather, vectorized};
 
 /// Pairs that join the same two particles, where several do.
 #[derive(Debug, Default)]
@@ -66,21 +68,20 @@ impl Groups {
     }
 }
 
-vectorised! {
+vectorized! {
     /// Finds which pairs of groups touch; `periods` [m] are those of axes that close upon themselves.
     fn find_touching(groups: &mut Groups, rows: &[Row], periods: &[f64; 3]) = find_all
 }
 
 #[inline(always)]
-fn find_all<V: Vectors>(groups: &mut Groups, rows: &[Row], periods: &[f64; 3]) {
+fn find_all<S: Simd>(simd: S, groups: &mut Groups, rows: &[Row], periods: &[f64; 3]) {
     assert!(groups.touch.is_empty() || rows.len() == groups.nobody as usize + 1);
     let [own, other] = &groups.spheres;
     let spheres = own.chunks_exact(LANES).zip(other.chunks_exact(LANES));
     for ((own, other), touch) in spheres.zip(groups.touch.chunks_exact_mut(LANES)) {
         let own: &[u32; LANES] = own.try_into().expect("a whole block");
         let other: &[u32; LANES] = other.try_into().expect("a whole block");
-        // SAFETY: pairs name no sphere beyond `nobody`, which is the last row.
-        let (a, b) = unsafe { (V::gather(rows, own), V::gather(rows, other)) };
+        let (a, b) = (gather(simd, rows, own), gather(simd, rows, other));
         let [x, y, z] = ways(&a, &b, periods);
         for l in 0..LANES {
             let reach = a[RADIUS][l] + b[RADIUS][l];

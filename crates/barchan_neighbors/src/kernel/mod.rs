@@ -3,25 +3,14 @@
 //! Every path tests `dx*dx + dy*dy + dz*dz < reach*reach` in f32, in this order, without fused operations, so that all
 //! of them agree bit for bit.
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
 mod scalar;
+mod vector;
 
 use std::ops::Range;
 
-use crate::Simd;
-use crate::sort::{Columns, PAD};
+use barchan_simd::{Level, dispatch};
 
-/// Returns the instruction set of the pair test for `simd`: that of AVX-512 needs VBMI2 too (Ice Lake, Zen 4 and later).
-pub(crate) fn pair_test(simd: Simd) -> Simd {
-    #[cfg(target_arch = "x86_64")]
-    if simd == Simd::Avx512 && !is_x86_feature_detected!("avx512vbmi2") {
-        return Simd::Avx2;
-    }
-    simd
-}
+use crate::sort::{Columns, PAD};
 
 /// Constants of the pair test.
 #[derive(Debug, Clone, Copy)]
@@ -65,15 +54,6 @@ pub(crate) struct Segment<'a> {
     pub(crate) radius: &'a [f32],
     pub(crate) id: &'a [u32],
     pub(crate) len: usize,
-}
-
-impl Segment<'_> {
-    /// Checked once per block, so that the vector loads need no checks of their own.
-    fn check(&self, radii: bool) {
-        let padded = self.len + PAD;
-        assert!(self.x.len() >= padded && self.y.len() >= padded && self.z.len() >= padded && self.id.len() >= padded);
-        assert!(!radii || self.radius.len() >= padded);
-    }
 }
 
 /// Candidates that [`Gathered`] holds [-]. More would leave the level-1 cache, and their runs are long enough to be
@@ -193,40 +173,32 @@ fn whole_mut<T>(column: &mut [T]) -> &mut [[T; COPY]] {
 
 /// Appends the row of each query among gathered candidates to `out`, and where it ends to `ends`.
 pub(crate) fn gathered_rows<const RADII: bool, const PERIODIC: bool>(
-    simd: Simd,
+    level: Level,
     test: &Test,
     block: &Block<'_>,
     candidates: &Gathered,
     out: &mut Vec<u32>,
     ends: &mut Vec<usize>,
 ) {
-    match simd {
-        // SAFETY: `Lists` takes only an instruction set that is available.
-        #[cfg(target_arch = "x86_64")]
-        Simd::Avx512 => unsafe { avx512::gathered_rows::<RADII, PERIODIC>(test, block, candidates, out, ends) },
-        _ => rows::<RADII, PERIODIC>(simd, test, block, &[candidates.segment()], out, ends),
+    match level {
+        Level::Scalar => rows::<RADII, PERIODIC>(level, test, block, &[candidates.segment()], out, ends),
+        _ => {
+            dispatch!(level, simd => vector::gathered_rows::<_, RADII, PERIODIC>(simd, test, block, candidates, out, ends));
+        }
     }
 }
 
 /// Appends the row of each query to `out`, and where it ends to `ends`.
 pub(crate) fn rows<const RADII: bool, const PERIODIC: bool>(
-    simd: Simd,
+    level: Level,
     test: &Test,
     block: &Block<'_>,
     segments: &[Segment<'_>],
     out: &mut Vec<u32>,
     ends: &mut Vec<usize>,
 ) {
-    segments.iter().for_each(|segment| segment.check(RADII));
-    match simd {
-        Simd::Scalar => scalar::rows::<RADII, PERIODIC>(test, block, segments, out, ends),
-        // SAFETY: `Lists` takes only an instruction set that is available; the segments were checked above.
-        #[cfg(target_arch = "x86_64")]
-        Simd::Avx2 => unsafe { avx2::rows::<RADII, PERIODIC>(test, block, segments, out, ends) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        Simd::Avx512 => unsafe { avx512::rows::<RADII, PERIODIC>(test, block, segments, out, ends) },
-        #[cfg(not(target_arch = "x86_64"))]
-        _ => scalar::rows::<RADII, PERIODIC>(test, block, segments, out, ends),
+    match level {
+        Level::Scalar => scalar::rows::<RADII, PERIODIC>(test, block, segments, out, ends),
+        _ => dispatch!(level, simd => vector::rows::<_, RADII, PERIODIC>(simd, test, block, segments, out, ends)),
     }
 }

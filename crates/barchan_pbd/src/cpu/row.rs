@@ -6,7 +6,7 @@ use glam::Vec4;
 use super::contacts::candidates::Candidates;
 use super::rows::Ways;
 use super::rules::Rules;
-use super::simd::{LANES, Lane, Vectors, block, block_mut};
+use super::simd::{Gather, LANES, Lane, block, block_mut};
 use crate::laws::{contact, friction};
 
 /// One contact of each guide of a slice: planes that they must not cross in this step.
@@ -57,12 +57,10 @@ impl Row {
     };
 
     /// Gives `v` to the guides of the slice from lane `first` on, and takes it from the others.
-    ///
-    /// # Safety
-    /// The numbers of the others are places of `sums`.
     #[inline(always)]
-    pub(crate) unsafe fn exchange<V: Vectors<W>, const W: usize>(
+    pub(crate) fn exchange<S: Gather<W>, const W: usize>(
         &self,
+        simd: S,
         first: usize,
         v: [[f32; W]; 3],
         counts: [f32; W],
@@ -80,8 +78,7 @@ impl Row {
                 sum[l] += given[l];
             }
         }
-        // SAFETY: as promised.
-        unsafe { V::take(sums, block(&self.number, first), &taken) }
+        simd.subtract(sums, block(&self.number, first), &taken);
     }
 
     /// Returns the displacement impulses of the stabilization on the guides of the slice from lane `first` on [kg m].
@@ -109,8 +106,9 @@ impl Row {
 
     /// Makes the candidates of guides that are and go as `own` says planes, for the lanes from `first` on. Gives the sums of their radii [m].
     #[inline(always)]
-    pub(crate) fn place<V: Vectors<W>, const W: usize>(
+    pub(crate) fn place<S: Gather<W>, const W: usize>(
         &mut self,
+        simd: S,
         first: usize,
         candidates: &Candidates,
         own: &[[[f32; W]; 4]; 2],
@@ -122,15 +120,12 @@ impl Row {
         for l in 0..W {
             number[l] = candidates.number[candidate[l] as usize];
         }
-        // SAFETY: the other columns of candidates are as long as the one above; ways have all numbers of the chunk.
-        let (base, p, at, u) = unsafe {
-            (
-                V::gather(&candidates.base, candidate),
-                V::gather(&candidates.impulse, candidate),
-                V::minus(&own[0], &V::gather(&ways.at, number)),
-                V::minus(&own[1], &V::gather(&ways.free, number)),
-            )
-        };
+        let (base, p, at, u) = (
+            simd.gather(&candidates.base, candidate),
+            simd.gather(&candidates.impulse, candidate),
+            simd.minus(&own[0], &simd.gather(&ways.at, number)),
+            simd.minus(&own[1], &simd.gather(&ways.free, number)),
+        );
         let [nx, ny, nz]: [&mut [f32; W]; 3] =
             [&mut self.x, &mut self.y, &mut self.z].map(|axis| block_mut(axis, first));
         let (gap, start): (&mut [f32; W], &mut [f32; W]) =

@@ -8,7 +8,7 @@ use super::contacts::candidates::{Candidates, PairFriction};
 use super::contacts::halo::Halo;
 use super::row::{Extra, Row};
 use super::rules::{Rules, SLACK};
-use super::simd::{LANES, Lane, NARROWEST, Vectors, block, block_mut, vectorised};
+use super::simd::{Gather, LANES, Lane, NARROWEST, block, block_mut, vectorized};
 use super::{CHUNK, make_room};
 use crate::FrictionMode;
 use crate::laws::contact;
@@ -165,7 +165,13 @@ impl Rows {
     /// Makes each contact of chunk `c` a plane for the step. The normal is that of the start, which keeps angular momentum; the
     /// gap is exact for the free motion. Sums the remembered impulses and the contacts of guides.
     #[inline(always)]
-    fn place<V: Vectors<W>, const W: usize>(&mut self, c: usize, candidates: &Candidates, placing: Placing<'_>) {
+    fn place<S: Gather<W>, const W: usize>(
+        &mut self,
+        simd: S,
+        c: usize,
+        candidates: &Candidates,
+        placing: Placing<'_>,
+    ) {
         let Placing {
             at,
             free,
@@ -187,7 +193,7 @@ impl Rows {
             candidates.halo.copy(c, friction.of, &mut self.materials);
         }
         let (active, ends, blocks) = (&mut self.active, &mut self.ends, &mut self.blocks);
-        candidates.find_active::<V, W>(&self.ways, 1.0 + SLACK, active, ends, blocks);
+        candidates.find_active(simd, &self.ways, 1.0 + SLACK, active, ends, blocks);
         self.sort();
         let mut end = 0;
         for s in 0..self.slices() {
@@ -195,8 +201,7 @@ impl Rows {
             let mut own = [[[[0.0; W]; 4]; 2]; LANES / NARROWEST];
             for part in 0..LANES / W {
                 let guides = block(guides, W * part);
-                // SAFETY: these are numbers of the chunk.
-                own[part] = unsafe { [V::gather(&self.ways.at, guides), V::gather(&self.ways.free, guides)] };
+                own[part] = [simd.gather(&self.ways.at, guides), simd.gather(&self.ways.free, guides)];
             }
             let (mut start, mut count) = ([0; LANES], [0; LANES]);
             for (l, &k) in guides[..LANES.min(self.count - s * LANES)].iter().enumerate() {
@@ -220,14 +225,13 @@ impl Rows {
                 let mut reach = [0.0; LANES];
                 for part in 0..LANES / W {
                     let first = W * part;
-                    *block_mut(&mut reach, first) = row.place::<V, W>(first, candidates, &own[part], &self.ways, rules);
+                    *block_mut(&mut reach, first) = row.place(simd, first, candidates, &own[part], &self.ways, rules);
                     let mut counts = [0.0; W];
                     for l in 0..W {
                         counts[l] = if first + l < lanes { 1.0 } else { 0.0 };
                     }
                     let p = row.p.each_ref().map(|axis| *block(axis, first));
-                    // SAFETY: numbers of the chunk are places of its sums.
-                    unsafe { row.exchange::<V, W>(first, p, counts, &mut sum, &mut self.sums) };
+                    row.exchange(simd, first, p, counts, &mut sum, &mut self.sums);
                 }
                 if let Some(mu) = self.mu {
                     if rules.friction == FrictionMode::Sommer {
@@ -253,8 +257,9 @@ impl Rows {
     /// Lets `each` change every row part by part and say what its guides are given [kg m], and sums that. It is told the row's number, the part's
     /// first lane, and what `self.reads` has for the guides of the slice less what it has for the others.
     #[inline(always)]
-    fn pass<V: Vectors<W>, const W: usize>(
+    fn pass<S: Gather<W>, const W: usize>(
         &mut self,
+        simd: S,
         mut each: impl FnMut(&mut Row, [usize; 2], [[f32; W]; 3]) -> [[f32; W]; 3],
     ) {
         if self.count == 0 {
@@ -267,18 +272,15 @@ impl Rows {
             let guides: &[u32; LANES] = block(&self.guides, s * LANES);
             let mut own = [[[0.0; W]; 4]; LANES / NARROWEST];
             for part in 0..LANES / W {
-                // SAFETY: numbers of the chunk are places of its sums and of what is read, here and below.
-                own[part] = unsafe { V::gather(&self.reads, block(guides, W * part)) };
+                own[part] = simd.gather(&self.reads, block(guides, W * part));
             }
             let mut sum = [[0.0; LANES]; 4];
             for (k, row) in rows.clone().zip(&mut self.rows[rows]) {
                 for part in 0..LANES / W {
                     let first = W * part;
-                    // SAFETY: see above.
-                    let other = unsafe { V::gather(&self.reads, block(&row.number, first)) };
-                    let given = each(row, [k, first], V::minus(&own[part], &other));
-                    // SAFETY: see above.
-                    unsafe { row.exchange::<V, W>(first, given, [0.0; W], &mut sum, &mut self.sums) };
+                    let other = simd.gather(&self.reads, block(&row.number, first));
+                    let given = each(row, [k, first], simd.minus(&own[part], &other));
+                    row.exchange(simd, first, given, [0.0; W], &mut sum, &mut self.sums);
                 }
             }
             add(
@@ -291,7 +293,7 @@ impl Rows {
 
     /// Gives contacts their stiffness. Sums what the stabilization's first pass pushes [kg m].
     #[inline(always)]
-    fn stiffen<V: Vectors<W>, const W: usize>(&mut self, c: usize, halo: &Halo, shares: &[f32]) {
+    fn stiffen<S: Gather<W>, const W: usize>(&mut self, simd: S, c: usize, halo: &Halo, shares: &[f32]) {
         if self.count == 0 {
             return;
         }
@@ -302,15 +304,13 @@ impl Rows {
             let guides: &[u32; LANES] = block(&self.guides, s * LANES);
             let mut own = [[0.0; W]; LANES / NARROWEST];
             for part in 0..LANES / W {
-                // SAFETY: numbers of the chunk are places of its shares and sums, here and below.
-                own[part] = unsafe { V::pick(&self.shares, block(guides, W * part)) };
+                own[part] = simd.pick(&self.shares, block(guides, W * part));
             }
             let mut sum = [[0.0; LANES]; 4];
             for row in &mut self.rows[rows] {
                 for part in 0..LANES / W {
                     let first = W * part;
-                    // SAFETY: see above.
-                    let others = unsafe { V::pick(&self.shares, block(&row.number, first)) };
+                    let others = simd.pick(&self.shares, block(&row.number, first));
                     let (candidate, start): (&[u32; W], &[f32; W]) =
                         (block(&row.candidate, first), block(&row.start, first));
                     let (mut stiffness, mut push) = ([0.0; W], [0.0; W]);
@@ -322,8 +322,7 @@ impl Rows {
                     }
                     *block_mut(&mut row.stiffness, first) = stiffness;
                     *block_mut(&mut row.push, first) = push;
-                    // SAFETY: see above.
-                    unsafe { row.exchange::<V, W>(first, row.pushes(first), [0.0; W], &mut sum, &mut self.sums) };
+                    row.exchange(simd, first, row.pushes(first), [0.0; W], &mut sum, &mut self.sums);
                 }
             }
             add(
@@ -336,9 +335,9 @@ impl Rows {
 
     /// A further pass of the stabilization, with guides pushed by `pushed` [m] so far.
     #[inline(always)]
-    fn push_again<V: Vectors<W>, const W: usize>(&mut self, c: usize, halo: &Halo, pushed: &[Vec4]) {
+    fn push_again<S: Gather<W>, const W: usize>(&mut self, simd: S, c: usize, halo: &Halo, pushed: &[Vec4]) {
         halo.copy(c, pushed, &mut self.reads);
-        self.pass::<V, W>(|row, [_, first], u| {
+        self.pass(simd, |row, [_, first], u| {
             let along = row.along(first, &u);
             let (start, stiffness): (&[f32; W], &[f32; W]) = (block(&row.start, first), block(&row.stiffness, first));
             let push: &mut [f32; W] = block_mut(&mut row.push, first);
@@ -351,9 +350,9 @@ impl Rows {
 
     /// Updates the gaps by the displacements of the stabilization, if impulses solve for inherited overlaps.
     #[inline(always)]
-    fn shift_gaps<V: Vectors<W>, const W: usize>(&mut self, c: usize, halo: &Halo, pushed: &[Vec4]) {
+    fn shift_gaps<S: Gather<W>, const W: usize>(&mut self, simd: S, c: usize, halo: &Halo, pushed: &[Vec4]) {
         halo.copy(c, pushed, &mut self.reads);
-        self.pass::<V, W>(|row, [_, first], u| {
+        self.pass(simd, |row, [_, first], u| {
             let along = row.along(first, &u);
             let gap: &mut [f32; W] = block_mut(&mut row.gap, first);
             for l in 0..W {
@@ -365,11 +364,18 @@ impl Rows {
 
     /// One pass over contacts and friction, with guides moved by `moved` [m] in this step so far. Sums the impulses [kg m].
     #[inline(always)]
-    fn solve<V: Vectors<W>, const W: usize>(&mut self, c: usize, halo: &Halo, moved: &[Vec4], mode: FrictionMode) {
+    fn solve<S: Gather<W>, const W: usize>(
+        &mut self,
+        simd: S,
+        c: usize,
+        halo: &Halo,
+        moved: &[Vec4],
+        mode: FrictionMode,
+    ) {
         halo.copy(c, moved, &mut self.reads);
         let uniform = self.mu;
         let extras = std::mem::take(&mut self.extras);
-        self.pass::<V, W>(|row, [k, first], u| {
+        self.pass(simd, |row, [k, first], u| {
             let mu = uniform.as_ref().unwrap_or_else(|| &extras[k].mu);
             match mode {
                 FrictionMode::Accumulated => row.solve_accumulated(first, &u, mu),
@@ -389,7 +395,7 @@ impl Rows {
 
     /// Leaves the impulses with their candidates, for the next step.
     #[inline(always)]
-    fn keep<V: Vectors<W>, const W: usize>(&self, candidates: &mut Candidates) {
+    fn keep<S: Gather<W>, const W: usize>(&self, simd: S, candidates: &mut Candidates) {
         let end = self.first.last().map_or(0, |&end| end as usize);
         assert!(candidates.impulse.len() == candidates.held.len());
         for row in &self.rows[..end] {
@@ -409,8 +415,7 @@ impl Rows {
             for first in (0..LANES).step_by(W) {
                 let part = |axis: &Lane| *block(axis, first);
                 let columns = [part(&x), part(&y), part(&z), [0.0; W]];
-                // SAFETY: rows are made of these candidates, whose columns are of one length: the loop above checks its places.
-                unsafe { V::put(&mut candidates.impulse, block(&row.candidate, first), &columns) };
+                simd.scatter(&mut candidates.impulse, block(&row.candidate, first), &columns);
             }
         }
     }
@@ -424,24 +429,30 @@ fn add(sums: &mut [Vec4], guides: &[u32], sum: &[Lane; 4]) {
     }
 }
 
-vectorised! {
+vectorized! {
     /// Finds the contacts of chunk `c` among its candidates and makes each a plane for the step.
     pub(crate) fn place(rows: &mut Rows, c: usize, candidates: &Candidates, placing: Placing<'_>) = place_with
 }
 
 #[inline(always)]
-fn place_with<V: Vectors<W>, const W: usize>(rows: &mut Rows, c: usize, candidates: &Candidates, placing: Placing<'_>) {
-    rows.place::<V, W>(c, candidates, placing);
+fn place_with<S: Gather<W>, const W: usize>(
+    simd: S,
+    rows: &mut Rows,
+    c: usize,
+    candidates: &Candidates,
+    placing: Placing<'_>,
+) {
+    rows.place(simd, c, candidates, placing);
 }
 
-vectorised! {
+vectorized! {
     /// Leaves the impulses of a chunk with its candidates, for the next step.
     pub(crate) fn keep(rows: &Rows, candidates: &mut Candidates) = keep_with
 }
 
 #[inline(always)]
-fn keep_with<V: Vectors<W>, const W: usize>(rows: &Rows, candidates: &mut Candidates) {
-    rows.keep::<V, W>(candidates);
+fn keep_with<S: Gather<W>, const W: usize>(simd: S, rows: &Rows, candidates: &mut Candidates) {
+    rows.keep(simd, candidates);
 }
 
 /// A pass over the contacts of a chunk.
@@ -457,17 +468,17 @@ pub(crate) enum Pass<'a> {
     Solve(&'a [Vec4], FrictionMode),
 }
 
-vectorised! {
+vectorized! {
     /// One pass over the contacts of chunk `c`.
     pub(crate) fn run(rows: &mut Rows, c: usize, halo: &Halo, pass: Pass<'_>) = run_with
 }
 
 #[inline(always)]
-fn run_with<V: Vectors<W>, const W: usize>(rows: &mut Rows, c: usize, halo: &Halo, pass: Pass<'_>) {
+fn run_with<S: Gather<W>, const W: usize>(simd: S, rows: &mut Rows, c: usize, halo: &Halo, pass: Pass<'_>) {
     match pass {
-        Pass::Stiffen(shares) => rows.stiffen::<V, W>(c, halo, shares),
-        Pass::Push(pushed) => rows.push_again::<V, W>(c, halo, pushed),
-        Pass::Shift(pushed) => rows.shift_gaps::<V, W>(c, halo, pushed),
-        Pass::Solve(moved, mode) => rows.solve::<V, W>(c, halo, moved, mode),
+        Pass::Stiffen(shares) => rows.stiffen(simd, c, halo, shares),
+        Pass::Push(pushed) => rows.push_again(simd, c, halo, pushed),
+        Pass::Shift(pushed) => rows.shift_gaps(simd, c, halo, pushed),
+        Pass::Solve(moved, mode) => rows.solve(simd, c, halo, moved, mode),
     }
 }

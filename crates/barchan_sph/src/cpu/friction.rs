@@ -7,11 +7,12 @@ use super::CHUNK;
 use super::columns::Columns;
 use super::pairs::{Rows, Space};
 use super::pressure::{self, COUPLED_RELAXATION, Goal};
-use super::simd::{LANES, Vectors, vectorised};
+use super::simd::{LANES, scatter, vectorized};
 use super::walls::ChunkWalls;
 use crate::laws::cohesion;
 use crate::laws::shear::{self, Motion};
 use crate::laws::stress::Sym;
+use barchan_simd::{Real, Simd, f32x8};
 
 /// Groups of eight guides whose sums are computed before any of their stresses [-]: one by one, sums would wait for stresses.
 const GROUPS: usize = 4;
@@ -79,7 +80,7 @@ fn accelerate_chunk(rub: &mut [Vec4], first: usize, columns: &Columns, rows: &Ro
     }
 }
 
-vectorised! {
+vectorized! {
     /// Σ V T_j ∇W of a chunk's guides.
     fn sum_divergence(
         sums: &mut [Vec4], first: usize, rows: &Rows, space: &Space, place: &[Vec4], tensors: &[[Vec4; 3]],
@@ -87,7 +88,8 @@ vectorised! {
 }
 
 #[inline(always)]
-fn sum_divergence_in<V: Vectors>(
+fn sum_divergence_in<S: Simd>(
+    simd: S,
     sums: &mut [Vec4],
     first: usize,
     rows: &Rows,
@@ -98,8 +100,8 @@ fn sum_divergence_in<V: Vectors>(
     for (k, sum) in sums.iter_mut().enumerate() {
         let place = place[first + k];
         *sum = match space.is_open() {
-            true => rows.divergence::<V, true>(k, space, place, tensors),
-            false => rows.divergence::<V, false>(k, space, place, tensors),
+            true => rows.divergence::<S, true>(simd, k, space, place, tensors),
+            false => rows.divergence::<S, false>(simd, k, space, place, tensors),
         };
     }
 }
@@ -241,14 +243,15 @@ struct Chunk<'a> {
     errors: &'a mut [f64; 2],
 }
 
-vectorised! {
+vectorized! {
     fn update_chunk(
         chunk: &mut Chunk<'_>, columns: &Columns, rows: &Rows, space: &Space, bounds: (&[u8], &[Bound]), pass: Pass,
     ) = update_in
 }
 
 #[inline(always)]
-fn update_in<V: Vectors>(
+fn update_in<S: Simd>(
+    simd: S,
     chunk: &mut Chunk<'_>,
     columns: &Columns,
     rows: &Rows,
@@ -275,10 +278,10 @@ fn update_in<V: Vectors>(
             let i = chunk.first + k;
             let (own, columns_of) = ([place[i], velocity[i]], [&**place, &**velocity]);
             let (a, spread) = match (space.is_open(), pass.is_first) {
-                (true, true) => rows.gradient::<V, true, true>(k, space, own, columns_of),
-                (true, false) => rows.gradient::<V, true, false>(k, space, own, columns_of),
-                (false, true) => rows.gradient::<V, false, true>(k, space, own, columns_of),
-                (false, false) => rows.gradient::<V, false, false>(k, space, own, columns_of),
+                (true, true) => rows.gradient::<S, true, true>(simd, k, space, own, columns_of),
+                (true, false) => rows.gradient::<S, true, false>(simd, k, space, own, columns_of),
+                (false, true) => rows.gradient::<S, false, true>(simd, k, space, own, columns_of),
+                (false, false) => rows.gradient::<S, false, false>(simd, k, space, own, columns_of),
             };
             if pass.is_first {
                 let own = velocity[i].w * (lean[i] + columns.mirror * wall[i]);
@@ -301,14 +304,14 @@ fn update_in<V: Vectors>(
             };
         }
         for (motion, start) in motions.iter_mut().zip(batch.step_by(LANES)) {
-            answer::<V>(chunk, start, columns, motion, pass);
+            answer(simd, chunk, start, columns, motion, pass);
         }
     }
 }
 
 /// Computes the pressure and the stress of eight guides from number `start` of the chunk on in response to their `motion`.
 #[inline(always)]
-fn answer<V: Vectors>(chunk: &mut Chunk<'_>, start: usize, columns: &Columns, motion: &mut Motion, pass: Pass) {
+fn answer<S: Simd>(simd: S, chunk: &mut Chunk<'_>, start: usize, columns: &Columns, motion: &mut Motion, pass: Pass) {
     let Columns {
         place,
         velocity,
@@ -321,51 +324,47 @@ fn answer<V: Vectors>(chunk: &mut Chunk<'_>, start: usize, columns: &Columns, mo
     let count = LANES.min(chunk.pressure.len() - start);
     assert!(i < place.len() && [velocity, wall, lump].iter().all(|column| column.len() == place.len()));
     let guides = std::array::from_fn(|l| (i + l).min(place.len() - 1) as u32);
-    // SAFETY: columns are of one length, and no number is beyond it.
-    let ([x, y, z, _], [u, v, w, _], [wall_x, wall_y, wall_z, _], [_, _, own_inverse_density, _]) = unsafe {
-        (
-            V::gather(place.as_chunks::<1>().0, 0, &guides),
-            V::gather(velocity.as_chunks::<1>().0, 0, &guides),
-            V::gather(wall.as_chunks::<1>().0, 0, &guides),
-            V::gather(lump.as_chunks::<1>().0, 0, &guides),
-        )
-    };
+    let ([x, y, z, _], [u, v, w, _], [wall_x, wall_y, wall_z, _], [_, _, own_inverse_density, _]) = (
+        simd.gather8(place.as_chunks::<1>().0, 0, &guides),
+        simd.gather8(velocity.as_chunks::<1>().0, 0, &guides),
+        simd.gather8(wall.as_chunks::<1>().0, 0, &guides),
+        simd.gather8(lump.as_chunks::<1>().0, 0, &guides),
+    );
     let [[xx, _, _], [_, yy, _], [_, _, zz]] = &motion.strain;
-    let apart = V::add(V::add(V::load(xx), V::load(yy)), V::load(zz));
+    let apart = simd.load8(xx) + simd.load8(yy) + simd.load8(zz);
     // In the order of a scalar product of four.
-    let against_wall = V::add(V::add(V::mul(u, wall_x), V::mul(w, wall_z)), V::mul(v, wall_y));
-    let rate = V::sub(V::sub(against_wall, apart), eight::<V>(&columns.inflow, i));
-    let (pressure, left) = pressure::corrected::<V>(
-        eight::<V>(chunk.pressure, start),
-        eight::<V>(&columns.compression, i),
+    let against_wall = u * wall_x + w * wall_z + v * wall_y;
+    let rate = against_wall - apart - eight(simd, &columns.inflow, i);
+    let (pressure, left) = pressure::corrected(
+        eight(simd, chunk.pressure, start),
+        eight(simd, &columns.compression, i),
         rate,
-        eight::<V>(&columns.diagonal, i),
+        eight(simd, &columns.diagonal, i),
         pass.goal,
     );
-    let inverse_density = eight::<V>(inverse_density, i);
-    let wave = V::sqrt(V::max(
-        V::mul(pressure, own_inverse_density),
-        V::splat(f32::MIN_POSITIVE),
-    ));
-    let spacing = V::mul(V::splat(pass.spacing), eight::<V>(&columns.half_support, i));
-    motion.inertia = V::store(V::div(spacing, wave));
-    motion.response = V::store(V::mul(V::splat(COUPLED_RELAXATION), eight::<V>(&columns.response, i)));
-    motion.pressure = V::store(pressure);
+    let inverse_density = eight(simd, inverse_density, i);
+    let wave = (pressure * own_inverse_density)
+        .max(simd.splat8(f32::MIN_POSITIVE))
+        .sqrt();
+    let spacing = simd.splat8(pass.spacing) * eight(simd, &columns.half_support, i);
+    motion.inertia = <[f32; LANES]>::from(spacing / wave);
+    motion.response = <[f32; LANES]>::from(simd.splat8(COUPLED_RELAXATION) * eight(simd, &columns.response, i));
+    motion.pressure = <[f32; LANES]>::from(pressure);
     let turn = pass.is_first.then_some(pass.goal.step);
-    let (stress, loaded) = shear::answered::<V>(motion, turn);
+    let (stress, loaded) = shear::answered(simd, motion, turn);
     let mut traction = [[Vec4::ZERO; 3]; LANES];
     for (b, place) in [x, y, z].into_iter().enumerate() {
         let mut column = [
-            V::load(&loaded[0][b]),
-            V::load(&loaded[1][b]),
-            V::load(&loaded[2][b]),
+            simd.load8(&loaded[0][b]),
+            simd.load8(&loaded[1][b]),
+            simd.load8(&loaded[2][b]),
             place,
         ];
-        column[b] = V::sub(column[b], pressure);
-        V::scatter(column, b, &mut traction);
+        column[b] -= pressure;
+        scatter(simd, column, b, &mut traction);
     }
-    let pushed = V::mul(V::mul(V::splat(-columns.mirror), inverse_density), pressure);
-    let (pushed, left) = (V::store(pushed), V::store(left));
+    let pushed = simd.splat8(-columns.mirror) * inverse_density * pressure;
+    let (pushed, left) = (<[f32; LANES]>::from(pushed), <[f32; LANES]>::from(left));
     for l in 0..count {
         let k = start + l;
         // No branch: who is under pressure cannot be foreseen.
@@ -381,10 +380,10 @@ fn answer<V: Vectors>(chunk: &mut Chunk<'_>, start: usize, columns: &Columns, mo
 
 /// Eight numbers of `column` from `start` on, the last one again where it ends.
 #[inline(always)]
-fn eight<V: Vectors>(column: &[f32], start: usize) -> V::Eight {
+fn eight<S: Simd>(simd: S, column: &[f32], start: usize) -> f32x8<S> {
     match column[start..].first_chunk() {
-        Some(lane) => V::load(lane),
-        None => V::load(&std::array::from_fn(|l| column[(start + l).min(column.len() - 1)])),
+        Some(lane) => simd.load8(lane),
+        None => simd.load8(&std::array::from_fn(|l| column[(start + l).min(column.len() - 1)])),
     }
 }
 

@@ -1,12 +1,13 @@
 //! Neighbors of each guide, with the values that stay the same over a step.
 
 use barchan_neighbors::Lists;
+use barchan_simd::{Real, Simd, f32x8};
 use glam::{Mat3A, Vec3, Vec3A, Vec4};
 use rayon::prelude::*;
 
 use super::CHUNK;
 use super::columns::Columns;
-use super::simd::{LANES, Lane, Vectors, vectorised};
+use super::simd::{LANES, Lane, vectorized};
 use crate::laws::kernel;
 use crate::laws::stress::Sym;
 
@@ -59,8 +60,9 @@ impl Rows {
 
     /// Adds the neighbors of guide `i` among `candidates` as a row, with the ways to them in `way`, and gives their number.
     #[inline(always)]
-    fn sieve<V: Vectors, const OPEN: bool, const ALIKE: bool>(
+    fn sieve<S: Simd, const OPEN: bool, const ALIKE: bool>(
         &mut self,
+        simd: S,
         i: usize,
         candidates: &[u32],
         [place, lump]: [&[Vec4]; 2],
@@ -81,23 +83,20 @@ impl Rows {
         last[..rest.len()].copy_from_slice(rest);
         let last = (!rest.is_empty()).then_some((&last, (1 << rest.len()) - 1));
         let mut count = 0;
-        for (others, live) in whole.iter().map(|others| (others, (1 << LANES) - 1)).chain(last) {
-            assert!(V::are_below(others, place.len() as u32));
-            // SAFETY: checked above; both columns have a row for each guide.
-            let [x, y, z, _] = unsafe { V::gather(places, 0, others) };
+        for (others, live) in whole.iter().map(|others| (others, (1u32 << LANES) - 1)).chain(last) {
+            let [x, y, z, _] = simd.gather8(places, 0, others);
             let halves = if ALIKE {
-                V::splat(own)
+                simd.splat8(own)
             } else {
-                // SAFETY: as above.
-                unsafe { V::gather(lumps, 0, others)[0] }
+                simd.gather8(lumps, 0, others)[0]
             };
-            let d = space.apart::<V, OPEN>(place[i], [x, y, z]);
-            let reach = V::add(V::splat(own), halves);
-            let bits = V::below(V::dot(d, d), V::mul(reach, reach)) & live;
-            *block_at(row, count) = V::packed_index(others, bits);
-            *block_at(x_way, count) = V::store(V::packed(d[0], bits));
-            *block_at(y_way, count) = V::store(V::packed(d[1], bits));
-            *block_at(z_way, count) = V::store(V::packed(d[2], bits));
+            let d = space.apart::<S, OPEN>(simd, place[i], [x, y, z]);
+            let reach = simd.splat8(own) + halves;
+            let bits = f32x8::bits(Real::dot(d, d).lt(reach * reach)) & live;
+            *block_at(row, count) = simd.packed_integers8(simd.integers8(others), bits).into();
+            *block_at(x_way, count) = <[f32; LANES]>::from(simd.packed8(d[0], bits));
+            *block_at(y_way, count) = <[f32; LANES]>::from(simd.packed8(d[1], bits));
+            *block_at(z_way, count) = <[f32; LANES]>::from(simd.packed8(d[2], bits));
             count += bits.count_ones() as usize;
         }
         *block_at(row, count) = [i as u32; LANES];
@@ -115,8 +114,9 @@ impl Rows {
 
     /// Σ V ∇W w_j of guide `k` of the chunk, at `place`, for `column` of places, with w beside them.
     #[inline(always)]
-    pub(crate) fn weighted<V: Vectors, const OPEN: bool>(
+    pub(crate) fn weighted<S: Simd, const OPEN: bool>(
         &self,
+        simd: S,
         k: usize,
         space: &Space,
         place: Vec4,
@@ -124,23 +124,23 @@ impl Rows {
     ) -> Vec4 {
         self.check(column);
         let column = column.as_chunks::<1>().0;
-        let mut sums = [V::splat(0.0); 3];
+        let mut sums = [simd.splat8(0.0); 3];
         for (others, slopes) in self.blocks(k) {
-            // SAFETY: neighbors are below the number of guides, and the column is no shorter.
-            let [x, y, z, weight] = unsafe { V::gather(column, 0, others) };
-            let d = space.apart::<V, OPEN>(place, [x, y, z]);
-            let scale = V::mul(V::load(slopes), weight);
+            let [x, y, z, weight] = simd.gather8(column, 0, others);
+            let d = space.apart::<S, OPEN>(simd, place, [x, y, z]);
+            let scale = simd.load8(slopes) * weight;
             for axis in 0..3 {
-                sums[axis] = V::add(sums[axis], V::mul(scale, d[axis]));
+                sums[axis] += scale * d[axis];
             }
         }
-        Vec3::from(V::totals(sums)).extend(0.0)
+        Vec3::from(simd.sums8(sums)).extend(0.0)
     }
 
     /// Σ V ∇W·v_j of guide `k`, for columns of places and of v.
     #[inline(always)]
-    pub(crate) fn inflow<V: Vectors, const OPEN: bool>(
+    pub(crate) fn inflow<S: Simd, const OPEN: bool>(
         &self,
+        simd: S,
         k: usize,
         space: &Space,
         place: Vec4,
@@ -149,22 +149,21 @@ impl Rows {
         self.check(columns[0]);
         self.check(columns[1]);
         let [places, vectors] = columns.map(|column| column.as_chunks::<1>().0);
-        let mut sum = V::splat(0.0);
+        let mut sum = simd.splat8(0.0);
         for (others, slopes) in self.blocks(k) {
-            // SAFETY: neighbors are below the number of guides, and the columns are no shorter.
-            let ([x, y, z, _], [vx, vy, vz, _]) =
-                unsafe { (V::gather(places, 0, others), V::gather(vectors, 0, others)) };
-            let d = space.apart::<V, OPEN>(place, [x, y, z]);
-            sum = V::add(sum, V::mul(V::load(slopes), V::dot(d, [vx, vy, vz])));
+            let ([x, y, z, _], [vx, vy, vz, _]) = (simd.gather8(places, 0, others), simd.gather8(vectors, 0, others));
+            let d = space.apart::<S, OPEN>(simd, place, [x, y, z]);
+            sum += simd.load8(slopes) * Real::dot(d, [vx, vy, vz]);
         }
-        V::total(sum)
+        simd.sum8(sum)
     }
 
     /// Columns of Σ V ∇W (v_j - v)ᵀ of guide `k`, whose own are `[place, v]`: row a, column b is along a of component b. And, if it is
     /// asked for what lies `BESIDE` each v, Σ V ∇W w_j.
     #[inline(always)]
-    pub(crate) fn gradient<V: Vectors, const OPEN: bool, const BESIDE: bool>(
+    pub(crate) fn gradient<S: Simd, const OPEN: bool, const BESIDE: bool>(
         &self,
+        simd: S,
         k: usize,
         space: &Space,
         [place, own]: [Vec4; 2],
@@ -173,59 +172,56 @@ impl Rows {
         self.check(columns[0]);
         self.check(columns[1]);
         let [places, vectors] = columns.map(|column| column.as_chunks::<1>().0);
-        let own = [V::splat(own.x), V::splat(own.y), V::splat(own.z)];
-        let mut sums = [[V::splat(0.0); 3]; 4];
+        let own = [simd.splat8(own.x), simd.splat8(own.y), simd.splat8(own.z)];
+        let mut sums = [[simd.splat8(0.0); 3]; 4];
         for (others, slopes) in self.blocks(k) {
-            // SAFETY: neighbors are below the number of guides, and the columns are no shorter.
-            let ([x, y, z, _], v) = unsafe { (V::gather(places, 0, others), V::gather(vectors, 0, others)) };
-            let d = space.apart::<V, OPEN>(place, [x, y, z]);
-            let slopes = V::load(slopes);
-            let g = [V::mul(slopes, d[0]), V::mul(slopes, d[1]), V::mul(slopes, d[2])];
+            let ([x, y, z, _], v) = (simd.gather8(places, 0, others), simd.gather8(vectors, 0, others));
+            let d = space.apart::<S, OPEN>(simd, place, [x, y, z]);
+            let slopes = simd.load8(slopes);
+            let g = [slopes * d[0], slopes * d[1], slopes * d[2]];
             for a in 0..3 {
                 for b in 0..3 {
-                    sums[b][a] = V::add(sums[b][a], V::mul(g[a], V::sub(v[b], own[b])));
+                    sums[b][a] += g[a] * (v[b] - own[b]);
                 }
                 if BESIDE {
-                    sums[3][a] = V::add(sums[3][a], V::mul(g[a], v[3]));
+                    sums[3][a] += g[a] * v[3];
                 }
             }
         }
         let [x, y, z, w] = sums;
-        let beside = if BESIDE { V::totals(w) } else { [0.0; 3] };
+        let beside = if BESIDE { simd.sums8(w) } else { [0.0; 3] };
         (
-            [V::totals(x), V::totals(y), V::totals(z)],
+            [simd.sums8(x), simd.sums8(y), simd.sums8(z)],
             Vec3::from(beside).extend(0.0),
         )
     }
 
     /// Σ V T_j ∇W of guide `k`, for `tensors` whose columns carry a coordinate of the place each.
     #[inline(always)]
-    pub(crate) fn divergence<V: Vectors, const OPEN: bool>(
+    pub(crate) fn divergence<S: Simd, const OPEN: bool>(
         &self,
+        simd: S,
         k: usize,
         space: &Space,
         place: Vec4,
         tensors: &[[Vec4; 3]],
     ) -> Vec4 {
         self.check(tensors);
-        let mut sums = [V::splat(0.0); 3];
+        let mut sums = [simd.splat8(0.0); 3];
         for (others, slopes) in self.blocks(k) {
-            // SAFETY: neighbors are below the number of guides, and the column is no shorter.
-            let [s, t, u] = unsafe {
-                [
-                    V::gather(tensors, 0, others),
-                    V::gather(tensors, 1, others),
-                    V::gather(tensors, 2, others),
-                ]
-            };
-            let d = space.apart::<V, OPEN>(place, [s[3], t[3], u[3]]);
-            let slopes = V::load(slopes);
-            let g = [V::mul(slopes, d[0]), V::mul(slopes, d[1]), V::mul(slopes, d[2])];
+            let [s, t, u] = [
+                simd.gather8(tensors, 0, others),
+                simd.gather8(tensors, 1, others),
+                simd.gather8(tensors, 2, others),
+            ];
+            let d = space.apart::<S, OPEN>(simd, place, [s[3], t[3], u[3]]);
+            let slopes = simd.load8(slopes);
+            let g = [slopes * d[0], slopes * d[1], slopes * d[2]];
             for axis in 0..3 {
-                sums[axis] = V::add(sums[axis], V::dot([s[axis], t[axis], u[axis]], g));
+                sums[axis] += Real::dot([s[axis], t[axis], u[axis]], g);
             }
         }
-        Vec3::from(V::totals(sums)).extend(0.0)
+        Vec3::from(simd.sums8(sums)).extend(0.0)
     }
 }
 
@@ -262,16 +258,16 @@ impl Space {
 
     /// The same for some b, as columns.
     #[inline(always)]
-    fn apart<V: Vectors, const OPEN: bool>(&self, a: Vec4, b: [V::Eight; 3]) -> [V::Eight; 3] {
+    fn apart<S: Simd, const OPEN: bool>(&self, simd: S, a: Vec4, b: [f32x8<S>; 3]) -> [f32x8<S>; 3] {
         let mut d = [
-            V::sub(V::splat(a.x), b[0]),
-            V::sub(V::splat(a.y), b[1]),
-            V::sub(V::splat(a.z), b[2]),
+            simd.splat8(a.x) - b[0],
+            simd.splat8(a.y) - b[1],
+            simd.splat8(a.z) - b[2],
         ];
         if !OPEN {
             for (axis, d) in d.iter_mut().enumerate() {
-                let turns = V::round(V::mul(*d, V::splat(self.per_length[axis])));
-                *d = V::sub(*d, V::mul(V::splat(self.length[axis]), turns));
+                let turns = (*d * simd.splat8(self.per_length[axis])).round_ties_even();
+                *d -= simd.splat8(self.length[axis]) * turns;
             }
         }
         d
@@ -279,22 +275,22 @@ impl Space {
 }
 
 /// Sums over neighbors, one partial sum per lane.
-struct Sums<V: Vectors> {
-    compression: V::Eight,
+struct Sums<S: Simd> {
+    compression: f32x8<S>,
     /// Σ V ∇W [1/m].
-    lean: [V::Eight; 3],
+    lean: [f32x8<S>; 3],
     /// M = -Σ V W'/r x xᵀ [-]: xx, yy, zz, yz, zx, xy.
-    moment: [V::Eight; 6],
+    moment: [f32x8<S>; 6],
     /// Σ V |∇W|² [1/m⁵].
-    weight: V::Eight,
+    weight: f32x8<S>,
     /// Σ V |∇W|²/ρ [1/(kg m²)].
-    squares: V::Eight,
+    squares: f32x8<S>,
 }
 
-impl<V: Vectors> Sums<V> {
+impl<S: Simd> Sums<S> {
     #[inline(always)]
-    fn none() -> Self {
-        let zero = V::splat(0.0);
+    fn none(simd: S) -> Self {
+        let zero = simd.splat8(0.0);
         Self {
             compression: zero,
             lean: [zero; 3],
@@ -307,22 +303,22 @@ impl<V: Vectors> Sums<V> {
     /// Adds neighbors at `d` [m], seen within 1/`per_support` [m], of `volume` [m³] and `inverse_density` [m³/kg], and gives their slopes
     /// V W'/r [1/m²].
     #[inline(always)]
-    fn add(&mut self, d: [V::Eight; 3], per_support: V::Eight, volume: V::Eight, inverse_density: V::Eight) -> Lane {
-        let squared = V::dot(d, d);
-        let (value, slope) = kernel::values_and_slopes::<V>(V::sqrt(squared), per_support);
-        let weight = V::mul(V::mul(V::mul(slope, slope), squared), volume);
-        let slope = V::mul(slope, volume);
-        self.compression = V::add(self.compression, V::mul(volume, value));
-        let g = [V::mul(slope, d[0]), V::mul(slope, d[1]), V::mul(slope, d[2])];
+    fn add(&mut self, d: [f32x8<S>; 3], per_support: f32x8<S>, volume: f32x8<S>, inverse_density: f32x8<S>) -> Lane {
+        let squared = Real::dot(d, d);
+        let (value, slope) = kernel::value_and_slope(squared.sqrt(), per_support);
+        let weight = slope * slope * squared * volume;
+        let slope = slope * volume;
+        self.compression += volume * value;
+        let g = [slope * d[0], slope * d[1], slope * d[2]];
         for axis in 0..3 {
-            self.lean[axis] = V::add(self.lean[axis], g[axis]);
-            self.moment[axis] = V::sub(self.moment[axis], V::mul(g[axis], d[axis]));
+            self.lean[axis] += g[axis];
+            self.moment[axis] -= g[axis] * d[axis];
             let (next, last) = ((axis + 1) % 3, (axis + 2) % 3);
-            self.moment[3 + axis] = V::sub(self.moment[3 + axis], V::mul(g[next], d[last]));
+            self.moment[3 + axis] -= g[next] * d[last];
         }
-        self.weight = V::add(self.weight, weight);
-        self.squares = V::add(self.squares, V::mul(weight, inverse_density));
-        V::store(slope)
+        self.weight += weight;
+        self.squares += weight * inverse_density;
+        <[f32; LANES]>::from(slope)
     }
 }
 
@@ -357,8 +353,9 @@ pub(crate) fn build(rows: &mut Vec<Rows>, lists: &Lists, columns: &mut Columns, 
             exact,
             response,
             are_alike,
+            step,
         };
-        build_rows(rows, c * CHUNK, lists, [place, lump], space, own, step);
+        build_rows(rows, c * CHUNK, lists, [place, lump], space, own);
     });
 }
 
@@ -371,41 +368,43 @@ struct Own<'a> {
     response: &'a mut [f32],
     /// True if all guides have the same size and density.
     are_alike: bool,
+    /// Step [s].
+    step: f32,
 }
 
-vectorised! {
+vectorized! {
     fn build_rows(
-        rows: &mut Rows, first: usize, lists: &Lists, columns: [&[Vec4]; 2], space: &Space, own: Own<'_>, step: f32,
+        rows: &mut Rows, first: usize, lists: &Lists, columns: [&[Vec4]; 2], space: &Space, own: Own<'_>,
     ) = build_in
 }
 
 #[inline(always)]
-fn build_in<V: Vectors>(
+fn build_in<S: Simd>(
+    simd: S,
     rows: &mut Rows,
     first: usize,
     lists: &Lists,
     columns: [&[Vec4]; 2],
     space: &Space,
     own: Own<'_>,
-    step: f32,
 ) {
     match (space.is_open(), own.are_alike) {
-        (true, true) => build_chunk::<V, true, true>(rows, first, lists, columns, space, own, step),
-        (true, false) => build_chunk::<V, true, false>(rows, first, lists, columns, space, own, step),
-        (false, true) => build_chunk::<V, false, true>(rows, first, lists, columns, space, own, step),
-        (false, false) => build_chunk::<V, false, false>(rows, first, lists, columns, space, own, step),
+        (true, true) => build_chunk::<S, true, true>(simd, rows, first, lists, columns, space, own),
+        (true, false) => build_chunk::<S, true, false>(simd, rows, first, lists, columns, space, own),
+        (false, true) => build_chunk::<S, false, true>(simd, rows, first, lists, columns, space, own),
+        (false, false) => build_chunk::<S, false, false>(simd, rows, first, lists, columns, space, own),
     }
 }
 
 #[inline(always)]
-fn build_chunk<V: Vectors, const OPEN: bool, const ALIKE: bool>(
+fn build_chunk<S: Simd, const OPEN: bool, const ALIKE: bool>(
+    simd: S,
     rows: &mut Rows,
     first: usize,
     lists: &Lists,
     [place, lump]: [&[Vec4]; 2],
     space: &Space,
     own: Own<'_>,
-    step: f32,
 ) {
     rows.ends.clear();
     rows.counts.clear();
@@ -417,41 +416,44 @@ fn build_chunk<V: Vectors, const OPEN: bool, const ALIKE: bool>(
     for k in 0..own.compression.len() {
         let i = first + k;
         let [half_support, volume, inverse_density, _] = lump[i].to_array();
-        let mut sums = Sums::<V>::none();
+        let mut sums = Sums::none(simd);
         let start = rows.slope.len();
-        let count = rows.sieve::<V, OPEN, ALIKE>(i, lists.of(i), [place, lump], space);
+        let count = rows.sieve::<S, OPEN, ALIKE>(simd, i, lists.of(i), [place, lump], space);
         rows.slope.resize(rows.other.len(), [0.0; LANES]);
         let [x, y, z] = &rows.way;
         let ways = x.iter().zip(y).zip(z);
         let row = rows.other[start..].iter().zip(&mut rows.slope[start..]);
         for ((others, slope), ((x, y), z)) in row.zip(ways) {
             let [halves, volumes, inverse_densities] = if ALIKE {
-                [V::splat(half_support), V::splat(volume), V::splat(inverse_density)]
+                [
+                    simd.splat8(half_support),
+                    simd.splat8(volume),
+                    simd.splat8(inverse_density),
+                ]
             } else {
-                // SAFETY: those who are not guides were left out.
-                let [halves, volumes, inverse_densities, _] = unsafe { V::gather(lumps, 0, others) };
+                let [halves, volumes, inverse_densities, _] = simd.gather8(lumps, 0, others);
                 [halves, volumes, inverse_densities]
             };
-            let per_support = V::div(V::splat(1.0), V::add(V::splat(half_support), halves));
-            let d = [V::load(x), V::load(y), V::load(z)];
+            let per_support = simd.splat8(1.0) / (simd.splat8(half_support) + halves);
+            let d = [simd.load8(x), simd.load8(y), simd.load8(z)];
             *slope = sums.add(d, per_support, volumes, inverse_densities);
         }
         rows.ends.push(rows.other.len() as u32);
         rows.counts.push(count as u32);
         let [xx, yy, zz, yz, zx, xy] = sums.moment;
         let moment = Sym {
-            diagonal: V::totals([xx, yy, zz]).into(),
-            off: V::totals([yz, zx, xy]).into(),
+            diagonal: simd.sums8([xx, yy, zz]).into(),
+            off: simd.sums8([yz, zx, xy]).into(),
         };
-        own.compression[k] = volume * kernel::peak(0.5 / half_support) + V::total(sums.compression);
-        let lean = Vec3::from(V::totals(sums.lean)).extend(0.0);
+        own.compression[k] = volume * kernel::peak(0.5 / half_support) + simd.sum8(sums.compression);
+        let lean = Vec3::from(simd.sums8(sums.lean)).extend(0.0);
         own.lean[k] = lean;
-        own.diagonal[k] = volume * V::total(sums.squares);
+        own.diagonal[k] = volume * simd.sum8(sums.squares);
         let exact = inverse_or_identity(moment);
         own.exact[k] = exact;
-        let softness = softness(V::total(sums.weight), lean, exact, volume, inverse_density);
+        let softness = softness(simd.sum8(sums.weight), lean, exact, volume, inverse_density);
         // No answer is beyond what a stress can hold.
-        own.response[k] = 1.0 / (step * softness).max(1e-30);
+        own.response[k] = 1.0 / (own.step * softness).max(1e-30);
     }
 }
 

@@ -9,7 +9,8 @@ use rayon::prelude::*;
 use super::CHUNK;
 use super::columns::Columns;
 use super::pairs::{Rows, Space};
-use super::simd::{Vectors, vectorised};
+use super::simd::vectorized;
+use barchan_simd::{Real, Simd};
 
 /// Relaxation of the Jacobi passes [-].
 const RELAXATION: f32 = 0.5;
@@ -89,20 +90,18 @@ fn least_allowed(goal: Goal) -> f32 {
 /// The pressures [Pa] of eight guides after one pass of [Ihmsen13], predictive-corrective: p + ω (1 - δ*)/(Δt² a_ii), and `left`, the compression that guides may
 /// still gain. δ* is the compression with guides where their velocities take them, to first order in the step: `rate` [1/s] is its rate.
 #[inline(always)]
-pub(crate) fn corrected<V: Vectors>(
-    pressure: V::Eight,
-    compression: V::Eight,
-    rate: V::Eight,
-    diagonal: V::Eight,
-    goal: Goal,
-) -> (V::Eight, V::Eight) {
-    let zero = V::splat(0.0);
-    let allowed = V::max(V::sub(V::splat(1.0), compression), V::splat(least_allowed(goal)));
-    let left = V::sub(allowed, V::mul(V::splat(goal.step), rate));
-    let a = V::mul(V::splat(goal.step * goal.step), diagonal);
-    let next = V::add(pressure, V::div(V::mul(V::splat(COUPLED_RELAXATION), left), a));
+pub(crate) fn corrected<T: Real>(pressure: T, compression: T, rate: T, diagonal: T, goal: Goal) -> (T, T) {
+    let zero = pressure.like(0.0);
+    let allowed = (pressure.like(1.0) - compression).max(pressure.like(least_allowed(goal)));
+    let left = allowed - pressure.like(goal.step) * rate;
+    let a = pressure.like(goal.step * goal.step) * diagonal;
+    let next = pressure + pressure.like(COUPLED_RELAXATION) * left / a;
     // A guide that nothing presses has nothing to press against.
-    let next = V::kept_below(V::max(next, zero), a, V::splat(-f32::MIN_POSITIVE));
+    let next = T::select(
+        a.lt(pressure.like(-f32::MIN_POSITIVE)),
+        next.max(zero),
+        pressure.like(0.0),
+    );
     (next, left)
 }
 
@@ -177,18 +176,18 @@ fn prepare(columns: &mut Columns, rows: &[Rows], space: &Space, goal: Goal) {
     });
 }
 
-vectorised! {
+vectorized! {
     /// Σ V ∇W·v_j of a chunk's guides, for columns of places and of v.
     fn sum_inflow(sums: &mut [f32], first: usize, rows: &Rows, space: &Space, columns: [&[Vec4]; 2]) = sum_inflow_in
 }
 
 #[inline(always)]
-fn sum_inflow_in<V: Vectors>(sums: &mut [f32], first: usize, rows: &Rows, space: &Space, columns: [&[Vec4]; 2]) {
+fn sum_inflow_in<S: Simd>(simd: S, sums: &mut [f32], first: usize, rows: &Rows, space: &Space, columns: [&[Vec4]; 2]) {
     for (k, sum) in sums.iter_mut().enumerate() {
         let place = columns[0][first + k];
         *sum = match space.is_open() {
-            true => rows.inflow::<V, true>(k, space, place, columns),
-            false => rows.inflow::<V, false>(k, space, place, columns),
+            true => rows.inflow::<S, true>(simd, k, space, place, columns),
+            false => rows.inflow::<S, false>(simd, k, space, place, columns),
         };
     }
 }
@@ -214,18 +213,18 @@ fn accelerate(columns: &mut Columns, rows: &[Rows], space: &Space) {
     });
 }
 
-vectorised! {
+vectorized! {
     /// Σ V ∇W w_j of a chunk's guides, for a column of places with w beside them.
     fn sum_weighted(sums: &mut [Vec4], first: usize, rows: &Rows, space: &Space, column: &[Vec4]) = sum_weighted_in
 }
 
 #[inline(always)]
-fn sum_weighted_in<V: Vectors>(sums: &mut [Vec4], first: usize, rows: &Rows, space: &Space, column: &[Vec4]) {
+fn sum_weighted_in<S: Simd>(simd: S, sums: &mut [Vec4], first: usize, rows: &Rows, space: &Space, column: &[Vec4]) {
     for (k, sum) in sums.iter_mut().enumerate() {
         let place = column[first + k];
         *sum = match space.is_open() {
-            true => rows.weighted::<V, true>(k, space, place, column),
-            false => rows.weighted::<V, false>(k, space, place, column),
+            true => rows.weighted::<S, true>(simd, k, space, place, column),
+            false => rows.weighted::<S, false>(simd, k, space, place, column),
         };
     }
 }

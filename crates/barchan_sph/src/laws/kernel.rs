@@ -5,7 +5,7 @@
 
 use std::f32::consts::PI;
 
-use crate::cpu::simd::Vectors;
+use barchan_simd::Real;
 
 /// 8/(π h³) [1/m³] for support `h` [m].
 #[inline(always)]
@@ -15,33 +15,18 @@ fn norm(per_support: f32) -> f32 {
 
 /// W [1/m³] at `distance` [m], and W'/r [1/m⁵], by which x_ij is multiplied to give the gradient. `per_support` is 1/h [1/m].
 #[inline(always)]
-pub(crate) fn value_and_slope(distance: f32, per_support: f32) -> (f32, f32) {
+pub(crate) fn value_and_slope<T: Real>(distance: T, per_support: T) -> (T, T) {
+    let number = |value: f32| distance.like(value);
     // Where two guides coincide the gradient is zero whatever the slope.
-    let q = (distance * per_support).max(1e-4);
-    let s = (1.0 - q).max(0.0);
-    let t = (0.5 - q).max(0.0);
-    let value = norm(per_support) * (2.0 * s * s * s - 8.0 * t * t * t);
-    let slope = norm(per_support) * per_support * per_support * (24.0 * t * t - 6.0 * s * s) / q;
-    (value, slope)
-}
-
-/// The same for eight.
-#[inline(always)]
-pub(crate) fn values_and_slopes<V: Vectors>(distance: V::Eight, per_support: V::Eight) -> (V::Eight, V::Eight) {
-    let zero = V::splat(0.0);
-    let q = V::max(V::mul(distance, per_support), V::splat(1e-4));
-    let s = V::max(V::sub(V::splat(1.0), q), zero);
-    let t = V::max(V::sub(V::splat(0.5), q), zero);
-    let per_area = V::mul(per_support, per_support);
-    let norm = V::mul(V::mul(V::splat(8.0 / PI), per_area), per_support);
-    let (s2, t2) = (V::mul(s, s), V::mul(t, t));
-    let value = V::sub(
-        V::mul(V::splat(2.0), V::mul(s2, s)),
-        V::mul(V::splat(8.0), V::mul(t2, t)),
-    );
-    let slope = V::sub(V::mul(V::splat(24.0), t2), V::mul(V::splat(6.0), s2));
-    let slope = V::div(V::mul(V::mul(norm, per_area), slope), q);
-    (V::mul(norm, value), slope)
+    let q = (distance * per_support).max(number(1e-4));
+    let s = (number(1.0) - q).max(number(0.0));
+    let t = (number(0.5) - q).max(number(0.0));
+    let per_area = per_support * per_support;
+    let norm = number(8.0 / PI) * per_area * per_support;
+    let (s2, t2) = (s * s, t * t);
+    let value = number(2.0) * (s2 * s) - number(8.0) * (t2 * t);
+    let slope = number(24.0) * t2 - number(6.0) * s2;
+    (norm * value, norm * per_area * slope / q)
 }
 
 /// W(0) [1/m³] for support 1/`per_support` [m].
@@ -53,7 +38,6 @@ pub(crate) fn peak(per_support: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cpu::simd::Portable;
 
     fn lattice(support: f32) -> (f32, f32) {
         let mut sums = (peak(1.0 / support), 0.0);
@@ -89,20 +73,6 @@ mod tests {
         }
         assert!((mass - 1.0).abs() < 1e-5, "{mass}");
         assert!((moment / f64::from(h * h) - 0.225).abs() < 1e-5, "{moment}");
-    }
-
-    #[test]
-    fn eight_at_once_are_the_same_as_one_by_one() {
-        let distances: [f32; 8] = std::array::from_fn(|l| 0.13 * l as f32);
-        let (values, slopes) = values_and_slopes::<Portable>(distances, [1.0 / 0.8; 8]);
-        for l in 0..8 {
-            let (value, slope) = value_and_slope(distances[l], 1.0 / 0.8);
-            assert!((values[l] - value).abs() <= 1e-6 * peak(1.0 / 0.8), "{l}");
-            assert!(
-                (slopes[l] - slope).abs() * distances[l] <= 1e-5 * peak(1.0 / 0.8) / 0.8,
-                "{l}"
-            );
-        }
     }
 
     #[test]

@@ -4,10 +4,11 @@
 //! A matrix is its rows; a symmetric one is xx, yy, zz, yz, zx, xy.
 
 use super::stress::Sym;
-use crate::cpu::simd::{Lane, Vectors};
+use crate::cpu::simd::{LANES, Lane};
+use barchan_simd::{Real, Simd, f32x8};
 
-type Full<V> = [[<V as Vectors>::Eight; 3]; 3];
-type Half<V> = [<V as Vectors>::Eight; 6];
+type Full<T> = [[T; 3]; 3];
+type Half<T> = [T; 6];
 
 /// Symmetric matrices of eight guides.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -34,27 +35,27 @@ impl Syms {
     }
 
     #[inline(always)]
-    fn load<V: Vectors>(&self) -> Half<V> {
+    fn load<S: Simd>(&self, simd: S) -> Half<f32x8<S>> {
         let [xx, yy, zz, yz, zx, xy] = &self.0;
         [
-            V::load(xx),
-            V::load(yy),
-            V::load(zz),
-            V::load(yz),
-            V::load(zx),
-            V::load(xy),
+            simd.load8(xx),
+            simd.load8(yy),
+            simd.load8(zz),
+            simd.load8(yz),
+            simd.load8(zx),
+            simd.load8(xy),
         ]
     }
 
     #[inline(always)]
-    fn store<V: Vectors>([xx, yy, zz, yz, zx, xy]: Half<V>) -> Self {
+    fn store<S: Simd>([xx, yy, zz, yz, zx, xy]: Half<f32x8<S>>) -> Self {
         let lanes = [
-            V::store(xx),
-            V::store(yy),
-            V::store(zz),
-            V::store(yz),
-            V::store(zx),
-            V::store(xy),
+            <[f32; LANES]>::from(xx),
+            <[f32; LANES]>::from(yy),
+            <[f32; LANES]>::from(zz),
+            <[f32; LANES]>::from(yz),
+            <[f32; LANES]>::from(zx),
+            <[f32; LANES]>::from(xy),
         ];
         Self(lanes)
     }
@@ -84,45 +85,48 @@ pub(crate) struct Motion {
 /// The stress [Pa] after one pass, s ← s + ω D⁻¹ ε̇ without its trace, back to the cone, and the rows of s L [Pa]. A stress from the step before
 /// is first turned with the material over `turn` [s].
 #[inline(always)]
-pub(crate) fn answered<V: Vectors>(motion: &Motion, turn: Option<f32>) -> (Syms, [[Lane; 3]; 3]) {
+pub(crate) fn answered<S: Simd>(simd: S, motion: &Motion, turn: Option<f32>) -> (Syms, [[Lane; 3]; 3]) {
     let [x, y, z] = &motion.strain;
-    let row = |row: &[Lane; 3]| [V::load(&row[0]), V::load(&row[1]), V::load(&row[2])];
-    let exact = full::<V>(motion.exact.load::<V>());
-    let gradient = product::<V>(exact, [row(x), row(y), row(z)]);
-    let mut stress = motion.stress.load::<V>();
+    let row = |row: &[Lane; 3]| [simd.load8(&row[0]), simd.load8(&row[1]), simd.load8(&row[2])];
+    let exact = full(motion.exact.load(simd));
+    let gradient = product(exact, [row(x), row(y), row(z)]);
+    let mut stress = motion.stress.load(simd);
     if let Some(step) = turn {
-        stress = turned::<V>(stress, gradient, step);
+        stress = turned(stress, gradient, step);
     }
-    let rate = halved::<V>(gradient);
-    let trial = plus::<V>(stress, V::load(&motion.response), rate);
-    let number = V::mul(V::load(&motion.inertia), norm::<V>(deviator::<V>(rate)));
-    let slope = V::add(
-        V::load(&motion.slope),
-        V::mul(V::load(&motion.gain), mobilized::<V>(number)),
-    );
-    let friction = V::mul(slope, V::load(&motion.pressure));
-    let limit = V::add(friction, V::load(&motion.intercept));
-    let stress = returned::<V>(deviator::<V>(trial), limit);
-    let [x, y, z] = product::<V>(full::<V>(stress), exact);
-    let rows = [x, y, z].map(|[x, y, z]| [V::store(x), V::store(y), V::store(z)]);
-    (Syms::store::<V>(stress), rows)
+    let rate = halved(gradient);
+    let trial = plus(stress, simd.load8(&motion.response), rate);
+    let number = simd.load8(&motion.inertia) * norm(deviator(rate));
+    let slope = simd.load8(&motion.slope) + simd.load8(&motion.gain) * mobilized(number);
+    let friction = slope * simd.load8(&motion.pressure);
+    let limit = friction + simd.load8(&motion.intercept);
+    let stress = returned(deviator(trial), limit);
+    let [x, y, z] = product(full(stress), exact);
+    let rows = [x, y, z].map(|[x, y, z]| {
+        [
+            <[f32; LANES]>::from(x),
+            <[f32; LANES]>::from(y),
+            <[f32; LANES]>::from(z),
+        ]
+    });
+    (Syms::store(stress), rows)
 }
 
 /// As a full matrix.
 #[inline(always)]
-fn full<V: Vectors>([xx, yy, zz, yz, zx, xy]: Half<V>) -> Full<V> {
+fn full<T: Real>([xx, yy, zz, yz, zx, xy]: Half<T>) -> Full<T> {
     [[xx, xy, zx], [xy, yy, yz], [zx, yz, zz]]
 }
 
 /// a b.
 #[inline(always)]
-fn product<V: Vectors>(a: Full<V>, b: Full<V>) -> Full<V> {
+fn product<T: Real>(a: Full<T>, b: Full<T>) -> Full<T> {
     let column = |c: usize| [b[0][c], b[1][c], b[2][c]];
     let columns = [column(0), column(1), column(2)];
     let mut all = a;
     for r in 0..3 {
         for c in 0..3 {
-            all[r][c] = V::dot(a[r], columns[c]);
+            all[r][c] = Real::dot(a[r], columns[c]);
         }
     }
     all
@@ -130,9 +134,9 @@ fn product<V: Vectors>(a: Full<V>, b: Full<V>) -> Full<V> {
 
 /// ½ (a + aᵀ).
 #[inline(always)]
-fn halved<V: Vectors>(a: Full<V>) -> Half<V> {
-    let half = V::splat(0.5);
-    let mean = |a, b| V::mul(half, V::add(a, b));
+fn halved<T: Real>(a: Full<T>) -> Half<T> {
+    let half = a[0][0].like(0.5);
+    let mean = |a, b| half * (a + b);
     [
         a[0][0],
         a[1][1],
@@ -145,42 +149,45 @@ fn halved<V: Vectors>(a: Full<V>) -> Half<V> {
 
 /// a + factor b.
 #[inline(always)]
-fn plus<V: Vectors>(a: Half<V>, factor: V::Eight, b: Half<V>) -> Half<V> {
+fn plus<T: Real>(a: Half<T>, factor: T, b: Half<T>) -> Half<T> {
     let mut sum = a;
     for k in 0..6 {
-        sum[k] = V::add(a[k], V::mul(factor, b[k]));
+        sum[k] = a[k] + factor * b[k];
     }
     sum
 }
 
 /// factor a.
 #[inline(always)]
-fn times<V: Vectors>(a: Half<V>, factor: V::Eight) -> Half<V> {
+fn times<T: Real>(a: Half<T>, factor: T) -> Half<T> {
     let mut all = a;
     for value in &mut all {
-        *value = V::mul(*value, factor);
+        *value = *value * factor;
     }
     all
 }
 
 /// Without its trace: s - ⅓ tr(s) I.
 #[inline(always)]
-fn deviator<V: Vectors>([xx, yy, zz, yz, zx, xy]: Half<V>) -> Half<V> {
-    let mean = V::div(V::add(V::add(xx, yy), zz), V::splat(3.0));
-    [V::sub(xx, mean), V::sub(yy, mean), V::sub(zz, mean), yz, zx, xy]
+fn deviator<T: Real>([xx, yy, zz, yz, zx, xy]: Half<T>) -> Half<T> {
+    let mean = (xx + yy + zz) / xx.like(3.0);
+    [xx - mean, yy - mean, zz - mean, yz, zx, xy]
 }
 
 /// Frobenius norm.
 #[inline(always)]
-fn norm<V: Vectors>([xx, yy, zz, yz, zx, xy]: Half<V>) -> V::Eight {
-    let (on, off) = (V::dot([xx, yy, zz], [xx, yy, zz]), V::dot([yz, zx, xy], [yz, zx, xy]));
-    V::sqrt(V::add(on, V::mul(V::splat(2.0), off)))
+fn norm<T: Real>([xx, yy, zz, yz, zx, xy]: Half<T>) -> T {
+    let (on, off) = (
+        Real::dot([xx, yy, zz], [xx, yy, zz]),
+        Real::dot([yz, zx, xy], [yz, zx, xy]),
+    );
+    (on + off.like(2.0) * off).sqrt()
 }
 
 /// min(1, a/b), where b is not below 0.
 #[inline(always)]
-fn part<V: Vectors>(a: V::Eight, b: V::Eight) -> V::Eight {
-    V::min(V::div(a, V::max(b, V::splat(f32::MIN_POSITIVE))), V::splat(1.0))
+fn part<T: Real>(a: T, b: T) -> T {
+    (a / b.max(b.like(f32::MIN_POSITIVE))).min(b.like(1.0))
 }
 
 /// Inertial number I₀ [-] at which friction has gained half of what it gains in the fastest flow: that of [Jop06] for glass beads.
@@ -191,67 +198,75 @@ const HALF_GAIN: f32 = 0.279;
 /// [Jop06] has μ(I) = μ_s + (μ_2 - μ_s)/(1 + I₀/I). Both meet at I₀ and have the same limits; squares gain less below it. The strain rate of sand that hardly flows
 /// is known no better than the passes leave it: with the first power small heaps stand up to 4° too steep.
 #[inline(always)]
-fn mobilized<V: Vectors>(number: V::Eight) -> V::Eight {
-    let squared = V::mul(number, number);
-    V::div(squared, V::add(V::splat(0.5 * HALF_GAIN * HALF_GAIN), squared))
+fn mobilized<T: Real>(number: T) -> T {
+    let squared = number * number;
+    squared / (squared.like(0.5 * HALF_GAIN * HALF_GAIN) + squared)
 }
 
 /// Radial return to the cone ‖s‖ ≤ `limit` [Pa]: s min(1, limit/‖s‖).
 #[inline(always)]
-fn returned<V: Vectors>(s: Half<V>, limit: V::Eight) -> Half<V> {
-    times::<V>(s, part::<V>(limit, norm::<V>(s)))
+fn returned<T: Real>(s: Half<T>, limit: T) -> Half<T> {
+    times(s, part(limit, norm(s)))
 }
 
 /// s turned by the spin of the material over `step` [s]: s + Δt (Ω s - s Ω), Ω = ½ (∇vᵀ - ∇v) with (∇v)ab = ∂a vb, the objective rate of
 /// Jaumann. `gradient` [1/s] is ∇v.
 #[inline(always)]
-fn turned<V: Vectors>(s: Half<V>, gradient: Full<V>, step: f32) -> Half<V> {
-    let half = V::splat(0.5);
-    let spin = |a: usize, b: usize| V::mul(half, V::sub(gradient[b][a], gradient[a][b]));
+fn turned<T: Real>(s: Half<T>, gradient: Full<T>, step: f32) -> Half<T> {
+    let half = s[0].like(0.5);
+    let spin = |a: usize, b: usize| half * (gradient[b][a] - gradient[a][b]);
     let (xy, yz, zx) = (spin(0, 1), spin(1, 2), spin(2, 0));
-    let (none, minus) = (V::splat(0.0), |a| V::sub(V::splat(0.0), a));
+    let none = s[0].like(0.0);
+    let minus = |a: T| none - a;
     let spin = [[none, xy, minus(zx)], [minus(xy), none, yz], [zx, minus(yz), none]];
     // Ω s - s Ω is twice the symmetric part of Ω s.
-    let change = halved::<V>(product::<V>(spin, full::<V>(s)));
-    let turned = plus::<V>(s, V::splat(2.0 * step), change);
+    let change = halved(product(spin, full(s)));
+    let turned = plus(s, none.like(2.0 * step), change);
     // A first-order turn grows the norm; friction must not.
-    times::<V>(turned, part::<V>(norm::<V>(s), norm::<V>(turned)))
+    times(turned, part(norm(s), norm(turned)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cpu::simd::{LANES, Portable};
+    use crate::cpu::simd::LANES;
     use crate::laws::stress::tests::some;
+    use barchan_simd::{Level, dispatch};
     use glam::{Mat3A, Vec3};
 
-    fn alike(s: Sym) -> Half<Portable> {
-        let mut all = Syms::default();
-        (0..LANES).for_each(|l| all.set(l, s));
-        all.load::<Portable>()
+    fn half(s: Sym) -> Half<f32> {
+        [s.diagonal.x, s.diagonal.y, s.diagonal.z, s.off.x, s.off.y, s.off.z]
     }
 
-    fn first(s: Half<Portable>) -> Sym {
-        Syms::store::<Portable>(s).get(0)
+    fn sym([xx, yy, zz, yz, zx, xy]: Half<f32>) -> Sym {
+        Sym {
+            diagonal: Vec3::new(xx, yy, zz),
+            off: Vec3::new(yz, zx, xy),
+        }
+    }
+
+    /// [`answered`] on every level of this machine, which must agree bit for bit.
+    fn answered_on_all(motion: &Motion) -> (Syms, [[Lane; 3]; 3]) {
+        let mut all = Level::available().map(|level| dispatch!(level, simd => answered(simd, motion, None)));
+        let first = all.next().unwrap();
+        assert!(all.all(|other| other == first));
+        first
     }
 
     /// s without its trace.
     fn shear() -> Sym {
-        first(deviator::<Portable>(alike(some())))
+        sym(deviator(half(some())))
     }
 
     #[test]
     fn a_deviator_has_no_trace_and_a_returned_stress_lies_on_the_cone() {
         let s = shear();
-        let within = |limit: f32| first(returned::<Portable>(alike(s), [limit; LANES]));
+        let within = |limit: f32| sym(returned(half(s), limit));
         assert!(s.diagonal.element_sum().abs() < 1e-6);
         assert!((within(2.0).norm() - 2.0).abs() < 1e-6);
         assert_eq!(within(1e3), s);
         assert_eq!(within(0.0).norm(), 0.0);
-        assert_eq!(
-            first(returned::<Portable>(alike(Sym::default()), [0.0; LANES])).norm(),
-            0.0
-        );
+        assert_eq!(sym(returned(half(Sym::default()), 0.0)).norm(), 0.0);
     }
 
     #[test]
@@ -270,7 +285,7 @@ mod tests {
                 motion.exact.set(l, Sym::of(Mat3A::IDENTITY));
             }
             motion.strain[2][0] = [1.0; LANES];
-            answered::<Portable>(&motion, None).0.get(0).norm()
+            answered_on_all(&motion).0.get(0).norm()
         };
         assert!((friction(0.0) - 0.5).abs() < 1e-6);
         assert!((friction(HALF_GAIN) - 0.6).abs() < 1e-6, "{}", friction(HALF_GAIN));
@@ -281,14 +296,14 @@ mod tests {
     fn a_stress_turns_with_its_material() {
         // v = ω × x, so (∇v)ab = ∂a vb. A full turn in small steps brings every stress back.
         let omega = Vec3::new(0.6, -0.3, 0.8);
-        let gradient = [0, 1, 2].map(|a| omega.cross(Vec3::AXES[a]).to_array().map(|v| [v; LANES]));
+        let gradient = [0, 1, 2].map(|a| omega.cross(Vec3::AXES[a]).to_array());
         let start = shear();
-        let apart = |a: Sym, b: Sym| first(plus::<Portable>(alike(a), [-1.0; LANES], alike(b))).norm();
+        let apart = |a: Sym, b: Sym| sym(plus(half(a), -1.0, half(b))).norm();
         let steps = 20_000;
         let step = std::f32::consts::TAU / omega.length() / steps as f32;
         let mut s = start;
         for k in 0..steps {
-            s = first(turned::<Portable>(alike(s), gradient, step));
+            s = sym(turned(half(s), gradient, step));
             if k == steps / 4 {
                 // It follows R s Rᵀ, not its inverse.
                 let angle = omega.length() * step * (k + 1) as f32;
@@ -322,7 +337,7 @@ mod tests {
                 }
             }
         }
-        let (stress, rows) = answered::<Portable>(&motion, None);
+        let (stress, rows) = answered_on_all(&motion);
         let rate = Sym::of(exact.matrix() * strain);
         let mean = rate.diagonal.element_sum() / 3.0;
         let expected = Sym {

@@ -5,7 +5,8 @@
 
 #![allow(clippy::needless_range_loop, reason = "lanes of several arrays at once")]
 
-use barchan_neighbors::{ContactRule, Grid, Lists, vectorised};
+use barchan_neighbors::{ContactRule, Grid, Lists};
+use barchan_simd::{Simd, vectorized};
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -160,13 +161,13 @@ fn gather_forces(spheres: &Spheres, walls: &impl Walls, lists: &Neighbors, force
     });
 }
 
-vectorised! {
+vectorized! {
     /// Computes the part of [`gather_forces`] between spheres, for those from `first` on.
     fn push_apart(spheres: &Spheres, lists: &Neighbors, first: usize, forces: &mut [(Vec3, f32)]) = push_all_apart
 }
 
 #[inline(always)]
-fn push_all_apart(spheres: &Spheres, lists: &Neighbors, first: usize, forces: &mut [(Vec3, f32)]) {
+fn push_all_apart(_: impl Simd, spheres: &Spheres, lists: &Neighbors, first: usize, forces: &mut [(Vec3, f32)]) {
     let periods = spheres.periods();
     for (i, (force, worst)) in (first..).zip(forces) {
         let own = (spheres.positions[i], spheres.radii[i]);

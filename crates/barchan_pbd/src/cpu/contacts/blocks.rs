@@ -5,7 +5,7 @@
 
 use glam::Vec4;
 
-use super::simd::{LANES, Vectors, block, vectorised};
+use super::simd::{Gather, LANES, block, vectorized};
 
 /// Spheres as columns, and two levels of boxes. All are padded to whole boxes of the upper level.
 #[derive(Debug, Default)]
@@ -69,13 +69,13 @@ impl Blocks {
     }
 }
 
-vectorised! {
+vectorized! {
     /// Makes boxes fit their spheres again.
     pub(crate) fn bound(blocks: &mut Blocks) = bound_with
 }
 
 #[inline(always)]
-fn bound_with<V: Vectors<W>, const W: usize>(blocks: &mut Blocks) {
+fn bound_with<S: Gather<W>, const W: usize>(_: S, blocks: &mut Blocks) {
     let Blocks { spheres, lower, upper } = blocks;
     for b in 0..upper.is_stale.len() {
         if !std::mem::take(&mut upper.is_stale[b]) {
@@ -125,13 +125,13 @@ impl Found {
     }
 }
 
-vectorised! {
+vectorized! {
     /// Makes `found` the spheres that overlap `sphere` (center and radius [m]), in their order.
     pub(crate) fn find_near(blocks: &Blocks, sphere: Vec4, found: &mut Found) = find_near_with
 }
 
 #[inline(always)]
-fn find_near_with<V: Vectors<W>, const W: usize>(blocks: &Blocks, sphere: Vec4, found: &mut Found) {
+fn find_near_with<S: Gather<W>, const W: usize>(simd: S, blocks: &Blocks, sphere: Vec4, found: &mut Found) {
     let Blocks { spheres, lower, upper } = blocks;
     let room = spheres[0].len() + W;
     if found.all.len() < room {
@@ -140,10 +140,10 @@ fn find_near_with<V: Vectors<W>, const W: usize>(blocks: &Blocks, sphere: Vec4, 
     let mut count = 0;
     let (mut large, mut small) = ([0; W], [0; W]);
     for first in (0..upper.largest.len()).step_by(W) {
-        for &b in upper.near::<V, W>(first, sphere, &mut large) {
+        for &b in upper.near(simd, first, sphere, &mut large) {
             let own = LANES * b as usize;
             for first in (own..own + LANES).step_by(W) {
-                for &k in lower.near::<V, W>(first, sphere, &mut small) {
+                for &k in lower.near(simd, first, sphere, &mut small) {
                     let own = LANES * k as usize;
                     for first in (own..own + LANES).step_by(W) {
                         let [x, y, z, r]: [&[f32; W]; 4] = [0, 1, 2, 3].map(|axis| block(&spheres[axis], first));
@@ -154,7 +154,7 @@ fn find_near_with<V: Vectors<W>, const W: usize>(blocks: &Blocks, sphere: Vec4, 
                             overlaps[l] = u32::from(dx * dx + dy * dy + dz * dz < reach * reach);
                         }
                         let slots = found.all[count..].first_chunk_mut().expect("as long as spheres");
-                        count += V::compress(&overlaps, first as u32, slots).count_ones() as usize;
+                        count += simd.compress(&overlaps, first as u32, slots).count_ones() as usize;
                     }
                 }
             }
@@ -166,8 +166,9 @@ fn find_near_with<V: Vectors<W>, const W: usize>(blocks: &Blocks, sphere: Vec4, 
 impl Boxes {
     /// Those of `W` boxes from `first` on that `sphere` may overlap a sphere of.
     #[inline(always)]
-    fn near<'a, V: Vectors<W>, const W: usize>(
+    fn near<'a, S: Gather<W>, const W: usize>(
         &self,
+        simd: S,
         first: usize,
         sphere: Vec4,
         numbers: &'a mut [u32; W],
@@ -191,7 +192,7 @@ impl Boxes {
             let reach = radius + largest[l];
             is_near[l] = u32::from(squared[l] < reach * reach);
         }
-        let count = V::compress(&is_near, first as u32, numbers).count_ones() as usize;
+        let count = simd.compress(&is_near, first as u32, numbers).count_ones() as usize;
         &numbers[..count]
     }
 }

@@ -10,7 +10,7 @@ use super::margins::Margins;
 use super::memory::NEW;
 use super::nearby::Nearby;
 use super::rows::Ways;
-use super::simd::{LANES, Lane, Vectors, block};
+use super::simd::{Gather, LANES, Lane, block};
 use super::{CHUNK, make_room};
 
 /// The candidates of a chunk of guides: pairs of them with guides of higher numbers.
@@ -321,8 +321,9 @@ impl Candidates {
     /// end of the free motion, or with an impulse to go on from, and not both asleep. Those of the `k`-th guide end at
     /// `ends[k + 1]`.
     #[inline(always)]
-    pub(crate) fn find_active<V: Vectors<W>, const W: usize>(
+    pub(crate) fn find_active<S: Gather<W>, const W: usize>(
         &self,
+        simd: S,
         ways: &Ways,
         near: f32,
         active: &mut Vec<u32>,
@@ -339,16 +340,13 @@ impl Candidates {
         let mut count = 0;
         for c in (0..len).step_by(W) {
             let (own, other) = (block(&self.own, c), block(&self.number, c));
-            let (base, held) = (V::load(block(&self.base, c)), block::<_, W>(&self.held, c));
-            // SAFETY: these are numbers of this chunk, and columns have all of them.
-            let (at, own, other) = unsafe {
-                (
-                    V::minus(&V::gather(&ways.at, own), &V::gather(&ways.at, other)),
-                    V::gather(&ways.free, own),
-                    V::gather(&ways.free, other),
-                )
-            };
-            let free = V::minus(&own, &other);
+            let (base, held) = (simd.load_rows(block(&self.base, c)), block::<_, W>(&self.held, c));
+            let (at, own, other) = (
+                simd.minus(&simd.gather(&ways.at, own), &simd.gather(&ways.at, other)),
+                simd.gather(&ways.free, own),
+                simd.gather(&ways.free, other),
+            );
+            let free = simd.minus(&own, &other);
             let mut is_active = [0u32; W];
             for l in 0..W {
                 let (x, y, z) = (base[0][l] + at[0][l], base[1][l] + at[1][l], base[2][l] + at[2][l]);
@@ -360,7 +358,7 @@ impl Candidates {
                 is_active[l] = u32::from(touches & (own[3][l] + other[3][l] < 1.5));
             }
             let slots = active[count..].first_chunk_mut().expect("as long as candidates");
-            let lanes = V::compress(&is_active, c as u32, slots);
+            let lanes = simd.compress(&is_active, c as u32, slots);
             blocks.push((count as u32, lanes));
             count += lanes.count_ones() as usize;
         }
