@@ -140,3 +140,83 @@ fn the_readme_is_short() {
         .sum();
     assert!(words <= 600, "{words} words besides tables");
 }
+
+/// Returns the names of Markdown files in `text`, with their folders.
+fn named_pages(text: &str) -> Vec<&str> {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '.' | '/' | '_' | '-');
+    let words = text.split(|c: char| !is_part(c)).map(|word| word.trim_end_matches('.'));
+    words.filter(|word| word.len() > 3 && word.ends_with(".md")).collect()
+}
+
+/// Returns the text files below `folder`.
+fn texts_below(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+        if path.is_dir() {
+            found.extend(texts_below(&path));
+        } else if ["rs", "md", "toml", "wgsl"].contains(&ending) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// Pages that programs write and that are no part of the repository.
+const WRITTEN: &[&str] = &["table.md"];
+
+#[test]
+fn documents_that_comments_and_pages_name_exist() {
+    let known: Vec<String> = pages();
+    let exists = |name: &str| {
+        known
+            .iter()
+            .any(|page| page == name || page.ends_with(&format!("/{name}")))
+    };
+    let folders = ["crates", "docs", "scenes"].map(|folder| texts_below(&root().join(folder)));
+    let top = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(|page| root().join(page));
+    let (mut named, mut methods) = (0, Vec::new());
+    for file in folders.into_iter().flatten().chain(top) {
+        // This file names some that do not exist, to test the search.
+        if file.ends_with("tests/links.rs") {
+            continue;
+        }
+        let text = fs::read_to_string(&file).unwrap();
+        for name in named_pages(&text) {
+            let name = name
+                .trim_start_matches("../")
+                .trim_start_matches("./")
+                .trim_start_matches('/');
+            assert!(
+                exists(name) || WRITTEN.contains(&name),
+                "{} names {name}",
+                file.display()
+            );
+            named += 1;
+        }
+        // A numbered section of a document that is not here: "methods 6.4", "methods F-B2".
+        for (_, rest) in text
+            .match_indices("methods ")
+            .map(|(at, word)| (at, &text[at + word.len()..]))
+        {
+            let next: Vec<char> = rest.chars().take(3).collect();
+            let is_section = matches!(next[..], [a, '.', b] if a.is_ascii_digit() && b.is_ascii_digit())
+                || matches!(next[..], [a, '-', b] if a.is_ascii_uppercase() && b.is_ascii_uppercase());
+            if is_section {
+                methods.push(file.clone());
+            }
+        }
+    }
+    assert!(named > 50, "only {named} names found: is the search broken?");
+    assert!(
+        methods.is_empty(),
+        "sections of a document that is not here: {methods:?}"
+    );
+}
+
+#[test]
+fn names_of_pages_are_found_in_prose_and_links() {
+    let text = "see docs/cache.md, [book](../design.md#top) and `README.md`. Not .md, not a.mdx";
+    assert_eq!(named_pages(text), ["docs/cache.md", "../design.md", "README.md"]);
+}

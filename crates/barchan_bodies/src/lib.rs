@@ -7,18 +7,24 @@
 //! that a body a kilometer from the origin moves as it would at it.
 
 mod collider;
+mod cover;
 mod dynamics;
 mod error;
 mod friction;
 mod joint;
+mod loads;
 mod matching;
 mod mobility;
 mod motion;
 mod snapshot;
+mod step;
 mod tree;
 
+pub use cover::ParticleBoundary;
 pub use dynamics::Dynamics;
 pub use error::BodiesError;
+pub use loads::{Impulses, sum_loads};
 pub use matching::{fit, matched_motion, rotation_of};
 pub use mobility::Mobility;
-pub use motion::{carried, free_motion, twist_between};
+pub use motion::{carried, carried_at, free_motion, twist_between};
+pub use step::{BodyStep, place_seen, pose_after, seen_count, seen_numbers};

@@ -1,6 +1,6 @@
 //! Response of a body to an impulse.
 
-use barchan_world::{Body, Twist, Wrench};
+use barchan_world::{Body, Pose, Twist, Wrench};
 use glam::{DMat3, DVec3};
 
 /// Response of a body to an impulse, in its current pose. All zero for bodies that forces do not move.
@@ -15,9 +15,14 @@ pub struct Mobility {
 }
 
 impl Mobility {
-    /// Of a body at its present pose.
+    /// Returns the mobility of a body in its current pose.
     pub fn of(body: &Body) -> Self {
-        let center = body.center();
+        Self::at(body, &body.pose)
+    }
+
+    /// Returns the mobility of a body in `pose`.
+    pub fn at(body: &Body, pose: &Pose) -> Self {
+        let center = pose.point(body.mass_properties.center);
         if !body.is_dynamic() {
             return Self {
                 center,
@@ -25,7 +30,7 @@ impl Mobility {
                 inverse_inertia: DMat3::ZERO,
             };
         }
-        let axes = DMat3::from_quat(body.pose.rotation);
+        let axes = DMat3::from_quat(pose.rotation);
         Self {
             center,
             inverse_mass: 1.0 / body.mass(),

@@ -29,8 +29,13 @@ pub fn free_motion(body: &Body, gravity: DVec3, dt: f64) -> (Pose, Twist) {
 
 /// Returns the pose of a body after `dt` [s] at its current velocity and angular velocity.
 pub fn carried(body: &Body, dt: f64) -> Pose {
-    let center = body.center() + dt * body.twist.linear;
-    let rotation = DQuat::from_scaled_axis(dt * body.twist.angular) * body.pose.rotation;
+    carried_at(body, &body.twist, dt)
+}
+
+/// Returns the pose of a body after `dt` [s] at the velocity and angular velocity of `twist`.
+pub fn carried_at(body: &Body, twist: &Twist, dt: f64) -> Pose {
+    let center = body.center() + dt * twist.linear;
+    let rotation = DQuat::from_scaled_axis(dt * twist.angular) * body.pose.rotation;
     placed(body.mass_properties.center, center, rotation.normalize())
 }
 

@@ -340,7 +340,6 @@ mod tests {
 
     #[test]
     fn the_movie_lasts_as_long_as_the_scene_however_slow_the_machine_is() {
-        let _alone = crate::memory::ALLOCATING.lock();
         // Half a second: 15 images at 30 per second and the first, or 5 at 10 and the first.
         for (tick, images) in [(0.0, "16 images"), (1000.0, "6 images")] {
             let (movie, has_picture) = made(tick);

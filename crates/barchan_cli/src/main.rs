@@ -42,9 +42,6 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
 
-#[global_allocator]
-static ALLOCATOR: memory::Counted = memory::Counted;
-
 /// Simulates granular material (sand, gravel, cereal, snow) in high resolution. Without a command: simulates and draws
 /// an hourglass.
 #[derive(Parser)]

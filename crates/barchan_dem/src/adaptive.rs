@@ -9,7 +9,7 @@ use crate::cpu::rkf45::{self, Rate, STAGE_TIMES, STAGES, STEP_WEIGHTS};
 use crate::cpu::surface::Placed;
 use crate::state::State;
 
-/// Fewest steps in the shortest contact [-]: no step jumps over a contact (methods 6.6).
+/// Fewest steps in the shortest contact [-]: no step jumps over a contact.
 pub(crate) const MIN_STEPS: f64 = 10.0;
 /// Shortest step, as a fraction of the longest [-]; a state that needs a shorter one is broken.
 const MIN_STEP: f64 = 1e-6;
@@ -216,9 +216,9 @@ impl DemSolver {
         self.travels.clear();
         for (k, placed) in self.bodies.iter_mut().enumerate() {
             let now = Placed::ahead(world, k, after);
-            let turn = now.pose.rotation.angle_between(placed.pose.rotation);
+            let turn = now.at.pose.rotation.angle_between(placed.at.pose.rotation);
             let turned = if turn > 1e-12 { turn * self.extents[k] } else { 0.0 };
-            self.travels.push(now.center.distance(placed.center) + turned);
+            self.travels.push(now.at.center.distance(placed.at.center) + turned);
             *placed = now;
         }
     }

@@ -2,14 +2,13 @@
 
 use barchan_geometry::clump::Clump;
 use barchan_geometry::random::Stream;
-use barchan_world::{Archive, ArchiveError, World};
+use barchan_world::{Archive, ArchiveError, NEW_ROW, World, permute};
 use glam::{DQuat, DVec3, Vec3};
 
 use crate::DemSettings;
 use crate::cpu::particles::{Particle, SPHERE};
-use crate::cpu::past::NEW;
 use crate::cpu::rows::{FIXED_MASS, Row};
-use crate::state::{State, far, is_published, permute};
+use crate::state::{State, far, is_published};
 
 impl DemSettings {
     /// Returns the clump of guide `id`, or [`SPHERE`].
@@ -70,8 +69,8 @@ impl State {
             let (rows, ways) = (&mut self.rows[start..], &mut self.ways[start..]);
             particle.place(clumps, rows, ways, particle.velocity, particle.spin(clumps));
             if let Some(&old) = old_particles.get(g) {
-                let known = old_first.get(old as usize).filter(|_| old != NEW);
-                let numbers = (0..count as u32).map(|k| known.map_or(NEW, |first| first + k));
+                let known = old_first.get(old as usize).filter(|_| old != NEW_ROW);
+                let numbers = (0..count as u32).map(|k| known.map_or(NEW_ROW, |first| first + k));
                 self.old.extend(numbers);
             }
             self.particle_of.extend((0..count).map(|_| g as u32));

@@ -1,7 +1,7 @@
 //! Work once per frame.
 
 use barchan_neighbors::{Curve, is_along_curve};
-use barchan_world::{AdvanceError, AdvanceReport, World, Wrench};
+use barchan_world::{AdvanceError, AdvanceReport, Spare, World};
 use glam::DVec3;
 use rayon::prelude::*;
 
@@ -44,10 +44,7 @@ impl DemSolver {
             None => self.chunks.iter_mut().for_each(Chunk::forget),
         }
         self.make_surfaces(world);
-        self.loads.resize(world.bodies.len(), Wrench::default());
-        self.impulses.resize(world.bodies.len(), Wrench::default());
-        self.given.clear();
-        self.given.resize(world.bodies.len(), Wrench::default());
+        self.impulses.begin_frame(world);
         self.searches = 0;
         Ok(())
     }
@@ -62,7 +59,7 @@ impl DemSolver {
             true => new_order(particles.par_iter().map(|particle| particle.position), side, is_new),
         };
         if let Some(order) = &order {
-            world.guides.gather(order);
+            world.guides.gather(order, &mut Spare::default());
         }
         match has_particles {
             false => self.state.gather(order.as_deref()),
@@ -142,9 +139,7 @@ impl DemSolver {
                     .to_owned(),
             });
         }
-        for (body, given) in world.bodies.iter_mut().zip(&self.given) {
-            body.wrench = *given * (1.0 / duration);
-        }
+        self.impulses.end_frame(world, duration);
         let pairs: usize = self.chunks.iter().map(Chunk::candidates).sum();
         let remembered = |chunk: &Chunk| chunk.pairs.remembered(chunk.start).count();
         let contacts: usize = self.chunks.iter().map(remembered).sum();

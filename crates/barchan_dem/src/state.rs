@@ -1,13 +1,12 @@
 //! Spheres in double precision, in the world's order.
 
 use barchan_geometry::clump::Clump;
-use barchan_world::{Archive, ArchiveError, FARTHEST, Guides, World};
+use barchan_world::{Archive, ArchiveError, FARTHEST, Guides, Renumbering, World, permute};
 use glam::{DVec3, Vec3};
 
 use crate::DemSettings;
 use crate::cpu::motion::{Pull, SphereMotion};
 use crate::cpu::particles::Particle;
-use crate::cpu::past::NEW;
 use crate::cpu::rows::{FIXED_MASS, Row};
 
 /// All spheres. `rows` has one more than there are, which pads blocks of contacts.
@@ -58,13 +57,10 @@ impl State {
         if *id == self.ids {
             return None;
         }
-        let most = id.iter().chain(&self.ids).copied().max();
-        let mut place_of = vec![NEW; most.map_or(0, |most| most as usize + 1)];
-        for (place, &id) in (0..).zip(&self.ids) {
-            place_of[id as usize] = place;
-        }
+        let mut old = Vec::new();
+        Renumbering::default().find(id, &self.ids, &mut old);
         self.ids.clone_from(id);
-        Some(id.iter().map(|&id| place_of[id as usize]).collect())
+        Some(old)
     }
 
     /// Updates the spheres from the world's guides: known ones keep their state unless they were moved from outside.
@@ -205,21 +201,6 @@ pub(crate) fn far() -> f64 {
     f64::from(FARTHEST)
 }
 
-/// Puts value `order[k]` at place `k`, cycle by cycle: a copy of all of them would be the most memory there is at once.
-pub(crate) fn permute<T: Copy>(values: &mut [T], order: &[u32]) {
-    let mut is_done = vec![false; order.len()];
-    for start in 0..order.len() {
-        let first = values[start];
-        let mut place = start;
-        while !is_done[place] {
-            is_done[place] = true;
-            let next = order[place] as usize;
-            values[place] = if next == start { first } else { values[next] };
-            place = next;
-        }
-    }
-}
-
 /// A guide as the world has it, without spin.
 fn fresh(world: &World, i: usize) -> (Row, SphereMotion) {
     let guides = &world.guides;
@@ -247,17 +228,4 @@ fn rounded(place: DVec3) -> (Vec3, Vec3) {
 pub(crate) fn is_published(world: &World, i: usize, place: DVec3, velocity: DVec3) -> bool {
     let guides = &world.guides;
     (guides.position[i], guides.offset[i]) == rounded(place) && guides.velocity[i] == velocity.as_vec3()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn permuting_in_place_is_picking_by_the_order() {
-        let order = [3, 1, 0, 2, 6, 4, 5, 7];
-        let mut values: Vec<u32> = (10..18).collect();
-        permute(&mut values, &order);
-        assert_eq!(values, order.map(|k| 10 + k));
-    }
 }

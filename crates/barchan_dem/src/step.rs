@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use barchan_bodies::Dynamics;
+use barchan_bodies::{Dynamics, Impulses, sum_loads};
 use barchan_world::{AdvanceError, AdvanceReport, Archive, ArchiveError, Column, Solver, Stopwatch, World, Wrench};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
@@ -37,8 +37,7 @@ pub struct DemSolver {
     /// Loads of spheres on each body now [N, N m], and their impulses since it last moved and in the frame so far [N s,
     /// N m s].
     pub(crate) loads: Vec<Wrench>,
-    pub(crate) impulses: Vec<Wrench>,
-    pub(crate) given: Vec<Wrench>,
+    pub(crate) impulses: Impulses,
     /// Deepest overlap of the last frame's end, of a radius [-].
     pub(crate) deepest: f64,
     pub(crate) surfaces: Vec<ContactSurface>,
@@ -115,8 +114,7 @@ impl DemSolver {
             chunks: Vec::new(),
             past: None,
             loads: Vec::new(),
-            impulses: Vec::new(),
-            given: Vec::new(),
+            impulses: Impulses::default(),
             deepest: 0.0,
             surfaces: Vec::new(),
             bodies: Vec::new(),
@@ -170,7 +168,7 @@ impl DemSolver {
             self.rules.set_step(step, moment);
             self.step(world, moment, step)?;
         }
-        self.dynamics.push(world, &mut self.impulses);
+        self.impulses.push(&self.dynamics, world);
         Ok(())
     }
 
@@ -236,8 +234,7 @@ impl DemSolver {
 
     /// Moves bodies by the impulses of spheres since they last moved, or by their keys. Returns true if the last search still holds.
     pub(crate) fn move_bodies(&mut self, world: &mut World, step: f64) -> Result<bool, AdvanceError> {
-        self.dynamics.step(world, &self.impulses, step)?;
-        self.impulses.fill(Wrench::default());
+        self.impulses.step(&mut self.dynamics, world, step)?;
         let mut holds = true;
         let mut farthest = 0.0f64;
         self.travels.clear();
@@ -247,7 +244,7 @@ impl DemSolver {
             let turn = now.twist.angular.length() * step;
             // A body without end only slides: what turns it is not known.
             let turned = if turn > 0.0 { turn * self.extents[k] } else { 0.0 };
-            self.travels.push((now.center - placed.center).length() + turned);
+            self.travels.push((now.at.center - placed.at.center).length() + turned);
             farthest = farthest.max(self.travels[k]);
             *placed = now;
         }
@@ -331,21 +328,13 @@ impl DemSolver {
 
     /// Sums what all chunks press bodies with, in their order.
     pub(crate) fn sum_loads(&mut self) {
-        self.loads.fill(Wrench::default());
-        for chunk in &self.chunks {
-            for (sum, load) in self.loads.iter_mut().zip(&chunk.loads) {
-                *sum += *load;
-            }
-        }
+        let bodies = self.bodies.len();
+        sum_loads(&mut self.loads, bodies, self.chunks.iter().map(|chunk| &*chunk.loads));
     }
 
     /// Lets loads act on bodies for `time` [s], as long as on the spheres: what these lose, bodies gain.
     pub(crate) fn load_bodies(&mut self, time: f64) {
-        let sums = self.impulses.iter_mut().zip(&mut self.given);
-        for ((impulse, given), load) in sums.zip(&self.loads) {
-            *impulse += *load * time;
-            *given += *load * time;
-        }
+        self.impulses.add(self.loads.iter().copied(), time);
     }
 }
 
@@ -394,8 +383,7 @@ impl Solver for DemSolver {
                 past.save(archive);
             }
         }
-        let owed = self.impulses.iter().flat_map(|owed| [owed.force, owed.torque]);
-        archive.put("dem.owed", &owed.flat_map(|v| v.to_array()).collect::<Vec<f64>>());
+        self.impulses.save("dem.owed", archive);
         archive.put("dem.deepest", &[self.deepest]);
         archive.put("dem.step", &[self.adaptive.next]);
         self.dynamics.save(archive);
@@ -405,12 +393,7 @@ impl Solver for DemSolver {
         let state = State::load(world, &self.settings, archive)?;
         let bodies = world.bodies.len() * world.places_of_bodies();
         let past = Past::load(archive, state.spheres(), bodies)?;
-        let owed: Vec<[f64; 6]> = archive.get_f64s("dem.owed")?;
-        let wrench = |v: &[f64; 6]| Wrench {
-            force: DVec3::from_slice(&v[..3]),
-            torque: DVec3::from_slice(&v[3..]),
-        };
-        self.impulses = owed.iter().map(wrench).collect();
+        self.impulses = Impulses::load("dem.owed", archive)?;
         self.deepest = archive.get_one_fit("dem.deepest", |deepest| (0.0..=MAX_OVERLAP).contains(deepest))?;
         self.adaptive.next =
             archive.get_one_fit("dem.step", |step: &f64| *step == 0.0 || (1e-12..1e9).contains(step))?;

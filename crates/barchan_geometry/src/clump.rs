@@ -80,7 +80,7 @@ pub struct Clump {
 }
 
 impl Clump {
-    /// Creates four spheres at the corners of a tetrahedron whose edge is `edge` radii [-], methods 6.4.
+    /// Creates four spheres at the corners of a tetrahedron whose edge is `edge` radii [-].
     pub fn tetrahedron(edge: f64) -> Result<Self, ClumpError> {
         let corner = edge / 8f64.sqrt();
         let signs = [[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]];
@@ -94,8 +94,7 @@ impl Clump {
         Self::of_spheres(&std::array::from_fn::<_, 8, _>(corner))
     }
 
-    /// Covers the surface of a solid with spheres of `radius` [m] that touch it from within, [Bell05] section 3.4
-    /// (methods 3.4).
+    /// Covers the surface of a solid with spheres of `radius` [m] that touch it from within, [Bell05] section 3.4.
     pub fn of_surface(
         solid: &dyn Shape,
         surface: &TriMesh,
@@ -252,8 +251,8 @@ mod tests {
     use crate::mesh::primitives;
     use crate::shapes::Cuboid;
 
-    /// Edge, volume of the tetrahedron and of the cube for a radius of 1, and moments of inertia per volume: methods
-    /// 6.4.
+    /// Edge, then volume and moment of inertia per volume of the tetrahedron, then of the cube, for a radius of 1. In the last row
+    /// spheres just touch: the moment is 2/5 plus two thirds of the squared distance of a center from the middle.
     const TABLE: [(f64, f64, f64, f64, f64); 4] = [
         (1.0, 11.16, 0.806, 19.29, 1.143),
         (1.4, 14.11, 0.998, 27.40, 1.515),

@@ -2,12 +2,13 @@
 
 use barchan_geometry::text::short;
 use barchan_neighbors::Curve;
-use barchan_world::{AdvanceError, AdvanceReport, Friction, Guides, Motion, World, displace, gather, geometric_mean};
+use barchan_world::{
+    AdvanceError, AdvanceReport, Bodies, Friction, Guides, Motion, Placement, Spare, World, displace, geometric_mean,
+};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use crate::cpu::CHUNK;
-use crate::cpu::bodies::BodyStep;
 use crate::cpu::contacts::longest_way;
 use crate::cpu::walls::ChunkWalls;
 use crate::laws::{depth, mass, repose};
@@ -45,10 +46,7 @@ const MIN_DISPLACEMENT: f64 = 0.02;
 /// Memory to sort guides with.
 #[derive(Debug, Default)]
 pub(crate) struct Sorter {
-    u8: Vec<u8>,
-    u32: Vec<u32>,
-    f32: Vec<f32>,
-    vec3: Vec<Vec3>,
+    spare: Spare,
     curve: Curve,
 }
 
@@ -198,23 +196,7 @@ impl PbdSolver {
         let order = sorter
             .curve
             .sort(places, f64::from(2.0 * self.frame.largest).max(f64::MIN_POSITIVE));
-        let Guides {
-            id,
-            position,
-            offset,
-            velocity,
-            radius,
-            mass,
-            material,
-        } = &mut world.guides;
-        gather(id, order, &mut sorter.u32);
-        for column in [position, offset, velocity] {
-            gather(column, order, &mut sorter.vec3);
-        }
-        for column in [radius, mass] {
-            gather(column, order, &mut sorter.f32);
-        }
-        gather(material, order, &mut sorter.u8);
+        world.guides.gather(order, &mut sorter.spare);
         // Halves of a last digit go to the even neighbor, so that a position has one form whatever way it was reached.
         for (position, offset) in world.guides.position.iter_mut().zip(&mut world.guides.offset) {
             displace(position, offset, Vec3::ZERO);
@@ -365,13 +347,13 @@ fn body_speed(world: &World, k: usize, duration: f64, extent: f64, steps: f64) -
     match body.motion {
         Motion::Fixed => 0.0,
         Motion::Scripted { .. } => {
-            let mut moving = BodyStep::new(world, k, 0.0);
+            let mut last = Placement::new(body, body.pose);
             let mut fastest = 0.0f64;
             for n in 1..=steps as u32 {
-                let then = BodyStep::new(world, k, duration * f64::from(n) / steps);
-                moving.to = then.to;
-                fastest = fastest.max(moving.travel(body.mass_properties.center, extent) * steps / duration);
-                moving.from = moving.to;
+                let time = world.time + duration * f64::from(n) / steps;
+                let next = Placement::new(body, world.bodies.scripted_pose(k, time));
+                fastest = fastest.max(last.travel(&next, extent) * steps / duration);
+                last = next;
             }
             fastest
         }

@@ -233,7 +233,7 @@ impl PbdSolver {
     /// Moves bodies: as prescribed, or by gravity and the impulses of guides [N s].
     fn move_bodies(&mut self, world: &mut World, step: Step) -> Result<(), AdvanceError> {
         self.clock.enter("bodies");
-        self.motion.step(world, self.bodies.impulses(step.length), step.length)
+        self.bodies.advance(&mut self.motion, world, step.length)
     }
 
     /// Splits the solver into what passes over guides see, and what they change.

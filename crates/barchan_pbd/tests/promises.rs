@@ -120,7 +120,7 @@ fn a_heap_shifted_turned_or_given_in_another_order_settles_the_same() {
 
     let mut reversed = heap();
     let order: Vec<u32> = (0..reversed.guides.len() as u32).rev().collect();
-    reversed.guides.gather(&order);
+    reversed.guides.gather(&order, &mut barchan_world::Spare::default());
     same("reversed", settled(reversed));
 }
 

@@ -5,10 +5,9 @@ mod columns;
 
 use std::sync::Arc;
 
-use barchan_geometry::Shape;
 use barchan_geometry::sdf_grid::{LANES, Lane, SdfGrid};
 use barchan_simd::{Simd, vectorized};
-use barchan_world::{BodyId, Boundary, Friction, Pose, World};
+use barchan_world::{BodyDistance, BodyId, Friction, Placement, Pose, World};
 use glam::{DMat3, DVec3, Mat3, Vec3};
 use rayon::prelude::*;
 
@@ -30,10 +29,10 @@ const MARCHES: usize = 24;
 /// A body over one grain step.
 #[derive(Clone, Debug)]
 pub(crate) struct Obstacle {
-    surface: DistanceSource,
+    distance: BodyDistance,
     clearance: Arc<Clearance>,
-    from: Place,
-    to: Place,
+    from: Placement,
+    to: Placement,
     /// Farthest that a point of it moves in the step [m].
     travel: f64,
     /// Motion over the step: a point p moves by `turn` p + `shift`.
@@ -47,81 +46,45 @@ pub(crate) struct Obstacle {
     friction: Vec<Friction>,
 }
 
-/// A pose, ready to be used often.
-#[derive(Clone, Debug)]
-struct Place {
-    position: DVec3,
-    turn: DMat3,
-    turn_back: DMat3,
-}
-
-impl Place {
-    fn new(pose: Pose) -> Self {
-        let turn = DMat3::from_quat(pose.rotation);
-        Self {
-            position: pose.position,
-            turn,
-            turn_back: turn.transpose(),
-        }
-    }
-
-    fn local(&self, p: DVec3) -> DVec3 {
-        self.turn_back * (p - self.position)
-    }
-
-    fn point(&self, local: DVec3) -> DVec3 {
-        self.position + self.turn * local
-    }
-}
-
-#[derive(Clone, Debug)]
-enum DistanceSource {
-    Field(Arc<SdfGrid>),
-    Exact(Arc<dyn Shape>),
-}
-
 impl Obstacle {
-    /// Body `k`, `clearance` of which is known, going from one pose to another; points farther than `reach` [m] from its center do
-    /// not matter.
-    pub fn new(world: &World, k: BodyId, clearance: &Arc<Clearance>, [from, to]: [Pose; 2], reach: f64) -> Self {
+    /// Creates the obstacle that body `k` is on its way from one pose to another, with its distance and its clearance; points farther than
+    /// `reach` [m] from its center do not matter.
+    pub fn new(
+        world: &World,
+        k: BodyId,
+        (distance, clearance): (&BodyDistance, &Arc<Clearance>),
+        [from, to]: [Pose; 2],
+        reach: f64,
+    ) -> Self {
         let body = &world.bodies[k];
-        let surface = match &body.boundary {
-            Boundary::Field(grid) => DistanceSource::Field(grid.clone()),
-            Boundary::Exact(shape) => DistanceSource::Exact(shape.clone()),
-            Boundary::Particles { .. } => DistanceSource::Exact(body.shape.clone()),
-        };
-        let bounds = body.shape.bounds();
-        let center = body.mass_properties.center;
-        let extent = (bounds.max - center).abs().max((bounds.min - center).abs()).length();
         let turn = (from.rotation.inverse() * to.rotation).normalize();
         let angle = 2.0 * turn.xyz().length().min(1.0).asin();
-        let corner = match &surface {
-            DistanceSource::Field(grid) => grid.corner(),
-            DistanceSource::Exact(_) => DVec3::ZERO,
-        };
+        let extent = distance.extent(body.mass_properties.center);
+        let corner = distance.field().map_or(DVec3::ZERO, SdfGrid::corner);
+        let [start, end] = [from, to].map(|pose| Placement::new(body, pose));
         Self {
             to_field: DMat3::from_quat(to.rotation.inverse()).as_mat3(),
             field_shift: (to.local(world.origin) - corner).as_vec3(),
-            surface,
+            distance: distance.clone(),
             clearance: clearance.clone(),
-            travel: from.point(center).distance(to.point(center)) + angle * extent.min(reach),
+            travel: start.center.distance(end.center) + angle * extent.min(reach),
             turn: DMat3::from_quat(to.rotation * from.rotation.inverse()) - DMat3::IDENTITY,
             shift: to.position - to.rotation * (from.rotation.inverse() * from.position),
-            from: Place::new(from),
-            to: Place::new(to),
+            from: start,
+            to: end,
             friction: world.materials.frictions_on(k, body).collect(),
         }
     }
 
-    /// Signed distances [m] of sixteen places relative to the world's origin, as columns; exact to single precision.
+    /// Signed distances [m] of sixteen positions relative to the world's origin, as columns; exact to single precision.
     fn distances(&self, places: &[Lane; 3], origin: DVec3) -> Lane {
         let mut out = [0.0; LANES];
-        match &self.surface {
-            DistanceSource::Field(grid) => grid.distances(&self.in_field(places), &mut out),
-            DistanceSource::Exact(shape) => {
+        match self.distance.field() {
+            Some(grid) => grid.distances(&self.in_field(places), &mut out),
+            None => {
                 for l in 0..LANES {
                     let place = origin + Vec3::new(places[0][l], places[1][l], places[2][l]).as_dvec3();
-                    out[l] = shape.distance(self.to.local(place)) as f32;
+                    out[l] = self.distance.distance(self.to.local(place)) as f32;
                 }
             }
         }
@@ -154,25 +117,10 @@ impl Obstacle {
         world
     }
 
-    /// Its field, if it has one.
-    fn field(&self) -> Option<&SdfGrid> {
-        match &self.surface {
-            DistanceSource::Field(grid) => Some(grid),
-            DistanceSource::Exact(_) => None,
-        }
-    }
-
-    fn probe(&self, local: DVec3) -> (f64, DVec3) {
-        match &self.surface {
-            DistanceSource::Field(grid) => grid.distance_and_normal(local),
-            DistanceSource::Exact(shape) => (shape.distance(local), shape.normal(local)),
-        }
-    }
-
     /// Returns the push [m] and the outward normal [-] for a grain of `radius` [m] that moved from `start` to `end` [m]
     /// and hit the body, in the body's frame, or else its gap [m].
     fn hit(&self, start: DVec3, end: DVec3, radius: f64) -> Result<(f64, DVec3), f64> {
-        let (distance, normal) = self.probe(end);
+        let (distance, normal) = self.distance.distance_and_normal(end);
         if distance >= radius {
             return match start.distance(end) <= distance {
                 true => Err(distance - radius),
@@ -181,7 +129,7 @@ impl Obstacle {
         }
         if distance < 0.0 {
             // The far face of a thin wall may be the nearest by now; a grain is kept on the side that it came from.
-            let (before, side) = self.probe(start);
+            let (before, side) = self.distance.distance_and_normal(start);
             if side.dot(normal) < 0.0 && before > -radius {
                 let depth = before + side.dot(end - start);
                 return Ok((radius - depth, side));
@@ -196,7 +144,7 @@ impl Obstacle {
         let length = way.length();
         let mut gone = 0.0;
         for _ in 0..MARCHES {
-            let (distance, normal) = self.probe(start + way * (gone / length));
+            let (distance, normal) = self.distance.distance_and_normal(start + way * (gone / length));
             if distance < 0.5 * radius && normal.dot(way) < 0.0 {
                 let depth = distance + normal.dot(way) * (1.0 - gone / length);
                 return Some((radius - depth, normal));
@@ -251,7 +199,7 @@ impl Moving {
             false => DVec3::ZERO,
         };
         let relative = self.velocity - of_body;
-        let normal = obstacle.to.turn * normal;
+        let normal = obstacle.to.axes() * normal;
         let inward = -normal.dot(relative);
         if inward > 0.0 {
             let along = relative + normal * inward;
@@ -506,6 +454,7 @@ impl Chunk<'_> {
         let bodies_stay = near.iter().all(|&k| pushing.obstacles[k].travel == 0.0);
         let lone = match near {
             [k] if bodies_stay => pushing.obstacles[*k]
+                .distance
                 .field()
                 .map(|field| (&pushing.obstacles[*k], field)),
             _ => None,

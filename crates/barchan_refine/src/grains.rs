@@ -2,7 +2,7 @@
 
 use barchan_geometry::random::Stream;
 use barchan_geometry::sample::Radii;
-use barchan_world::{Archive, ArchiveError};
+use barchan_world::{Archive, ArchiveError, retain};
 use glam::Vec3;
 
 /// Random stream of the radii.
@@ -57,15 +57,11 @@ impl Grains {
 
     /// Keeps the grains for which `keep` is true, in their order.
     pub fn retain(&mut self, keep: &[bool]) {
-        fn sift<T>(values: &mut Vec<T>, keep: &[bool]) {
-            let mut keep = keep.iter();
-            values.retain(|_| *keep.next().expect("one flag a grain"));
-        }
         for column in self.position.iter_mut().chain(&mut self.velocity) {
-            sift(column, keep);
+            retain(column, keep);
         }
-        sift(&mut self.id, keep);
-        sift(&mut self.material, keep);
+        retain(&mut self.id, keep);
+        retain(&mut self.material, keep);
     }
 
     /// Stores everything.

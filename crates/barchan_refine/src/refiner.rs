@@ -5,7 +5,7 @@ use std::sync::Arc;
 use barchan_geometry::sample::{Packing, SampleError};
 use barchan_simd::Level;
 use barchan_world::{
-    Archive, ArchiveError, Bodies, Column, Motion, Pose, RefineReport, Refiner, Stopwatch, Table, World,
+    Archive, ArchiveError, Bodies, BodyDistance, Column, Motion, Pose, RefineReport, Refiner, Stopwatch, Table, World,
 };
 use glam::{DQuat, DVec3, Vec3};
 use thiserror::Error;
@@ -69,6 +69,7 @@ pub struct GrainRefiner {
     contacts: Contacts,
     /// Clearance of each body, once it was queried.
     clearances: Vec<Arc<Clearance>>,
+    distances: Vec<BodyDistance>,
     sorter: Sorter,
     /// Guides that each group looked at right after the last sort; nothing if grains are to be sorted.
     sorted: Vec<u32>,
@@ -171,6 +172,7 @@ impl GrainRefiner {
             poses: poses(world),
             contacts: Contacts::default(),
             clearances: Vec::new(),
+            distances: Vec::new(),
             sorter: Sorter::default(),
             sorted: Vec::new(),
             repeller: Repeller::default(),
@@ -357,20 +359,23 @@ impl GrainRefiner {
                 };
                 let about = body.center().distance(world.origin) + f64::from(reach);
                 let places = world.shifts_of_body(body).flatten();
-                let clearance = &self.clearances[k];
-                places
-                    .map(move |shift| Obstacle::new(world, k, clearance, [at(from, shift), at(to, shift)], 2.0 * about))
+                let known = (&self.distances[k], &self.clearances[k]);
+                places.map(move |shift| Obstacle::new(world, k, known, [at(from, shift), at(to, shift)], 2.0 * about))
             })
             .collect()
     }
 
-    /// Gets ready to ask bodies how far away they are.
+    /// Prepares the distances of bodies.
     fn survey(&mut self, world: &World) {
         let largest = world.guides.radius.iter().copied().fold(0.0, f32::max);
         for body in &world.bodies[self.clearances.len()..] {
             let reach = f64::from(REACH * largest);
             self.clearances
                 .push(Arc::new(Clearance::new(&body.shape, f64::from(largest), reach)));
+        }
+        let are_known = self.distances.len() == world.bodies.len();
+        if !are_known || !self.distances.iter().zip(&world.bodies).all(|(d, body)| d.is_of(body)) {
+            self.distances = world.bodies.iter().map(BodyDistance::new).collect();
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use barchan_geometry::Shape;
 use barchan_geometry::random::Stream;
 use barchan_geometry::sample::{Packing, Particles, SampleError, VolumeSettings, sample_periodic};
-use barchan_world::{Pose, World};
+use barchan_world::{Pose, World, retain};
 use glam::{DVec3, Vec3};
 
 use crate::grains::{Grains, rank_of};
@@ -57,10 +57,8 @@ pub(crate) fn fill(
     let keep: Vec<bool> = (0..particles.len())
         .map(|k| !solids.touch(particles.positions[k], particles.radii[k]))
         .collect();
-    let mut flags = keep.iter();
-    particles.positions.retain(|_| *flags.next().expect("a flag each"));
-    let mut flags = keep.iter();
-    particles.radii.retain(|_| *flags.next().expect("a flag each"));
+    retain(&mut particles.positions, &keep);
+    retain(&mut particles.radii, &keep);
     for (k, id) in ids_by_radius(&particles, *next_id, settings) {
         grains.push(
             (particles.positions[k] - world.origin).as_vec3(),

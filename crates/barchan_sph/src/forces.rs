@@ -1,10 +1,9 @@
 //! Optional forces: cohesion, viscosity, air drag and contacts of single guides.
 
-use barchan_world::World;
+use barchan_world::{NEW_ROW, World};
 use rayon::prelude::*;
 
 use crate::SphSolver;
-use crate::cpu::columns::NEW;
 use crate::cpu::discrete::Touch;
 use crate::cpu::{cohesion, discrete, drag, moisture, viscosity};
 use crate::laws;
@@ -45,7 +44,7 @@ impl SphSolver {
     pub(crate) fn soak(&mut self, world: &World) {
         let material = &world.guides.material;
         for (i, wetness) in self.past.wetness.iter_mut().enumerate() {
-            if self.old[i] == NEW {
+            if self.old[i] == NEW_ROW {
                 let said = self.settings.wetness.get(usize::from(material[i]));
                 *wetness = said.copied().unwrap_or(1.0);
             }

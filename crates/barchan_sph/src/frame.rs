@@ -1,12 +1,13 @@
 //! Work once per frame, and the length of steps.
 
+use barchan_geometry::Aabb;
 use barchan_geometry::text::short;
 use barchan_neighbors::Grid;
-use barchan_world::{AdvanceError, AdvanceReport, Body, Guides, World, Wrench};
+use barchan_world::{AdvanceError, AdvanceReport, Body, Guides, World, extent};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-use crate::cpu::bodies::{self, BodyStep};
+use crate::cpu::bodies::{self, SeenBody};
 use crate::cpu::friction::Bound;
 use crate::cpu::pairs::Space;
 use crate::cpu::pressure;
@@ -71,8 +72,7 @@ impl SphSolver {
             false => pressure::MIRROR_SAND,
         };
         self.prepare_forces(world);
-        self.wrenches.clear();
-        self.wrenches.resize(world.bodies.len(), Wrench::default());
+        self.impulses.begin_frame(world);
         self.passes = 0;
         Ok(())
     }
@@ -117,7 +117,7 @@ impl SphSolver {
     fn sort(&mut self, world: &mut World) {
         self.spare
             .sort(&mut world.guides, self.supports[0].max(f32::MIN_POSITIVE));
-        self.spare.find(&world.guides.id, &self.ids, &mut self.old);
+        self.spare.numbers.find(&world.guides.id, &self.ids, &mut self.old);
         self.past.sort(&self.old, &mut self.spare.past);
         self.ids.clear();
         self.ids.extend_from_slice(&world.guides.id);
@@ -143,8 +143,8 @@ impl SphSolver {
             };
             // No farther than guides are.
             let here = body.center();
-            let farthest = (high - here).abs().max((low - here).abs()).length();
-            surface.extent(body.mass_properties.center).min(farthest)
+            let own = surface.extent(body.mass_properties.center);
+            own.min(extent(&Aabb::new(low, high), here))
         }));
         self.body_friction.clear();
         for (k, body) in world.bodies.iter().enumerate() {
@@ -154,9 +154,9 @@ impl SphSolver {
 
     /// Fastest that a wall moves in this step [m/s].
     pub(crate) fn body_speed(&self, world: &World) -> f64 {
-        let speed = |(k, body): (usize, &BodyStep)| body.speed(world.bodies[k].mass_properties.center, self.extents[k]);
+        let speed = |(body, extent): (&SeenBody, &f64)| body.speed(*extent);
         let own = self.bodies.iter().take(world.bodies.len());
-        own.enumerate().map(speed).fold(0.0, f64::max)
+        own.zip(&self.extents).map(speed).fold(0.0, f64::max)
     }
 
     /// Steps that the `left` [s] of a frame take if nothing changes: Δt ≤ step, Δt ≤ cfl h/(v + g Δt) with the speed of walls added. Each of these steps is made in
@@ -241,12 +241,10 @@ impl SphSolver {
         steps: u32,
     ) -> Result<AdvanceReport, AdvanceError> {
         self.clock.enter("report");
+        self.impulses.end_frame(world, duration);
         let Guides { velocity, radius, .. } = &world.guides;
         if velocity.iter().any(|v| !v.is_finite()) {
             return Err(self.not_finite(world));
-        }
-        for (body, sum) in world.bodies.iter_mut().zip(&self.wrenches) {
-            body.wrench = *sum * (1.0 / duration);
         }
         let smallest = radius.iter().copied().fold(f32::INFINITY, f32::min);
         let deepest = self.walls.iter().map(|walls| walls.deepest).fold(0.0, f32::max);

@@ -1,6 +1,6 @@
 //! A step, stage by stage, after Algorithm 1 of [Ihmsen13].
 
-use barchan_bodies::Dynamics;
+use barchan_bodies::{Dynamics, Impulses, sum_loads};
 use barchan_world::{
     AdvanceError, AdvanceReport, Archive, ArchiveError, Column, FARTHEST, Friction, Guides, Solver, Stopwatch, World,
     Wrench, displace,
@@ -8,7 +8,7 @@ use barchan_world::{
 use glam::{Vec3, Vec4, Vec4Swizzles};
 use rayon::prelude::*;
 
-use crate::cpu::bodies::BodyStep;
+use crate::cpu::bodies::SeenBody;
 use crate::cpu::columns::{Columns, Past, Spare};
 use crate::cpu::friction::{self, Bound, Held, Pass};
 use crate::cpu::near::Near;
@@ -47,7 +47,7 @@ pub struct SphSolver {
     pub(crate) surfaces: Vec<WallField>,
     /// Kernel radius that the bodies' maps are made for [m].
     pub(crate) map_support: Option<f32>,
-    pub(crate) bodies: Vec<BodyStep>,
+    pub(crate) bodies: Vec<SeenBody>,
     /// Reach of each body from its center [m].
     pub(crate) extents: Vec<f64>,
     pub(crate) body_friction: Vec<Friction>,
@@ -56,8 +56,9 @@ pub struct SphSolver {
     /// Speed of sound of artificial viscosity [m/s], once there are guides.
     pub(crate) sound: Option<f32>,
     pub(crate) bounds: Vec<Bound>,
-    pub(crate) impulses: Vec<Wrench>,
-    pub(crate) wrenches: Vec<Wrench>,
+    /// Loads of guides on bodies in this step [N s, N m s].
+    pub(crate) loads: Vec<Wrench>,
+    pub(crate) impulses: Impulses,
     pub(crate) errors: Errors,
     /// Origin of positions in the columns [m].
     pub(crate) center: Vec3,
@@ -100,8 +101,8 @@ impl SphSolver {
             pair_friction: Vec::new(),
             sound: None,
             bounds: Vec::new(),
-            impulses: Vec::new(),
-            wrenches: Vec::new(),
+            loads: Vec::new(),
+            impulses: Impulses::default(),
             errors: Errors::new(),
             center: Vec3::ZERO,
             supports: [0.0; 2],
@@ -374,17 +375,10 @@ impl SphSolver {
         let count = world.bodies.len();
         let chunks = self.walls.par_iter_mut().zip(world.guides.mass.par_chunks(CHUNK));
         chunks.for_each(|(walls, mass)| walls.sum_loads(mass, count));
-        self.impulses.clear();
-        self.impulses.resize(count, Wrench::default());
-        for walls in &self.walls {
-            for (sum, load) in self.impulses.iter_mut().zip(&walls.loads) {
-                *sum += *load * -1.0;
-            }
-        }
-        for (sum, impulse) in self.wrenches.iter_mut().zip(&self.impulses) {
-            *sum += *impulse;
-        }
-        self.motion.step(world, &self.impulses, step)
+        sum_loads(&mut self.loads, count, self.walls.iter().map(|walls| &*walls.loads));
+        // Guides get the opposite.
+        self.impulses.add(self.loads.iter().copied(), -1.0);
+        self.impulses.step(&mut self.motion, world, step)
     }
 }
 

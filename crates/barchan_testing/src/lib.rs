@@ -4,5 +4,5 @@
 mod counting;
 mod worlds;
 
-pub use counting::{Counting, allocations};
+pub use counting::{Counting, allocations, peak_allocation};
 pub use worlds::*;

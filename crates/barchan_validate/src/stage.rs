@@ -8,7 +8,7 @@ use barchan::geometry::random::Stream;
 use barchan::geometry::shapes::Transformed;
 use barchan::scene::{FillSource, JointPlace, JointType, Scene};
 use barchan::world::spec::Weight;
-use barchan::world::{Body, Mass, Motion};
+use barchan::world::{Body, Mass, Motion, Spare};
 use barchan::{Simulation, SimulationError};
 use glam::{DQuat, DVec3};
 
@@ -342,5 +342,5 @@ fn permute(simulation: &mut Simulation) {
     let mut order: Vec<u32> = (0..guides.len() as u32).collect();
     let key = |i: &u32| Stream::new(11, u64::from(*i)).unit().to_bits();
     order.sort_by_key(key);
-    guides.gather(&order);
+    guides.gather(&order, &mut Spare::default());
 }

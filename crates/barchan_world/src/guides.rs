@@ -82,7 +82,7 @@ mod tests {
                 ..Guide::default()
             });
         }
-        guides.gather(&[4, 2, 0]);
+        guides.gather(&[4, 2, 0], &mut crate::Spare::default());
         guides.retain(&[true, false, true]);
         assert_eq!(
             (guides.id, guides.mass, guides.material),

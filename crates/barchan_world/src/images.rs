@@ -137,7 +137,7 @@ impl World {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::sync::Arc;
 
     use barchan_geometry::shapes::{Cuboid, HalfSpace};
@@ -147,7 +147,8 @@ mod tests {
     use super::*;
     use crate::{Boundary, Friction, Materials, Motion, Pose, Twist, Wrench};
 
-    fn body(shape: impl Shape + 'static, x: f64) -> Body {
+    /// A fixed body of density 1 kg/m³ at `x` [m].
+    pub(crate) fn body(shape: impl Shape + 'static, x: f64) -> Body {
         let shape = Arc::new(shape);
         Body {
             name: "body".to_owned(),

@@ -2,7 +2,7 @@ use barchan::scene::{BUILT_IN, Scene, built_in, parse_scene};
 use barchan::world::{Bodies, Boundary, Mass, World};
 use glam::DVec3;
 
-/// Guides of Sommer's scenes, methods 9.1.
+/// Guides of the scenes of [Sommer22].
 const SOMMER: &[(&str, f64)] = &[
     ("hourglass", 10_000.0),
     ("sandcastle", 2_400.0),

@@ -133,7 +133,7 @@ fn measure(printer: &mut Printer, case: &Case) {
     memory::trim();
     memory::reset_peak();
     let used = memory::used();
-    let (settled, most) = memory::peak_allocation(|| settled(case));
+    let settled = settled(case);
     let peak = memory::peak();
     let Some(simulation) = settled else {
         return;
@@ -169,7 +169,6 @@ fn measure(printer: &mut Printer, case: &Case) {
         "searches": extra("searches"),
         "max_overlap": report.max_overlap,
         "peak_bytes": peak,
-        "bytes_per_sphere": most as f64 / spheres,
         "resident_bytes_per_sphere": peak.zip(used).map(|(peak, used)| peak.saturating_sub(used) as f64 / spheres),
         "stages_ms": stages,
         "liggghts_steps_per_s": other(0),

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use barchan_world::Wrench;
+use barchan_world::{NEW_ROW, Wrench};
 use glam::DMat3;
 use rayon::prelude::*;
 
@@ -11,7 +11,7 @@ use super::block::{BRIDGED, History};
 use super::cells::{Cells, Reaching};
 use super::motion::Moved;
 use super::near::Near;
-use super::past::{NEW, Past};
+use super::past::Past;
 use super::rules::Rules;
 use super::share::{Groups, Meeting};
 use super::simd::LANES;
@@ -113,7 +113,7 @@ impl Found {
                     None => before.of(k, j),
                 };
                 // Moist particles that start side by side have met before.
-                if known.rules.bridge > 0.0 && known.old(i) == NEW && known.old(j) == NEW {
+                if known.rules.bridge > 0.0 && known.old(i) == NEW_ROW && known.old(j) == NEW_ROW {
                     history[3] = BRIDGED as f32;
                 }
                 self.history.push(history);

@@ -156,7 +156,7 @@ pub(crate) fn ways(a: &Columns, b: &Columns, periods: &[f64; 3]) -> [Lane; 3] {
     way
 }
 
-/// Computes the geometry of eight pairs, [Bell05] section 3 (methods 6.1): normal, overlap, velocity at the common
+/// Computes the geometry of eight pairs, [Bell05] section 3: normal, overlap, velocity at the common
 /// point, reduced mass and radius. Returns false if none is in contact, or could be bridged by `bridge` of the reduced
 /// radius [-]. `arms` are the distances of the common point from both centers [m].
 #[inline(always)]

@@ -34,10 +34,10 @@ pub(crate) fn find(
         let place = origin + row.place();
         let reach = row.radius() + f64::from(row.left) + margin;
         for (b, (surface, body)) in surfaces.iter().zip(bodies).enumerate() {
-            if !body.is_present || body.clearance(place) > reach {
+            if !body.is_present || body.at.clearance(place) > reach {
                 continue;
             }
-            let clear = surface.clearance(body.local(place));
+            let clear = surface.clearance(body.at.local(place));
             if clear <= reach {
                 chunk.near.push(Near {
                     sphere: k as u32,

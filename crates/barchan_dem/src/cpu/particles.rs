@@ -97,7 +97,7 @@ const CENTER: Member = Member {
     radius: 1.0,
 };
 
-/// ω = R J⁻¹ Rᵀ L [rad/s], [Bell05] section 4 (methods 6.6); ω = L/J where all axes are alike.
+/// ω = R J⁻¹ Rᵀ L [rad/s], [Bell05] section 4; ω = L/J where all axes are alike.
 #[inline(always)]
 fn angular_velocity(rotation: DQuat, (inverse, is_round): (DMat3, bool), momentum: DVec3) -> DVec3 {
     match is_round {

@@ -1,14 +1,11 @@
 //! Contact histories across searches, sorts of spheres, and checkpoints.
 
-use barchan_world::{Archive, ArchiveError};
+use barchan_world::{Archive, ArchiveError, NEW_ROW};
 use bytemuck::{Pod, Zeroable};
 
 use super::block::History;
 use super::contacts::Chunk;
 use super::walls::Touch;
-
-/// The number of a sphere that was not there before.
-pub(crate) const NEW: u32 = u32::MAX;
 
 /// The memory of all contacts, each pair once, under the lower of its spheres' numbers.
 #[derive(Debug, Default)]
@@ -63,7 +60,7 @@ impl Past {
     pub(crate) fn pair(&self, a: u32, b: u32) -> (History, History) {
         const NOTHING: (History, History) = ([0.0; 4], [0.0; 4]);
         let (low, high) = (a.min(b), a.max(b));
-        if high == NEW || low as usize + 1 >= self.first.len() {
+        if high == NEW_ROW || low as usize + 1 >= self.first.len() {
             return NOTHING;
         }
         let row = self.first[low as usize] as usize..self.first[low as usize + 1] as usize;
@@ -80,7 +77,7 @@ impl Past {
 
     /// Returns the contacts of sphere `a` with bodies.
     fn walls(&self, a: u32) -> &[Wall] {
-        if a == NEW || a as usize + 1 >= self.first_wall.len() {
+        if a == NEW_ROW || a as usize + 1 >= self.first_wall.len() {
             return &[];
         }
         &self.walls[self.first_wall[a as usize] as usize..self.first_wall[a as usize + 1] as usize]

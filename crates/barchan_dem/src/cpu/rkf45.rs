@@ -1,4 +1,4 @@
-//! Runge-Kutta-Fehlberg scheme of fifth order with an error estimate of fourth, [Bell05] section 4 (methods 6.6).
+//! Runge-Kutta-Fehlberg scheme of fifth order with an error estimate of fourth, [Bell05] section 4.
 
 use glam::{DQuat, DVec3};
 

@@ -1,5 +1,5 @@
 //! Shares of mass for particles with several simultaneous contacts, so that they rebound as with one: each contact
-//! stops a share of the masses (methods F-B4).
+//! stops the share 1/Σ (n·n')² of the masses, summed over the contacts with normals n' of the same two particles.
 #![allow(clippy::needless_range_loop, reason = "lanes of several arrays at once")]
 
 use glam::DVec3;

@@ -30,7 +30,7 @@ pub(crate) struct Touch {
     /// Rates of the springs, if the integrator needs them.
     pub speeds: [History; 2],
     /// Share of the particle's mass that this contact stops [-]: a particle that lands on several spheres at once
-    /// rebounds as one that lands on one of them (methods F-B4).
+    /// rebounds as one that lands on one of them.
     pub share: f64,
 }
 
@@ -101,9 +101,9 @@ impl Chunk {
             }
             let old = &known[before..];
             let body = &solids.bodies[b];
-            let local = body.local(solids.origin + row.place());
+            let local = body.at.local(solids.origin + row.place());
             let clear = solids.surfaces[b].touches(local, row.radius(), |normal, overlap| {
-                let normal = body.turned(normal);
+                let normal = body.at.pose.rotation * normal;
                 let own = old.iter().take_while(|old| old.sphere == near.sphere);
                 let same = own
                     .filter(|old| old.body == near.body)
@@ -213,7 +213,7 @@ impl Chunk {
                 let (k, b) = (touch.sphere as usize, touch.body as usize);
                 let row = &rows[self.start + k];
                 pushes[k].add(force.to_array(), (arms[l].cross(force) + moment).to_array());
-                let arm = solids.origin + row.place() + arms[l] - solids.bodies[b].center;
+                let arm = solids.origin + row.place() + arms[l] - solids.bodies[b].at.center;
                 self.loads[b] += Wrench {
                     force: -force,
                     torque: -arm.cross(force) - moment,

@@ -40,7 +40,8 @@ impl NormalLaw {
         }
     }
 
-    /// Repelling force [N] at overlap ξ [m] and approach ξ' [m/s]; never attracting: methods E-B4.
+    /// Repelling force [N] at overlap ξ [m] and approach ξ' [m/s]; never attracting: max(0, f), although damping
+    /// makes the printed force negative at the end of a contact.
     #[inline(always)]
     pub(crate) fn force(self, c: &Coefficients, overlap: f64, approach: f64) -> f64 {
         let force = match self {

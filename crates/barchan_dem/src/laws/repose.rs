@@ -1,4 +1,4 @@
-//! Calibration: from a material's angle of repose to the friction of spheres (methods F-B5).
+//! Calibration: from a material's angle of repose to the friction of spheres.
 
 /// Angle of repose [°], friction [-] and resistance to rolling [-] that give it: heaps of 15,000 spheres whose radii differ by a fifth, poured on
 /// plane ground as `barchan validate repose --quick` does. Many pairs give one angle; these have little friction, so that sand runs out of silos

@@ -1,6 +1,6 @@
-//! Tangential force laws, by name: [Bell05] eqs. (16)-(19), with |f_n| instead of the printed negative f_n (methods
-//! E-B2), and with the history that eq. (19) leaves open (E-B5): the spring rotates with the contact, and is cut while
-//! it slides.
+//! Tangential force laws, by name: [Bell05] eqs. (16)-(19), with |f_n| instead of the printed f_n, which is
+//! negative there, and with the history that eq. (19) leaves open: the spring rotates with the contact, and is cut
+//! while it slides.
 
 use barchan_world::words;
 

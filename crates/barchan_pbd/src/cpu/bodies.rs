@@ -1,29 +1,19 @@
 //! Bodies for the time of a step.
 
+use std::ops::AddAssign;
+
+use barchan_bodies::{BodyStep, Mobility, carried_at};
 use barchan_geometry::Aabb;
-use barchan_world::{Bodies, Body, Motion, Pose, World, Wrench};
-use glam::{DMat3, DQuat, DVec3, Mat3, Vec3};
+use barchan_world::{Body, Twist, World, Wrench};
+use glam::{DVec3, Mat3, Vec3};
 
 use super::surface::ContactSurface;
 
-/// A body during a step.
+/// A body during a step, as guides push it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct BodyStep {
-    /// Its number in the world; images have that of their body.
-    pub of: u32,
-    /// Pose at the start of the step.
-    pub from: Pose,
-    /// Pose at the end of the step if guides do not act on the body.
-    pub to: Pose,
-    /// From the world to its frame, at the start and at the end.
-    into: [DMat3; 2],
-    /// Bounding sphere at the start of the step [m].
-    pub ball: (DVec3, f64),
-    /// Center of mass at the start of the step [m].
-    pub center: DVec3,
-    pub is_present: bool,
+pub(crate) struct PushedBody {
+    pub step: BodyStep,
     pub is_dynamic: bool,
-    pub is_fixed: bool,
     /// 1/mass [1/kg]; 0 for bodies that nothing can move.
     pub inverse_mass: f32,
     /// 1/inertia in the world frame [1/(kg m²)]; 0 for bodies that nothing can rotate.
@@ -47,55 +37,32 @@ pub(crate) struct Load {
     pub contacts: f64,
 }
 
-impl Load {
-    pub(crate) fn add(&mut self, other: &Self) {
+impl AddAssign for Load {
+    fn add_assign(&mut self, other: Self) {
         self.sum += other.sum;
         self.contacts += other.contacts;
     }
 }
 
-/// The pose that a body of this twist has after `step` [s]; `center` in its frame stays on a straight line.
-pub(crate) fn drift(pose: Pose, center: DVec3, linear: DVec3, angular: DVec3, step: f64) -> Pose {
-    let rotation = (DQuat::from_scaled_axis(angular * step) * pose.rotation).normalize();
-    Pose {
-        position: pose.point(center) + linear * step - rotation * center,
-        rotation,
-    }
-}
-
-impl BodyStep {
-    /// The body `k` of `world` over the next `step` [s].
+impl PushedBody {
+    /// Predicts body `k` of `world` over the next `step` [s], as if guides did not act on it: a dynamic body keeps its rotation rate and
+    /// falls at the velocity that it has at the end of the step.
     pub(crate) fn new(world: &World, k: usize, step: f64) -> Self {
-        let ball = world.bodies[k].shape.bounds();
-        let (middle, half) = (ball.center(), 0.5 * ball.size().length());
         let body = &world.bodies[k];
-        let center = body.mass_properties.center;
-        let to = match body.motion {
-            Motion::Fixed => body.pose,
-            Motion::Scripted { .. } => world.bodies.scripted_pose(k, world.time + step),
-            Motion::Driven => drift(body.pose, center, body.twist.linear, body.twist.angular, step),
-            Motion::Dynamic => {
-                let linear = body.twist.linear + world.gravity * step;
-                drift(body.pose, center, linear, body.twist.angular, step)
-            }
+        let falling = |body: &Body| {
+            let twist = Twist {
+                linear: body.twist.linear + world.gravity * step,
+                ..body.twist
+            };
+            carried_at(body, &twist, step)
         };
-        let is_dynamic = body.is_dynamic();
-        let (inverse_mass, inverse_inertia) = match is_dynamic {
-            true => (1.0 / body.mass(), inverse_inertia(body, to.rotation)),
-            false => (0.0, DMat3::ZERO),
-        };
+        let step = BodyStep::new(world, k, step, falling);
+        let mobility = Mobility::at(body, &step.to.pose);
         Self {
-            of: k as u32,
-            from: body.pose,
-            to,
-            into: [body.pose, to].map(|pose| DMat3::from_quat(pose.rotation).transpose()),
-            ball: (body.pose.point(middle), half),
-            center: to.point(center),
-            is_present: body.is_present(world.time),
-            is_dynamic,
-            is_fixed: matches!(body.motion, Motion::Fixed),
-            inverse_mass: inverse_mass as f32,
-            inverse_inertia: inverse_inertia.as_mat3(),
+            step,
+            is_dynamic: body.is_dynamic(),
+            inverse_mass: mobility.inverse_mass as f32,
+            inverse_inertia: mobility.inverse_inertia.as_mat3(),
             piece: None,
             contacts: 0.0,
             shift: Vec3::ZERO,
@@ -104,18 +71,11 @@ impl BodyStep {
     }
 
     /// The same body, seen `shift` [m] from here; nowhere without one.
-    pub(crate) fn seen(mut self, shift: Option<DVec3>) -> Self {
-        self.is_present &= shift.is_some();
-        let shift = shift.unwrap_or_default();
-        for place in [
-            &mut self.from.position,
-            &mut self.to.position,
-            &mut self.ball.0,
-            &mut self.center,
-        ] {
-            *place += shift;
+    pub(crate) fn seen(self, shift: Option<DVec3>) -> Self {
+        Self {
+            step: self.step.shifted(shift),
+            ..self
         }
-        self
     }
 
     /// The same body, in pieces of `volume` [m³] and `density` [kg/m³] where guides meet it.
@@ -128,26 +88,6 @@ impl BodyStep {
     /// Shares it among `contacts` [-]; pieces are not shared.
     pub(crate) fn share(&mut self, contacts: f32) {
         self.contacts = if self.piece.is_some() { 1.0 } else { contacts };
-    }
-
-    /// `place` [m] in its frame at the start.
-    pub(crate) fn local_from(&self, place: DVec3) -> DVec3 {
-        self.into[0] * (place - self.from.position)
-    }
-
-    /// `place` [m] in its frame at the end.
-    pub(crate) fn local_to(&self, place: DVec3) -> DVec3 {
-        self.into[1] * (place - self.to.position)
-    }
-
-    /// No more than the distance [m] from `place` [m] to the ball around it; less than 0 inside, or if it has no end.
-    pub(crate) fn clearance(&self, place: DVec3) -> f64 {
-        let (middle, radius) = self.ball;
-        if radius.is_finite() {
-            place.distance(middle) - radius
-        } else {
-            -1.0
-        }
     }
 
     /// Moves it as `load` does.
@@ -177,29 +117,11 @@ impl BodyStep {
         let all = turned(Vec3::X) + turned(Vec3::Y) + turned(Vec3::Z);
         [self.inverse_mass + along, self.inverse_mass + (all - along).max(0.0)]
     }
-
-    /// Farthest that any of its points within `extent` [m] of its center goes in the step [m].
-    pub(crate) fn travel(&self, center: DVec3, extent: f64) -> f64 {
-        let angle = self.from.rotation.angle_between(self.to.rotation);
-        let turned = if angle > 1e-9 {
-            2.0 * (0.5 * angle).sin() * extent
-        } else {
-            0.0
-        };
-        self.from.point(center).distance(self.to.point(center)) + turned
-    }
-}
-
-/// 1/inertia in the world [1/(kg m²)] of a body turned by `rotation`.
-pub(crate) fn inverse_inertia(body: &Body, rotation: DQuat) -> DMat3 {
-    let turn = DMat3::from_quat(rotation);
-    turn * (body.density * body.mass_properties.inertia).inverse() * turn.transpose()
 }
 
 /// Farthest that the surface is from its body's center of mass [m], no farther than guides are.
 pub(crate) fn extent(surface: &ContactSurface, body: &Body, guides: Aabb) -> f64 {
     let own = surface.extent(body.mass_properties.center);
     let here = body.center();
-    let farthest = (guides.max - here).abs().max((guides.min - here).abs()).length();
-    own.min(farthest)
+    own.min(barchan_world::extent(&guides, here))
 }

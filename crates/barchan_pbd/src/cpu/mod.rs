@@ -3,7 +3,6 @@
 pub(crate) mod bodies;
 pub(crate) mod contacts;
 pub(crate) mod guides;
-pub(crate) mod images;
 pub(crate) mod row;
 pub(crate) mod rows;
 pub(crate) mod rules;

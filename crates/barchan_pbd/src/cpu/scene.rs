@@ -193,8 +193,11 @@ impl<'a> StepScene<'a> {
                 continue;
             }
             let place = self.place(going.margins, i, going.margins.at[i]);
-            let from = self.bodies.steps[b].local_from(place);
-            let to = self.bodies.steps[b].local_to(place + going.free[i].truncate().as_dvec3());
+            let from = self.bodies.steps[b].step.from.local(place);
+            let to = self.bodies.steps[b]
+                .step
+                .to
+                .local(place + going.free[i].truncate().as_dvec3());
             self.bodies.surfaces[b].prefetch(to);
             due.push(Due { near: number, from, to });
         }
@@ -225,7 +228,7 @@ impl<'a> StepScene<'a> {
 
     /// Adds a wall of a guide, unless another place of the same body shows the same face: of two the nearer one counts.
     fn add(&self, wall: Wall, walls: &mut Vec<Wall>) {
-        let of = |wall: &Wall| self.bodies.steps[wall.body as usize].of;
+        let of = |wall: &Wall| self.bodies.steps[wall.body as usize].step.of;
         let last = walls.iter_mut().rev().take_while(|w| w.guide == wall.guide);
         let twin = match of(&wall) == wall.body {
             true => None,

@@ -1,20 +1,21 @@
 //! Bodies as guides see them: the world's own, then their images through periodic faces.
 
+use barchan_bodies::{Dynamics, Impulses, place_seen, seen_count, seen_numbers, sum_loads};
 use barchan_geometry::Aabb;
-use barchan_world::{Friction, World, Wrench};
+use barchan_world::{AdvanceError, Friction, World};
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::bodies::{BodyStep, Load, extent};
+use super::CHUNK;
+use super::bodies::{Load, PushedBody, extent};
 use super::rules::SLACK;
 use super::surface::ContactSurface;
-use super::{CHUNK, images};
 use crate::laws::mass;
 
 /// Bodies during a step, and what guides give them.
 #[derive(Debug, Default)]
 pub(crate) struct SeenBodies {
-    pub steps: Vec<BodyStep>,
+    pub steps: Vec<PushedBody>,
     pub surfaces: Vec<ContactSurface>,
     /// Friction of each material on each body, a row per body.
     pub friction: Vec<Friction>,
@@ -24,9 +25,7 @@ pub(crate) struct SeenBodies {
     pub extents: Vec<f64>,
     /// Impulses and moments of guides on each [kg m, kg m²].
     loads: Vec<Load>,
-    /// Impulses on the world's bodies in the last step [N s], and their sums over the frame.
-    impulses: Vec<Wrench>,
-    sums: Vec<Wrench>,
+    impulses: Impulses,
 }
 
 impl SeenBodies {
@@ -34,12 +33,12 @@ impl SeenBodies {
     pub(crate) fn begin_frame(&mut self, world: &World, largest: f32) -> bool {
         let largest = f64::from(largest);
         let of_bodies = self.surfaces.iter().zip(&world.bodies);
-        let fits = self.surfaces.len() == images::count(world) && { of_bodies }.all(|(s, body)| s.is_of(body, largest));
+        let fits = self.surfaces.len() == seen_count(world) && { of_bodies }.all(|(s, body)| s.is_of(body, largest));
         if !fits {
             let surfaces = world.bodies.iter();
             let surfaces = surfaces.map(|body| ContactSurface::new(body, largest, 2.0 * f64::from(SLACK)));
             self.surfaces = surfaces.collect();
-            let images = images::numbers(world).skip(world.bodies.len());
+            let images = seen_numbers(world).skip(world.bodies.len());
             let images: Vec<ContactSurface> = images.map(|k| self.surfaces[k].clone()).collect();
             self.surfaces.extend(images);
         }
@@ -48,21 +47,21 @@ impl SeenBodies {
         self.extents.clear();
         self.extents.extend(extents.map(|(s, body)| extent(s, body, guides)));
         self.friction.clear();
-        for k in images::numbers(world) {
+        for k in seen_numbers(world) {
             self.friction.extend(world.materials.frictions_on(k, &world.bodies[k]));
         }
-        self.sums.clear();
-        self.sums.resize(world.bodies.len(), Wrench::default());
+        self.impulses.begin_frame(world);
         !fits
     }
 
     /// Places bodies and images for the next `step` [s]; in pieces of that volume [m³], if guides meet those.
     pub(crate) fn place(&mut self, world: &World, step: f64, pieces: Option<f64>) {
-        images::place(&mut self.steps, world, step, pieces);
-        let travel = |body: &BodyStep| {
-            let k = body.of as usize;
-            body.travel(world.bodies[k].mass_properties.center, self.extents[k]) as f32
+        let own = |k: usize| {
+            let body = PushedBody::new(world, k, step);
+            pieces.map_or(body, |volume| body.in_pieces(volume, world.bodies[k].density))
         };
+        place_seen(&mut self.steps, world, own, PushedBody::seen);
+        let travel = |body: &PushedBody| body.step.travel(self.extents[body.step.of as usize]) as f32;
         self.travels.clear();
         self.travels.extend(self.steps.iter().map(travel));
     }
@@ -79,38 +78,39 @@ impl SeenBodies {
 
     /// Sums the loads of all chunks, in their order, and moves dynamic bodies by them.
     pub(crate) fn give(&mut self, chunks: &[Vec<Load>], relaxation: f32) {
-        self.loads.clear();
-        self.loads.resize(self.steps.len(), Load::default());
-        for chunk in chunks {
-            for (sum, load) in self.loads.iter_mut().zip(chunk) {
-                sum.add(load);
-            }
+        sum_loads(&mut self.loads, self.steps.len(), chunks.iter().map(Vec::as_slice));
+        let (own, images) = self.steps.split_at_mut(self.extents.len());
+        let (loads, of_images) = self.loads.split_at_mut(own.len());
+        for (image, load) in images.iter().zip(of_images) {
+            loads[image.step.of as usize] += std::mem::take(load);
         }
-        let own = self.extents.len();
-        images::gather(&mut self.loads, &self.steps, own);
-        for (body, load) in self.steps[..own].iter_mut().zip(&self.loads) {
+        for (body, load) in own.iter_mut().zip(loads) {
             body.share(mass::shared_by(load.contacts as f32, relaxation));
             body.give(load);
         }
-        images::follow(&mut self.steps, own);
-    }
-
-    /// Impulses on the world's bodies in a step of `step` [s]: what guides got, with the other sign [N s, N m s].
-    pub(crate) fn impulses(&mut self, step: f64) -> &[Wrench] {
-        self.impulses.clear();
-        let own = self.loads.iter().take(self.extents.len());
-        self.impulses.extend(own.map(|load| load.sum * (-1.0 / step)));
-        for (sum, impulse) in self.sums.iter_mut().zip(&self.impulses) {
-            *sum += *impulse;
+        for image in images {
+            let PushedBody {
+                contacts, shift, turn, ..
+            } = own[image.step.of as usize];
+            (image.contacts, image.shift, image.turn) = (contacts, shift, turn);
         }
-        &self.impulses
     }
 
-    /// Leaves the mean force and torque of guides over a frame of `duration` [s] with the world's bodies [N, N m].
+    /// Moves the world's bodies by `step` [s]: as prescribed, or by gravity and the impulses of guides, which are those on guides with the
+    /// other sign.
+    pub(crate) fn advance(
+        &mut self,
+        dynamics: &mut Dynamics,
+        world: &mut World,
+        step: f64,
+    ) -> Result<(), AdvanceError> {
+        self.impulses.add(self.loads.iter().map(|load| load.sum), -1.0 / step);
+        self.impulses.step(dynamics, world, step)
+    }
+
+    /// Sets the mean force and torque of guides on bodies over a frame of `duration` [s].
     pub(crate) fn end_frame(&self, world: &mut World, duration: f64) {
-        for (body, sum) in world.bodies.iter_mut().zip(&self.sums) {
-            body.wrench = *sum * (1.0 / duration);
-        }
+        self.impulses.end_frame(world, duration);
     }
 }
 

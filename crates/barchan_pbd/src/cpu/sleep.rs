@@ -11,14 +11,15 @@
 
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
-use barchan_world::{Archive, ArchiveError, World};
+use barchan_bodies::seen_numbers;
+use barchan_world::{Archive, ArchiveError, World, carry};
 use glam::Vec3;
 use rayon::prelude::*;
 
+use super::CHUNK;
 use super::contacts::Store;
 use super::contacts::candidates::Candidates;
 use super::contacts::near::Near;
-use super::{CHUNK, images};
 
 /// Mean speed in a frame below which a guide may be at rest, in units of √(g d) [-].
 const REST_SPEED: f32 = 1e-3;
@@ -145,10 +146,7 @@ impl Sleep {
 
     /// Follows guides to their new positions: guide `i` had the number `old[i]`.
     pub(crate) fn sort(&mut self, old: &[u32]) {
-        self.spare.clear();
-        self.spare
-            .extend(old.iter().map(|&k| self.calm.get(k as usize).copied().unwrap_or(0.0)));
-        std::mem::swap(&mut self.calm, &mut self.spare);
+        carry(&mut self.calm, old, &mut self.spare);
         self.slept.clear();
         let slept = |&k: &u32| self.asleep.get(k as usize).copied().unwrap_or(false);
         self.slept.extend(old.iter().map(slept));
@@ -161,7 +159,7 @@ impl Sleep {
     pub(crate) fn watch_bodies(&mut self, world: &World, duration: f64) {
         self.moving.clear();
         self.moving
-            .extend(images::numbers(world).map(|k| world.may_move(k, duration)));
+            .extend(seen_numbers(world).map(|k| world.may_move(k, duration)));
     }
 
     /// Lets guides that never move sleep forever: sleepers are fixed obstacles.

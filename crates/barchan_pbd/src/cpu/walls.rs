@@ -4,7 +4,7 @@ use barchan_world::{Friction, Wrench};
 use glam::{DVec3, Vec3};
 
 use super::CHUNK;
-use super::bodies::{BodyStep, Load};
+use super::bodies::{Load, PushedBody};
 use super::rules::Rules;
 use super::surface::Touch;
 use crate::FrictionMode;
@@ -96,14 +96,15 @@ pub(crate) struct Toucher {
 }
 
 impl Wall {
-    pub(crate) fn new(touch: &Touch, toucher: &Toucher, k: u32, body: &BodyStep, rules: Rules) -> Self {
-        let normal = (body.to.rotation * touch.normal).as_vec3();
-        let point = body.to.point(touch.point);
-        let carried = match body.is_fixed {
+    pub(crate) fn new(touch: &Touch, toucher: &Toucher, k: u32, body: &PushedBody, rules: Rules) -> Self {
+        let over = &body.step;
+        let normal = (over.to.pose.rotation * touch.normal).as_vec3();
+        let point = over.to.pose.point(touch.point);
+        let carried = match over.is_fixed {
             true => Vec3::ZERO,
-            false => (point - body.from.point(touch.point)).as_vec3(),
+            false => (point - over.from.pose.point(touch.point)).as_vec3(),
         };
-        let arm = (point - body.center).as_vec3();
+        let arm = (point - over.to.center).as_vec3();
         let inherited = rules.left * touch.start.min(0.0) as f32;
         Self {
             guide: toucher.guide,
@@ -171,7 +172,7 @@ impl Wall {
 
     /// One pass, with the guide moved by `moved` [m] in this step so far.
     #[inline]
-    pub(crate) fn solve(&mut self, moved: Vec3, weight: Weight, body: &BodyStep, rules: Rules) {
+    pub(crate) fn solve(&mut self, moved: Vec3, weight: Weight, body: &PushedBody, rules: Rules) {
         let n = self.normal;
         let mut u = moved - self.carried;
         let mut stiffness = [1.0 / weight.share.max(f32::MIN_POSITIVE); 2];

@@ -1,7 +1,7 @@
 //! Positions of grains: inside bodies, creep at rest, and flow.
 
 use barchan_neighbors::Grid;
-use barchan_world::World;
+use barchan_world::{NEW_ROW, Renumbering, World};
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -22,17 +22,11 @@ pub struct Creep {
 /// Compares two states of the same grains. Grains in only one of them are ignored. `limit` [m] is the allowed
 /// displacement of a grain at rest.
 pub fn creep(before: &Grains, after: &Grains, limit: f64) -> Creep {
-    let most = before.id.iter().chain(&after.id).copied().max().unwrap_or(0) as usize;
-    let mut place_of = vec![u32::MAX; most + 1];
-    for (i, &id) in (0..).zip(&before.id) {
-        place_of[id as usize] = i;
-    }
+    let mut old = Vec::new();
+    Renumbering::default().find(&after.id, &before.id, &mut old);
     let ways: Vec<f64> = (0..after.len())
-        .filter(|&i| place_of[after.id[i] as usize] != u32::MAX)
-        .map(|i| {
-            let was = before.place(place_of[after.id[i] as usize] as usize);
-            f64::from(was.distance(after.place(i)))
-        })
+        .filter(|&i| old[i] != NEW_ROW)
+        .map(|i| f64::from(before.place(old[i] as usize).distance(after.place(i))))
         .collect();
     let n = ways.len().max(1) as f64;
     Creep {
@@ -59,10 +53,8 @@ pub fn inside_bodies(world: &World, grains: &Grains, depth: f64) -> f64 {
 /// those whose velocity `before` a time `duration` [s] did not grow by that of free fall, to a fifth.
 pub fn strays(world: &World, grains: &Grains, before: &Grains, duration: f64) -> f64 {
     let (grid, _) = guide_grid(world);
-    let mut place_of = vec![u32::MAX; grains.id.iter().chain(&before.id).max().map_or(0, |m| *m as usize + 1)];
-    for (i, &id) in (0..).zip(&before.id) {
-        place_of[id as usize] = i;
-    }
+    let mut old = Vec::new();
+    Renumbering::default().find(&grains.id, &before.id, &mut old);
     let fall = (world.gravity * duration).as_vec3();
     let lost = (0..grains.len()).into_par_iter().filter(|&i| {
         let mut near = false;
@@ -70,8 +62,8 @@ pub fn strays(world: &World, grains: &Grains, before: &Grains, duration: f64) ->
             let reach = REACH * world.guides.radius[j as usize];
             near |= squared < reach * reach;
         });
-        let was = place_of[grains.id[i] as usize];
-        let flies = was != u32::MAX && {
+        let was = old[i];
+        let flies = was != NEW_ROW && {
             let gained = grains.rate(i) - before.rate(was as usize);
             gained.distance(fall) < 0.2 * fall.length()
         };

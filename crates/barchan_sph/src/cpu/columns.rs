@@ -1,7 +1,7 @@
 //! Per-guide state of the solver, in the world's order.
 
 use barchan_neighbors::Curve;
-use barchan_world::{Guides, World, gather};
+use barchan_world::{Guides, Renumbering, World, carry};
 use glam::{Vec3, Vec4, Vec4Swizzles};
 use rayon::prelude::*;
 
@@ -9,9 +9,6 @@ use super::CHUNK;
 use crate::Pressure;
 use crate::laws::rest::Calm;
 use crate::laws::stress::Sym;
-
-/// Number of a guide that was not there before.
-pub(crate) const NEW: u32 = u32::MAX;
 
 /// State that persists between steps and is part of a checkpoint.
 #[derive(Debug, Default)]
@@ -174,30 +171,19 @@ impl Past {
 
     /// In the order in which guide k was number `old[k]`.
     pub(crate) fn sort(&mut self, old: &[u32], spare: &mut Self) {
-        /// Rows from before, with nothing for guides that are new.
-        fn pick<T: Copy + Default>(values: &mut Vec<T>, old: &[u32], spare: &mut Vec<T>) {
-            let first_new = values.len() as u32;
-            values.push(T::default());
-            spare.clear();
-            spare.extend(old.iter().map(|&k| values[k.min(first_new) as usize]));
-            std::mem::swap(values, spare);
-        }
-        pick(&mut self.pressure, old, &mut spare.pressure);
-        pick(&mut self.stress, old, &mut spare.stress);
-        pick(&mut self.grip, old, &mut spare.grip);
-        pick(&mut self.wetness, old, &mut spare.wetness);
-        pick(&mut self.calm, old, &mut spare.calm);
+        carry(&mut self.pressure, old, &mut spare.pressure);
+        carry(&mut self.stress, old, &mut spare.stress);
+        carry(&mut self.grip, old, &mut spare.grip);
+        carry(&mut self.wetness, old, &mut spare.wetness);
+        carry(&mut self.calm, old, &mut spare.calm);
     }
 }
 
 /// Memory to sort guides with.
 #[derive(Debug, Default)]
 pub(crate) struct Spare {
-    u8: Vec<u8>,
-    u32: Vec<u32>,
-    f32: Vec<f32>,
-    vec3: Vec<Vec3>,
-    place_of: Vec<u32>,
+    spare: barchan_world::Spare,
+    pub numbers: Renumbering,
     curve: Curve,
     pub past: Past,
 }
@@ -207,34 +193,6 @@ impl Spare {
     pub(crate) fn sort(&mut self, guides: &mut Guides, side: f32) {
         let places = guides.position.par_iter().map(|p| p.as_dvec3());
         let order = self.curve.sort(places, f64::from(side));
-        let Guides {
-            id,
-            position,
-            offset,
-            velocity,
-            radius,
-            mass,
-            material,
-        } = guides;
-        gather(id, order, &mut self.u32);
-        for column in [position, offset, velocity] {
-            gather(column, order, &mut self.vec3);
-        }
-        for column in [radius, mass] {
-            gather(column, order, &mut self.f32);
-        }
-        gather(material, order, &mut self.u8);
-    }
-
-    /// The number that each of `ids` had in `before`.
-    pub(crate) fn find(&mut self, ids: &[u32], before: &[u32], old: &mut Vec<u32>) {
-        let most = ids.iter().chain(before).copied().max();
-        self.place_of.clear();
-        self.place_of.resize(most.map_or(0, |most| most as usize + 1), NEW);
-        for (place, &id) in (0..).zip(before) {
-            self.place_of[id as usize] = place;
-        }
-        old.clear();
-        old.extend(ids.iter().map(|&id| self.place_of[id as usize]));
+        guides.gather(order, &mut self.spare);
     }
 }

@@ -1,10 +1,7 @@
 //! Effect of a body on a guide near it, in the body's frame.
 
-use std::sync::Arc;
-
 use barchan_geometry::sdf_grid::SdfGrid;
-use barchan_geometry::{Aabb, Shape};
-use barchan_world::{Body, Boundary};
+use barchan_world::{Body, BodyDistance, Boundary};
 use glam::DVec3;
 
 use super::cover::Cover;
@@ -13,19 +10,11 @@ use crate::Walls;
 use crate::laws::volume::Volumes;
 use crate::laws::{kernel, wall};
 
-/// A body's distance, ready to be asked.
+/// A body's distance, and the part of kernels that it holds.
 #[derive(Debug)]
 pub(crate) struct WallField {
-    field: Field,
+    distance: BodyDistance,
     held: Held,
-    /// Around all of it [m].
-    bounds: Aabb,
-}
-
-#[derive(Debug)]
-enum Field {
-    Grid(Arc<SdfGrid>),
-    Exact(Arc<dyn Shape>),
 }
 
 /// Representation of the part of a kernel that lies in a body.
@@ -40,7 +29,7 @@ enum Held {
 
 /// A wall near a guide.
 #[derive(Clone, Copy)]
-pub(crate) struct Face {
+pub(crate) struct WallFace {
     /// Outward normal [-], and distance of the guide's center [m].
     pub normal: DVec3,
     pub gap: f64,
@@ -54,15 +43,8 @@ pub(crate) struct Face {
 impl WallField {
     /// The distance of `body`, for kernels of about `support` [m], and what it holds of them.
     pub(crate) fn new(body: &Body, kind: Walls, support: f64) -> Self {
-        let field = match &body.boundary {
-            Boundary::Field(grid) => Field::Grid(grid.clone()),
-            Boundary::Exact(shape) => Field::Exact(shape.clone()),
-            Boundary::Particles { .. } => Field::Exact(body.shape.clone()),
-        };
-        let map = |volumes: Option<&Volumes>| match &field {
-            Field::Grid(grid) => map::build(&**grid, support, volumes),
-            Field::Exact(shape) => map::build(&**shape, support, volumes),
-        };
+        let distance = BodyDistance::new(body);
+        let map = |volumes: Option<&Volumes>| map::build(distance.solid(), support, volumes);
         let held = match (kind, &body.boundary) {
             (Walls::Particles, Boundary::Particles { positions, .. }) => {
                 Held::Particles(Box::new(Cover::new(positions.clone(), support as f32)))
@@ -73,52 +55,32 @@ impl WallField {
             }
             _ => Held::Density(map(None)),
         };
-        Self {
-            field,
-            held,
-            bounds: body.shape.bounds(),
-        }
+        Self { distance, held }
     }
 
     /// Returns true if this is still the distance field of `body`.
     pub(crate) fn is_of(&self, body: &Body) -> bool {
-        match (&self.field, &body.boundary) {
-            (Field::Grid(a), Boundary::Field(b)) => Arc::ptr_eq(a, b),
-            (Field::Exact(a), Boundary::Exact(b)) => Arc::ptr_eq(a, b),
-            (Field::Exact(a), Boundary::Particles { positions, .. }) => {
-                let is_cover = match &self.held {
-                    Held::Particles(cover) => cover.is_of(positions),
-                    Held::Density(_) | Held::Volume(..) => true,
-                };
-                is_cover && Arc::ptr_eq(a, &body.shape)
-            }
-            _ => false,
-        }
+        let is_held = match (&self.held, &body.boundary) {
+            (Held::Particles(cover), Boundary::Particles { positions, .. }) => cover.is_of(positions),
+            (Held::Particles(_), _) => false,
+            (Held::Density(_) | Held::Volume(..), _) => true,
+        };
+        is_held && self.distance.is_of(body)
     }
 
-    /// Farthest that the body reaches from `center` [m], or infinity.
+    /// Largest distance of the body's points from `center` [m], or infinity.
     pub(crate) fn extent(&self, center: DVec3) -> f64 {
-        (self.bounds.max - center)
-            .abs()
-            .max((self.bounds.min - center).abs())
-            .length()
-    }
-
-    fn probe(&self, p: DVec3) -> (f64, DVec3) {
-        match &self.field {
-            Field::Grid(grid) => grid.distance_and_normal(p),
-            Field::Exact(shape) => shape.distance_and_normal(p),
-        }
+        self.distance.extent(center)
     }
 
     /// Returns the wall that a guide at `p` [m] with a kernel of radius `reach` [m] touches, or else a lower bound of
     /// the distance to it [m].
-    pub(crate) fn face(&self, p: DVec3, reach: f64) -> Result<Face, f64> {
-        let outside = (p - p.clamp(self.bounds.min, self.bounds.max)).length();
+    pub(crate) fn face(&self, p: DVec3, reach: f64) -> Result<WallFace, f64> {
+        let outside = self.distance.to_bounds(p);
         if outside >= reach {
             return Err(outside);
         }
-        let (gap, normal) = self.probe(p);
+        let (gap, normal) = self.distance.distance_and_normal(p);
         if gap >= reach {
             return Err(gap);
         }
@@ -150,7 +112,7 @@ impl WallField {
                 (value, gradient, p)
             }
         };
-        Ok(Face {
+        Ok(WallFace {
             normal,
             gap,
             held,

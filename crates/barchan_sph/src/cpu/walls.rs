@@ -5,7 +5,7 @@ use glam::{Vec3, Vec4, Vec4Swizzles};
 use rayon::prelude::*;
 
 use super::CHUNK;
-use super::bodies::BodyStep;
+use super::bodies::SeenBody;
 use super::columns::Columns;
 use super::surface::WallField;
 use crate::Walls;
@@ -198,7 +198,7 @@ impl ChunkWalls {
 #[derive(Clone, Copy)]
 pub(crate) struct WallSearch<'a> {
     pub world: &'a World,
-    pub bodies: &'a [BodyStep],
+    pub bodies: &'a [SeenBody],
     pub surfaces: &'a [WallField],
     /// Friction of each body with each material.
     pub friction: &'a [Friction],
@@ -275,9 +275,9 @@ impl WallSearch<'_> {
         let first = walls.planes.len();
         let mut clearance = f64::INFINITY;
         for body in self.bodies.iter().filter(|body| body.is_present) {
-            let k = body.of as usize;
+            let k = body.over.of as usize;
             let surface = &self.surfaces[k];
-            let local = body.local(place);
+            let local = body.seen.local(place);
             let friction = self.friction[k * materials + material];
             let face = match surface.face(local, reach) {
                 Ok(face) => face,
@@ -293,11 +293,11 @@ impl WallSearch<'_> {
             if walls.planes.len() - first == MAX_PLANES {
                 continue;
             }
-            let away = (body.seen.rotation * face.normal).as_vec3();
-            let gradient = (body.seen.rotation * face.gradient).as_vec3();
+            let away = (body.seen.pose.rotation * face.normal).as_vec3();
+            let gradient = (body.seen.pose.rotation * face.gradient).as_vec3();
             let steepness = gradient.length();
             let (held, gap) = (face.held as f32, face.gap as f32);
-            let arm = (body.seen.point(face.point) - body.center).as_vec3();
+            let arm = (body.seen.pose.point(face.point) - body.seen.center).as_vec3();
             walls.planes.push(Plane {
                 body: k as u32,
                 normal: if steepness > 0.0 { -gradient / steepness } else { away },

@@ -1,13 +1,12 @@
 //! Contact candidates until the next search, chunk by chunk and from both sides.
 #![allow(clippy::needless_range_loop, reason = "lanes of several arrays at once")]
 
-use barchan_world::{Friction, World};
+use barchan_world::{Friction, NEW_ROW, World};
 use glam::{DVec3, Vec3, Vec4};
 use rayon::prelude::*;
 
 use super::halo::Halo;
 use super::margins::Margins;
-use super::memory::NEW;
 use super::nearby::Nearby;
 use super::rows::Ways;
 use super::simd::{Gather, LANES, Lane, block};
@@ -127,7 +126,7 @@ pub(crate) fn complete(all: &mut Vec<Candidates>, bare: &[Candidates], geometry:
 /// Returns the row of guide number `i` before the search: the other guides, by their numbers then, and its impulses [kg
 /// m].
 fn row_of(before: &[Candidates], i: u32) -> Option<(&Candidates, std::ops::Range<usize>)> {
-    if i == NEW {
+    if i == NEW_ROW {
         return None;
     }
     let chunk = before.get(i as usize / CHUNK)?;

@@ -1,15 +1,12 @@
 //! Impulses and contact candidates that persist through searches, sorts and checkpoints.
 
-use barchan_world::{Archive, ArchiveError};
+use barchan_world::{Archive, ArchiveError, NEW_ROW, Renumbering};
 use glam::Vec3;
 
 use super::CHUNK;
 use super::candidates::Candidates;
 use super::margins::Margins;
 use super::walls::{ChunkWalls, Wall};
-
-/// A guide that was not there before.
-pub(crate) const NEW: u32 = u32::MAX;
 
 /// Contacts of before, under the numbers that guides had then.
 #[derive(Debug, Default)]
@@ -22,7 +19,7 @@ pub(crate) struct Memory {
     /// Guide `i` had the number `old[i]`, and guide `k` of the candidates before has the number `new[k]`.
     pub old: Vec<u32>,
     pub new: Vec<u32>,
-    place_of: Vec<u32>,
+    numbers: Renumbering,
 }
 
 impl Memory {
@@ -34,14 +31,7 @@ impl Memory {
 
     /// Finds the numbers that the guides `ids` had.
     pub(crate) fn follow(&mut self, ids: &[u32]) {
-        let all = ids.iter().chain(&self.ids).copied();
-        self.place_of.clear();
-        self.place_of.resize(all.max().map_or(0, |most| most as usize + 1), NEW);
-        for (place, &id) in (0..).zip(&self.ids) {
-            self.place_of[id as usize] = place;
-        }
-        self.old.clear();
-        self.old.extend(ids.iter().map(|&id| self.place_of[id as usize]));
+        self.numbers.find(ids, &self.ids, &mut self.old);
         self.ids.clear();
         self.ids.extend_from_slice(ids);
     }
@@ -51,7 +41,7 @@ impl Memory {
         let rows = self.candidates.iter().map(|chunk| chunk.first.len().saturating_sub(1));
         let remembered = rows.sum();
         self.new.clear();
-        self.new.resize(remembered, NEW);
+        self.new.resize(remembered, NEW_ROW);
         for (i, &old) in (0..).zip(&self.old) {
             if let Some(new) = self.new.get_mut(old as usize) {
                 *new = i;

@@ -13,7 +13,7 @@ pub(crate) mod near;
 mod nearby;
 mod search;
 
-use barchan_world::{AdvanceError, Archive, ArchiveError, Guides, Periodic, World};
+use barchan_world::{AdvanceError, Archive, ArchiveError, Guides, NEW_ROW, Periodic, World};
 use glam::{DVec3, Vec3, Vec4};
 use rayon::prelude::*;
 
@@ -25,7 +25,7 @@ use super::{CHUNK, make_room, rows, rules, scene, simd, walls};
 use candidates::{Candidates, Geometry};
 use halo::Imports;
 use margins::Margins;
-use memory::{Memory, NEW};
+use memory::Memory;
 use near::NearBodies;
 use nearby::Nearby;
 pub(crate) use search::longest_way;
@@ -232,7 +232,7 @@ impl Store {
             let near = self.nearby.of(i as usize);
             !(may_sleep(i) || may_sleep(j)) || near.iter().any(|others| others.contains(&j))
         };
-        halo::lost(&self.memory.candidates, &self.memory.new, is_kept, NEW)
+        halo::lost(&self.memory.candidates, &self.memory.new, is_kept, NEW_ROW)
     }
 
     /// Guides near bodies, chunk by chunk.

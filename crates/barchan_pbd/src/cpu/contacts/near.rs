@@ -81,7 +81,7 @@ impl NearBodies {
     /// Counts the way of bodies in this step. Returns whether the lists still hold: the same bodies are there, and none went too far.
     pub(crate) fn follow(&mut self, scene: &StepScene<'_>) -> bool {
         self.travel += scene.bodies.farthest();
-        let is_present = || scene.bodies.steps.iter().map(|body| body.is_present);
+        let is_present = || scene.bodies.steps.iter().map(|body| body.step.is_present);
         let is_same = is_present().eq(self.is_present.iter().copied());
         if !is_same {
             self.apart.fill(f32::NEG_INFINITY);
@@ -174,12 +174,13 @@ impl StepScene<'_> {
         let is_clear = 0.999 * apart > felt + ahead;
         let [mut nearest, mut nearest_left] = [f64::INFINITY; 2];
         for (b, (body, surface)) in self.bodies.steps.iter().zip(&self.bodies.surfaces).enumerate() {
+            let body = &body.step;
             if !body.is_present || (body.is_fixed && is_clear) || listed.has(b) {
                 continue;
             }
-            let mut clearance = body.clearance(place);
+            let mut clearance = body.from.clearance(place);
             if clearance < f64::from(felt) {
-                clearance = surface.clearance(body.local_from(place));
+                clearance = surface.clearance(body.from.local(place));
             }
             let is_near = clearance < f64::from(felt);
             if body.is_fixed {
