@@ -245,8 +245,8 @@ mod tests {
         let mut expected = sums;
         simd.subtract(&mut sums, &index, &columns);
         for l in 0..W {
-            for axis in 0..4 {
-                expected[index[l] as usize].0[axis] -= columns[axis][l];
+            for (sum, column) in expected[index[l] as usize].0.iter_mut().zip(&columns) {
+                *sum -= column[l];
             }
         }
         assert_eq!(sums, expected);
