@@ -2,7 +2,7 @@
 
 /// Appends selected numbers to a list. A whole vector is written each time, of which the selected ones stay.
 ///
-/// Fields are copies of those of the list, so that loops keep them in registers.
+/// The room is reserved once: a call that makes more would force loops to keep their vectors in memory.
 #[derive(Debug)]
 pub struct Appender<'a> {
     out: &'a mut Vec<u32>,
@@ -12,10 +12,10 @@ pub struct Appender<'a> {
 }
 
 impl<'a> Appender<'a> {
-    /// Appends to `out`, where about `expected` numbers follow: more cost an allocation.
+    /// Appends to `out`, where up to `room` numbers are written.
     #[inline(always)]
-    pub fn new(out: &'a mut Vec<u32>, expected: usize) -> Self {
-        out.reserve(expected);
+    pub fn new(out: &'a mut Vec<u32>, room: usize) -> Self {
+        out.reserve(room);
         let (start, capacity, len) = (out.as_mut_ptr(), out.capacity(), out.len());
         Self {
             out,
@@ -26,27 +26,18 @@ impl<'a> Appender<'a> {
     }
 
     /// Writes `values`, of which the first `count` stay.
+    ///
+    /// # Panics
+    /// Panics if there is no room for all values.
     #[inline(always)]
     pub fn push<const N: usize>(&mut self, values: [u32; N], count: usize) {
-        if self.capacity - self.len < N {
-            (self.start, self.capacity) = grow(self.out, self.len, N);
-        }
+        assert!(self.capacity - self.len >= N, "no room for {N} numbers");
         // SAFETY: the list has room for all values after those that stay.
         let end = unsafe { self.start.add(self.len) };
         // SAFETY: as above.
         unsafe { end.cast::<[u32; N]>().write_unaligned(values) };
         self.len += count.min(N);
     }
-}
-
-/// Makes room for `more` numbers after the first `len`, all of which were written.
-#[cold]
-#[inline(never)]
-fn grow(out: &mut Vec<u32>, len: usize, more: usize) -> (*mut u32, usize) {
-    // SAFETY: every number before was written, within the capacity.
-    unsafe { out.set_len(len) };
-    out.reserve(more);
-    (out.as_mut_ptr(), out.capacity())
 }
 
 impl Drop for Appender<'_> {
@@ -62,9 +53,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_appended_in_order_however_many() {
+    fn numbers_are_appended_in_order() {
         let mut out = vec![7];
-        let mut appender = Appender::new(&mut out, 0);
+        let mut appender = Appender::new(&mut out, 105);
         for k in 0..100 {
             appender.push([k, 1000, 2000], 1);
         }
@@ -73,5 +64,13 @@ mod tests {
         drop(appender);
         let expected: Vec<u32> = [7].into_iter().chain(0..100).chain([10, 15, 17]).collect();
         assert_eq!(out, expected);
+    }
+
+    #[test]
+    #[should_panic(expected = "no room")]
+    fn a_vector_beyond_the_room_is_refused() {
+        let mut out = Vec::new();
+        let mut appender = Appender::new(&mut out, 8);
+        (0..1000).for_each(|_| appender.push([0; 8], 8));
     }
 }

@@ -34,6 +34,20 @@ macro_rules! by {
     };
 }
 
+kernel! {
+    /// Returns those of 32 numbers whose bit is set, then any.
+    #[inline(always)]
+    fn packed32(simd: Avx512, low: u32x16<Avx512>, high: u32x16<Avx512>, bits: u32) -> [u32x16<Avx512>; 2] {
+        let lanes = _mm256_maskz_compress_epi8(bits, u8x32::simd_from(simd, LANE_NUMBERS).into());
+        let first = _mm512_cvtepu8_epi32(_mm256_castsi256_si128(lanes));
+        let rest = _mm512_cvtepu8_epi32(_mm256_extracti128_si256::<1>(lanes));
+        [
+            _mm512_permutex2var_epi32(low.into(), first, high.into()).simd_into(simd),
+            _mm512_permutex2var_epi32(low.into(), rest, high.into()).simd_into(simd),
+        ]
+    }
+}
+
 /// Transposes 4 by 4 numbers in each quarter of a register.
 macro_rules! transposed {
     ($unpack_low:ident, $unpack_high:ident, $shuffle:ident, $a:expr, $b:expr, $c:expr, $d:expr) => {{
@@ -259,6 +273,22 @@ impl Simd for Avx512 {
         each(lanes)
     }
 
+    // Only the list of packed lanes is left to a kernel, which may not be inlined: the fields of `out` stay in registers.
+    #[inline(always)]
+    fn append32(self, values: &[u32; 32], bits: u32, out: &mut Appender<'_>) {
+        let count = bits.count_ones() as usize;
+        let [first, rest] = packed32(
+            self,
+            self.integers16(block(values, 0)),
+            self.integers16(block(values, 16)),
+            bits,
+        );
+        out.push::<16>(first.into(), count);
+        if count > 16 {
+            out.push::<16>(rest.into(), count - 16);
+        }
+    }
+
     eight_lanes!(Avx512);
 
     by! { Avx512:
@@ -269,20 +299,6 @@ impl Simd for Avx512 {
         fn pack_integers16(simd, values: u32x16<Avx512>, bits: u32, out: &mut [u32; 16]) {
             let packed: u32x16<Avx512> = _mm512_maskz_compress_epi32(bits as u16, values.into()).simd_into(simd);
             *out = packed.into();
-        }
-        fn append32(simd, values: &[u32; 32], bits: u32, out: &mut Appender<'_>) {
-            let low: u32x16<Avx512> = simd.integers16(block(values, 0));
-            let high: u32x16<Avx512> = simd.integers16(block(values, 16));
-            let lanes = _mm256_maskz_compress_epi8(bits, u8x32::simd_from(simd, LANE_NUMBERS).into());
-            let count = bits.count_ones() as usize;
-            let first = _mm512_cvtepu8_epi32(_mm256_castsi256_si128(lanes));
-            let packed: u32x16<Avx512> = _mm512_permutex2var_epi32(low.into(), first, high.into()).simd_into(simd);
-            out.push::<16>(packed.into(), count);
-            if count > 16 {
-                let rest = _mm512_cvtepu8_epi32(_mm256_extracti128_si256::<1>(lanes));
-                let packed: u32x16<Avx512> = _mm512_permutex2var_epi32(low.into(), rest, high.into()).simd_into(simd);
-                out.push::<16>(packed.into(), count - 16);
-            }
         }
         fn columns16(simd, rows: [f32x4<Avx512>; 16]) -> [f32x16<Avx512>; 4] {
             let [a, b, c, d] = transposed!(
