@@ -11,7 +11,7 @@ frame_rate = 30
 [materials.sand]
 density = 1600
 angle_of_repose = 32
-youngs_modulus = 1e5
+youngs_modulus = 1e6
 [[fill]]
 material = "sand"
 radius = 0.02
