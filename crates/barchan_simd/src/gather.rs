@@ -59,20 +59,16 @@ pub fn block_mut<T, const W: usize>(column: &mut [T], first: usize) -> &mut [T; 
 
 macro_rules! blocks {
     (
-        $token:ident, $lanes:literal, $columns:ident, $rows:ident, $load:ident, $integers:ident, $splat:ident, $are_below:ident,
+        $token:ident, $lanes:literal, [$($l:literal)*], $columns:ident, $rows:ident, $load:ident, $integers:ident, $splat:ident, $are_below:ident,
         $ne:ident, $bitmask:ident, $pack:expr
     ) => {
         impl Gather<$lanes> for $token {
             #[inline(always)]
             fn gather(self, column: &[impl AsRef<[f32; 4]>], index: &[u32; $lanes]) -> [[f32; $lanes]; 4] {
                 assert!(self.$are_below(index, bound(column.len())), "{OUTSIDE}");
-                let mut rows = [fearless_simd::Simd::splat_f32x4(self, 0.0); $lanes];
-                for l in 0..$lanes {
-                    // SAFETY: all indices are below the length.
-                    let row = unsafe { column.get_unchecked(index[l] as usize) };
-                    rows[l] = f32x4::simd_from(self, *row.as_ref());
-                }
-                self.$columns(rows).map(Into::into)
+                // SAFETY: all indices are below the length.
+                let row = |l: usize| unsafe { column.get_unchecked(index[l] as usize) };
+                self.$columns([$(row($l).as_ref()),*]).map(Into::into)
             }
 
             #[inline(always)]
@@ -88,11 +84,7 @@ macro_rules! blocks {
 
             #[inline(always)]
             fn load_rows(self, from: &[impl AsRef<[f32; 4]>; $lanes]) -> [[f32; $lanes]; 4] {
-                let mut rows = [fearless_simd::Simd::splat_f32x4(self, 0.0); $lanes];
-                for l in 0..$lanes {
-                    rows[l] = f32x4::simd_from(self, *from[l].as_ref());
-                }
-                self.$columns(rows).map(Into::into)
+                self.$columns(from.each_ref().map(AsRef::as_ref)).map(Into::into)
             }
 
             #[inline(always)]
@@ -109,11 +101,11 @@ macro_rules! blocks {
                 assert!(self.$are_below(index, bound(sums.len())), "{OUTSIDE}");
                 let [x, y, z, w] = columns;
                 let rows = self.$rows([self.$load(x), self.$load(y), self.$load(z), self.$load(w)]);
-                for l in 0..$lanes {
+                $(
                     // SAFETY: all indices are below the length.
-                    let row = unsafe { sums.get_unchecked_mut(index[l] as usize) }.as_mut();
-                    *row = (f32x4::simd_from(self, *row) - rows[l]).into();
-                }
+                    let row = unsafe { sums.get_unchecked_mut(index[$l] as usize) }.as_mut();
+                    *row = (f32x4::simd_from(self, *row) - rows[$l]).into();
+                )*
             }
 
             #[inline(always)]
@@ -121,10 +113,10 @@ macro_rules! blocks {
                 assert!(self.$are_below(index, bound(column.len())), "{OUTSIDE}");
                 let [x, y, z, w] = columns;
                 let rows = self.$rows([self.$load(x), self.$load(y), self.$load(z), self.$load(w)]);
-                for l in 0..$lanes {
+                $(
                     // SAFETY: all indices are below the length.
-                    *unsafe { column.get_unchecked_mut(index[l] as usize) }.as_mut() = rows[l].into();
-                }
+                    *unsafe { column.get_unchecked_mut(index[$l] as usize) }.as_mut() = rows[$l].into();
+                )*
             }
 
             #[inline(always)]
@@ -151,6 +143,7 @@ pub(crate) fn bound(len: usize) -> u32 {
 blocks!(
     Portable,
     16,
+    [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15],
     columns16,
     rows16,
     load16,
@@ -165,6 +158,7 @@ blocks!(
 blocks!(
     Avx512,
     16,
+    [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15],
     columns16,
     rows16,
     load16,
@@ -179,6 +173,7 @@ blocks!(
 blocks!(
     Avx2,
     8,
+    [0 1 2 3 4 5 6 7],
     columns8,
     rows8,
     load8,

@@ -141,18 +141,17 @@ pub trait Simd: fearless_simd::Simd {
         index: &[u32; 8],
     ) -> [f32x8<Self>; 4] {
         assert!(part < N && self.are_below8(index, bound(column.len())), "{OUTSIDE}");
-        let mut rows = [self.splat_f32x4(0.0); 8];
-        for l in 0..8 {
+        let row = |l: usize| {
             // SAFETY: all indices are below the length.
             let row = unsafe { column.get_unchecked(index[l] as usize) };
-            rows[l] = fearless_simd::SimdFrom::simd_from(self, *row[part].as_ref());
-        }
-        self.columns8(rows)
+            row[part].as_ref()
+        };
+        self.columns8([row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)])
     }
 
-    /// Turns eight rows of four numbers into columns.
+    /// Turns eight rows of four numbers into columns. Rows are references: the compiler would keep copies in memory.
     #[inline(always)]
-    fn columns8(self, rows: [f32x4<Self>; 8]) -> [f32x8<Self>; 4] {
+    fn columns8(self, rows: [&[f32; 4]; 8]) -> [f32x8<Self>; 4] {
         let mut columns = [[0.0; 8]; 4];
         for l in 0..8 {
             for axis in 0..4 {
@@ -176,7 +175,7 @@ pub trait Simd: fearless_simd::Simd {
 
     /// Turns sixteen rows of four numbers into columns.
     #[inline(always)]
-    fn columns16(self, rows: [f32x4<Self>; 16]) -> [f32x16<Self>; 4] {
+    fn columns16(self, rows: [&[f32; 4]; 16]) -> [f32x16<Self>; 4] {
         let mut columns = [[0.0; 16]; 4];
         for l in 0..16 {
             for axis in 0..4 {
@@ -390,9 +389,8 @@ mod tests {
     #[inline(always)]
     fn transposed<S: Simd>(simd: S) {
         let rows: [[f32; 4]; 16] = std::array::from_fn(|l| std::array::from_fn(|axis| (10 * l + axis) as f32));
-        let vectors: [f32x4<S>; 16] = rows.map(|row| fearless_simd::SimdFrom::simd_from(simd, row));
-        let columns = simd.columns16(vectors);
-        let eight = simd.columns8(*vectors.first_chunk().unwrap());
+        let columns = simd.columns16(rows.each_ref());
+        let eight = simd.columns8(*rows.each_ref().first_chunk().unwrap());
         let doubles = rows.map(|row| row.map(f64::from));
         let double = simd.double_columns8(std::array::from_fn(|l| &doubles[l]));
         let widened = simd.widened_columns8(std::array::from_fn(|l| &rows[l]));

@@ -63,20 +63,21 @@ macro_rules! transposed {
     }};
 }
 
-/// Two rows side by side.
-macro_rules! pair {
-    ($low:expr, $high:expr) => {
-        _mm256_insertf128_ps::<1>(_mm256_castps128_ps256($low.into()), $high.into())
-    };
+/// Rows k and k + 4 side by side.
+macro_rules! every_fourth_of8 {
+    ($simd:ident, $rows:ident, $k:literal) => {{
+        let v = _mm256_castps128_ps256(f32x4::simd_from($simd, *$rows[$k]).into());
+        _mm256_insertf128_ps::<1>(v, f32x4::simd_from($simd, *$rows[$k + 4]).into())
+    }};
 }
 
 /// Rows k, k + 4, k + 8 and k + 12 side by side.
 macro_rules! every_fourth {
-    ($rows:ident, $k:literal) => {{
-        let v = _mm512_castps128_ps512($rows[$k].into());
-        let v = _mm512_insertf32x4::<1>(v, $rows[$k + 4].into());
-        let v = _mm512_insertf32x4::<2>(v, $rows[$k + 8].into());
-        _mm512_insertf32x4::<3>(v, $rows[$k + 12].into())
+    ($simd:ident, $rows:ident, $k:literal) => {{
+        let v = _mm512_castps128_ps512(f32x4::simd_from($simd, *$rows[$k]).into());
+        let v = _mm512_insertf32x4::<1>(v, f32x4::simd_from($simd, *$rows[$k + 4]).into());
+        let v = _mm512_insertf32x4::<2>(v, f32x4::simd_from($simd, *$rows[$k + 8]).into());
+        _mm512_insertf32x4::<3>(v, f32x4::simd_from($simd, *$rows[$k + 12]).into())
     }};
 }
 
@@ -114,10 +115,11 @@ macro_rules! double_columns {
 macro_rules! eight_lanes {
     ($token:ident) => {
         by! { $token:
-            fn columns8(simd, rows: [f32x4<$token>; 8]) -> [f32x8<$token>; 4] {
+            fn columns8(simd, rows: [&[f32; 4]; 8]) -> [f32x8<$token>; 4] {
                 let [a, b, c, d] = transposed!(
                     _mm256_unpacklo_ps, _mm256_unpackhi_ps, _mm256_shuffle_ps,
-                    pair!(rows[0], rows[4]), pair!(rows[1], rows[5]), pair!(rows[2], rows[6]), pair!(rows[3], rows[7])
+                    every_fourth_of8!(simd, rows, 0), every_fourth_of8!(simd, rows, 1),
+                    every_fourth_of8!(simd, rows, 2), every_fourth_of8!(simd, rows, 3)
                 );
                 [a.simd_into(simd), b.simd_into(simd), c.simd_into(simd), d.simd_into(simd)]
             }
@@ -300,10 +302,10 @@ impl Simd for Avx512 {
             let packed: u32x16<Avx512> = _mm512_maskz_compress_epi32(bits as u16, values.into()).simd_into(simd);
             *out = packed.into();
         }
-        fn columns16(simd, rows: [f32x4<Avx512>; 16]) -> [f32x16<Avx512>; 4] {
+        fn columns16(simd, rows: [&[f32; 4]; 16]) -> [f32x16<Avx512>; 4] {
             let [a, b, c, d] = transposed!(
                 _mm512_unpacklo_ps, _mm512_unpackhi_ps, _mm512_shuffle_ps,
-                every_fourth!(rows, 0), every_fourth!(rows, 1), every_fourth!(rows, 2), every_fourth!(rows, 3)
+                every_fourth!(simd, rows, 0), every_fourth!(simd, rows, 1), every_fourth!(simd, rows, 2), every_fourth!(simd, rows, 3)
             );
             [a.simd_into(simd), b.simd_into(simd), c.simd_into(simd), d.simd_into(simd)]
         }
