@@ -133,7 +133,7 @@ fn the_schema_names_who_reads_a_key() {
     assert!(of(&schema["properties"]["pair"]["items"], "restitution").ends_with("; with dem"));
 }
 
-/// The manual's pages have the settings of each solver between two markers. `BARCHAN_WRITE_DOCS=1` writes them anew.
+/// The manual's pages have the settings of each solver between two markers. `BARCHAN_WRITE_DOCS=1` rewrites them.
 #[test]
 fn the_manual_has_the_settings_of_every_solver() {
     for solver in SOLVERS {

@@ -69,8 +69,8 @@ impl DemSolver {
         }
     }
 
-    /// Brings spheres that left a periodic range back into it. Decided by the rounded positions that the world has, so that whoever measures
-    /// displacements counts the same periods.
+    /// Brings spheres that left a periodic range back into it. Decided by the rounded positions that the world has, so that measures of
+    /// displacements count the same periods.
     fn wrap(&mut self, world: &World) {
         if world.periodic.iter().all(Option::is_none) {
             return;

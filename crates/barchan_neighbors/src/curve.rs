@@ -21,7 +21,7 @@ pub fn morton(cell: [i64; 3]) -> u64 {
     spread(cell[0]) | spread(cell[1]) << 1 | spread(cell[2]) << 2
 }
 
-/// Cells of the curve in one of those that tell whether an order is still good, along each axis, as bits [-].
+/// Cells of the curve per coarse cell, by which orders are judged, along each axis, as bits [-].
 const COARSE: u32 = 3;
 /// Share of points [-] that may lie behind the one that follows them in a good order.
 const TOLERATED: f64 = 0.1;

@@ -38,7 +38,7 @@ pub(crate) struct Pairs {
     /// Groups of pairs between the same two particles, which share their masses. The share of other pairs is 1.
     pub groups: Groups,
     /// Row of the padding pairs: the last one.
-    pub nobody: u32,
+    pub padding: u32,
 }
 
 /// Inputs of the search.
@@ -92,9 +92,9 @@ impl Found {
             known.cells.near(known.spheres, i as usize, inside.start..=i, found);
             self.first.push(self.other.len() as u32);
         }
-        let nobody = known.spheres.rows.len() as u32;
-        assert!(self.other.iter().all(|&j| j < nobody), "a sphere that is not there");
-        self.other.resize(self.other.len().next_multiple_of(LANES), nobody);
+        let padding = known.spheres.rows.len() as u32;
+        assert!(self.other.iter().all(|&j| j < padding), "a sphere that is not there");
+        self.other.resize(self.other.len().next_multiple_of(LANES), padding);
     }
 
     /// Finds what pairs of the spheres from `start` on remember, in `before` or in what is known of the past.
@@ -151,7 +151,7 @@ impl Pairs {
     /// Pairs as they were found, padded to whole blocks.
     fn take_over(&mut self, start: usize, found: &Found, known: &Known<'_>) {
         self.start = start as u32;
-        self.nobody = known.spheres.rows.len() as u32;
+        self.padding = known.spheres.rows.len() as u32;
         replace(&mut self.first, &found.first);
         replace(&mut self.other, &found.other);
         replace(&mut self.history, &found.history);

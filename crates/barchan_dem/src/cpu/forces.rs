@@ -33,7 +33,7 @@ fn push_all<S: Simd>(
 
 #[inline(always)]
 fn push_pairs<S: Simd>(simd: S, chunk: &mut Chunk, rows: &[Row], pushes: &mut [Push], rules: &Rules) {
-    assert!(pushes.len() == chunk.len && rows.len() == chunk.pairs.nobody as usize + 1);
+    assert!(pushes.len() == chunk.len && rows.len() == chunk.pairs.padding as usize + 1);
     let (start, chunk_pairs) = (chunk.start, &mut chunk.pairs);
     let mut block = Block::new();
     if let [only] = rules.pairs.as_slice() {

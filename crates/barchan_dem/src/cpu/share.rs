@@ -19,7 +19,7 @@ pub(crate) struct Groups {
     pairs: Vec<u32>,
     /// Their spheres, padded to whole blocks with the last row.
     spheres: [Vec<u32>; 2],
-    nobody: u32,
+    padding: u32,
     /// True for pairs in contact.
     touch: Vec<bool>,
     /// End of each group.
@@ -37,7 +37,7 @@ impl Groups {
         let count = pairs.first.last().copied().unwrap_or_default();
         let mut all: Vec<u32> = (0..count).collect();
         let mut groups = Self {
-            nobody: pairs.nobody,
+            padding: pairs.padding,
             ..Self::default()
         };
         for own in all.chunk_by_mut(|&a, &b| particles(a)[0] == particles(b)[0]) {
@@ -51,7 +51,7 @@ impl Groups {
         let padded = groups.pairs.len().next_multiple_of(LANES);
         groups.spheres = [0, 1].map(|side| {
             let mut spheres: Vec<u32> = groups.pairs.iter().map(|&c| pairs.spheres(c as usize)[side]).collect();
-            spheres.resize(padded, pairs.nobody);
+            spheres.resize(padded, pairs.padding);
             spheres
         });
         groups.touch.resize(padded, false);
@@ -75,7 +75,7 @@ vectorized! {
 
 #[inline(always)]
 fn find_all<S: Simd>(simd: S, groups: &mut Groups, rows: &[Row], periods: &[f64; 3]) {
-    assert!(groups.touch.is_empty() || rows.len() == groups.nobody as usize + 1);
+    assert!(groups.touch.is_empty() || rows.len() == groups.padding as usize + 1);
     let [own, other] = &groups.spheres;
     let spheres = own.chunks_exact(LANES).zip(other.chunks_exact(LANES));
     for ((own, other), touch) in spheres.zip(groups.touch.chunks_exact_mut(LANES)) {

@@ -254,8 +254,8 @@ impl Rows {
         }
     }
 
-    /// Lets `each` change every row part by part and say what its guides are given [kg m], and sums that. It is told the row's number, the part's
-    /// first lane, and what `self.reads` has for the guides of the slice less what it has for the others.
+    /// Lets `each` change every row part by part, and sums what it returns for the row's guides [kg m]. Its arguments are the row, the slice and
+    /// the part's first lane, and the values of `self.reads` of the slice's guides less those of the others.
     #[inline(always)]
     fn pass<S: Gather<W>, const W: usize>(
         &mut self,

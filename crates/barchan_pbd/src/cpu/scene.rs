@@ -179,8 +179,8 @@ impl<'a> StepScene<'a> {
         walls.due = due;
     }
 
-    /// Finds which of the guides that are `near` a body may touch it in this step. Fields lie far apart in memory, so they are told ahead
-    /// where they will be asked.
+    /// Finds which of the guides that are `near` a body may touch it in this step. Fields lie far apart in memory, so the parts that
+    /// will be read are prefetched.
     fn find_due(&self, going: Going<'_>, near: &mut [Near], due: &mut Vec<Due>) {
         for (number, near) in (0..).zip(near) {
             let (i, b) = (near.guide as usize, near.body as usize);

@@ -24,7 +24,7 @@ pub(crate) fn steady(before: f32, found: f32) -> f32 {
 
 /// Factor on the time step [-] of sand whose guides carry up to `layers` of guides [-].
 ///
-/// Passes tell a load to no more than the next contacts, so that sand gives way like an elastic one whose waves go as many diameters in a
+/// A pass carries a load to the next contacts only, so that sand yields like an elastic one whose waves travel as many diameters per
 /// step as there are passes: by layers · (step / passes)², in diameters and √(d/g). The step keeps that the same.
 pub(crate) fn shortening(layers: f32) -> f32 {
     (SUPPORTED_LAYERS / layers.max(SUPPORTED_LAYERS)).sqrt().max(MIN_FACTOR)

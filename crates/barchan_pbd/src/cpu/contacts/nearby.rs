@@ -216,7 +216,7 @@ impl Nearby {
             }
             FOUND.with_borrow_mut(|found| {
                 find_near(spheres, spheres.get(i as usize), found);
-                // Whoever was near each other before is known; to look that up would take longer.
+                // Pairs that were near before are known; to look them up would take longer.
                 let may_be_new = |j: &&u32| !overlap_well(before[i as usize], before[**j as usize]);
                 found.as_slice().iter().filter(may_be_new).for_each(&mut add);
             });
