@@ -251,6 +251,7 @@ fn refine_files(options: &RefineOptions, progress: &mut dyn FnMut(usize, usize))
             guides: guide_table(&world, &chain.velocities),
             grains: Some(table),
             bodies: present.map(BodyState::of).collect(),
+            joints: Vec::new(),
             stats,
         })?;
         progress(number + 1, files.len());

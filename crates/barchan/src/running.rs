@@ -370,6 +370,7 @@ fn settings(scene: &Scene) -> CacheSettings {
         (Part::Guides, output.guides),
         (Part::Grains, output.grains),
         (Part::Bodies, output.bodies),
+        (Part::Joints, output.joints),
     ];
     CacheSettings {
         parts: wanted.iter().filter(|w| w.1).map(|w| w.0).collect(),

@@ -6,7 +6,7 @@ use barchan_refine::{GrainRefiner, RefineError, Source};
 use barchan_scene::{Refine, Scene, SceneError};
 use barchan_world::spec::Setting;
 use barchan_world::{
-    AdvanceError, AdvanceReport, Archive, ArchiveError, BodyState, Column, Frame, Motion, RefineReport, Refiner,
+    AdvanceError, AdvanceReport, Archive, ArchiveError, BodyState, Column, Frame, JointState, Motion, RefineReport, Refiner,
     Solver, Stats, Table, Twist, World, Wrench,
 };
 use glam::{DVec3, Vec3};
@@ -415,6 +415,7 @@ fn guides_frame(world: &World, solver: &dyn Solver, velocities: &[Vec3], report:
         guides: table,
         grains: None,
         bodies: present.map(BodyState::of).collect(),
+        joints: JointState::all(world),
         stats,
     }
 }

@@ -4,7 +4,7 @@ use barchan_world::{AdvanceError, Archive, ArchiveError, Bodies, Body, Motion, P
 use glam::DVec3;
 use rapier3d_f64::math::Pose as Frame;
 use rapier3d_f64::prelude::{
-    ActiveHooks, CoefficientCombineRule, ColliderBuilder, FrictionModel, ImpulseJointHandle, IntegrationParameters,
+    ActiveHooks, CoefficientCombineRule, ColliderBuilder, FrictionModel, IntegrationParameters,
     MassProperties, PhysicsWorld, RigidBody, RigidBodyBuilder, RigidBodyHandle, RigidBodyVelocity, SpringCoefficients,
 };
 
@@ -12,7 +12,8 @@ use crate::friction::ContactFriction;
 use crate::matching::matched_motion;
 use crate::mobility::inertia;
 use crate::motion::{carried, free_motion, twist_between};
-use crate::{BodiesError, Mobility, collider, joint, snapshot};
+use crate::joint::Link;
+use crate::{BodiesError, Mobility, collider, snapshot};
 
 /// Checkpoint entry of rapier's state.
 const ENTRY: &str = "bodies.rapier";
@@ -29,7 +30,7 @@ type FreeMotion = fn(&Body, DVec3, f64) -> (Pose, Twist);
 pub struct Dynamics {
     rapier: PhysicsWorld,
     bodies: Vec<RigidBodyHandle>,
-    joints: Vec<ImpulseJointHandle>,
+    joints: Vec<Link>,
     friction: ContactFriction,
     /// Motion of unconstrained bodies.
     motion: FreeMotion,
@@ -67,9 +68,7 @@ impl Dynamics {
         }
         let mut joints = Vec::with_capacity(world.joints.len());
         for (k, joint) in world.joints.iter().enumerate() {
-            let built = joint::build(k, joint, &world.bodies)?;
-            let [first, second] = joint.bodies.map(|body| bodies[body]);
-            joints.push(rapier.insert_impulse_joint(first, second, built));
+            joints.push(Link::insert(&mut rapier, &bodies, k, joint, &world.bodies)?);
         }
         Ok(Self {
             rapier,
@@ -88,7 +87,7 @@ impl Dynamics {
         self
     }
 
-    /// Moves the bodies by `dt` [s] from the world's time, which stays.
+    /// Moves the bodies by `dt` [s] from the world's time, which stays, and reads the positions and loads of joints.
     ///
     /// `impulses`, one for each body, are what guides gave it in this step: linear [N s] and, about its center of mass,
     /// angular [N m s]; they act at the beginning of the step. Scripted bodies are afterwards where their keys say, driven
@@ -109,13 +108,21 @@ impl Dynamics {
         {
             self.cut_joints(world);
             self.hand_over(world);
+            for (link, joint) in self.joints.iter().zip(&world.joints) {
+                link.drive(&mut self.rapier, joint, &world.bodies, dt);
+            }
             self.rapier.gravity = world.gravity;
             set_step(&mut self.rapier.integration_parameters, dt);
             self.rapier.step_with_events(&self.friction, &());
             self.find_held(world, dt);
             self.take_back(world);
         }
-        self.write(world)
+        self.write(world)?;
+        let World { joints, bodies, .. } = world;
+        for (link, joint) in self.joints.iter().zip(joints) {
+            link.read(&self.rapier, joint, bodies, dt);
+        }
+        Ok(())
     }
 
     /// Rebuilds rapier's world if forces now move other bodies than before, as after settling.
@@ -164,9 +171,9 @@ impl Dynamics {
 
     /// Lets go of the joints whose time has come.
     fn cut_joints(&mut self, world: &World) {
-        for (joint, &handle) in world.joints.iter().zip(&self.joints) {
-            if joint.until <= world.time && self.rapier.impulse_joints.contains(handle) {
-                self.rapier.remove_impulse_joint(handle);
+        for (joint, link) in world.joints.iter().zip(&self.joints) {
+            if joint.until <= world.time {
+                link.cut(&mut self.rapier);
             }
         }
     }
@@ -221,8 +228,8 @@ impl Dynamics {
                 }
             }
         }
-        for (joint, &handle) in world.joints.iter().zip(&self.joints) {
-            if self.rapier.impulse_joints.contains(handle) {
+        for (joint, link) in world.joints.iter().zip(&self.joints) {
+            if link.joint(&self.rapier).is_some() {
                 for body in joint.bodies {
                     self.held[body] = true;
                 }

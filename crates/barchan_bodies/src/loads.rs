@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 
-use barchan_world::{AdvanceError, Archive, ArchiveError, World, Wrench};
+use barchan_world::{AdvanceError, Archive, ArchiveError, JointLoad, Peak, World, Wrench};
 use glam::DVec3;
 
 use crate::Dynamics;
@@ -21,11 +21,16 @@ where
     }
 }
 
-/// Impulses of guides on bodies: those that have not moved them yet, and the sum over a frame [N s, N m s].
+/// Impulses of guides on bodies: those that have not moved them yet, and the sum over a frame [N s, N m s]. Impulses of joints, too.
 #[derive(Clone, Debug, Default)]
 pub struct Impulses {
     owed: Vec<Wrench>,
     given: Vec<Wrench>,
+    /// Those given up to the previous step of the frame.
+    before: Vec<Wrench>,
+    peaks: Vec<Peak>,
+    /// Impulse of each joint over the frame so far.
+    joints: Vec<JointLoad>,
 }
 
 impl Impulses {
@@ -34,6 +39,11 @@ impl Impulses {
         self.owed.resize(world.bodies.len(), Wrench::default());
         self.given.clear();
         self.given.resize(world.bodies.len(), Wrench::default());
+        self.before.clone_from(&self.given);
+        self.peaks.clear();
+        self.peaks.resize(world.bodies.len(), Peak::default());
+        self.joints.clear();
+        self.joints.resize(world.joints.len(), JointLoad::default());
     }
 
     /// Adds `loads`, one per body, times `factor`: the time [s] for forces.
@@ -48,6 +58,15 @@ impl Impulses {
     pub fn step(&mut self, dynamics: &mut Dynamics, world: &mut World, dt: f64) -> Result<(), AdvanceError> {
         dynamics.step(world, &self.owed, dt)?;
         self.owed.fill(Wrench::default());
+        for ((peak, given), before) in self.peaks.iter_mut().zip(&self.given).zip(&mut self.before) {
+            peak.force = peak.force.max((given.force - before.force).length() / dt);
+            peak.torque = peak.torque.max((given.torque - before.torque).length() / dt);
+            *before = *given;
+        }
+        for (sum, joint) in self.joints.iter_mut().zip(&world.joints) {
+            sum.wrench += joint.load.wrench * dt;
+            sum.motor += joint.load.motor * dt;
+        }
         Ok(())
     }
 
@@ -56,10 +75,18 @@ impl Impulses {
         dynamics.push(world, &mut self.owed);
     }
 
-    /// Sets the mean force [N] and torque [N m] of guides on each body over a frame of `duration` [s].
+    /// Sets the mean and the largest force [N] and torque [N m] of guides on each body over a frame of `duration` [s], and the mean load
+    /// of each joint.
     pub fn end_frame(&self, world: &mut World, duration: f64) {
-        for (body, given) in world.bodies.iter_mut().zip(&self.given) {
+        for ((body, given), peak) in world.bodies.iter_mut().zip(&self.given).zip(&self.peaks) {
             body.wrench = *given * (1.0 / duration);
+            body.peak = *peak;
+        }
+        for (joint, sum) in world.joints.iter_mut().zip(&self.joints) {
+            joint.load = JointLoad {
+                wrench: sum.wrench * (1.0 / duration),
+                motor: sum.motor / duration,
+            };
         }
     }
 
@@ -78,7 +105,7 @@ impl Impulses {
         };
         Ok(Self {
             owed: owed.iter().map(wrench).collect(),
-            given: Vec::new(),
+            ..Self::default()
         })
     }
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use rapier3d_f64::prelude::{ColliderHandle, ImpulseJointHandle, PhysicsWorld, RigidBody, RigidBodyHandle};
 
+use crate::joint::DRIVEN;
 use crate::tree::{NoTree, Tree};
 
 mod broad;
@@ -43,6 +44,11 @@ const VARYING: &[&str] = &[
     "local_frame2",
     "solver_color",
 ];
+
+/// Returns true for fields that steps or motors change.
+fn is_varying(name: &str) -> bool {
+    VARYING.contains(&name) || DRIVEN.contains(&name)
+}
 
 /// Checks that `found` is `fresh`, which was built from the scene, after some steps.
 pub(crate) fn check(found: &PhysicsWorld, fresh: &PhysicsWorld) -> Result<(), NoTree> {
@@ -95,7 +101,7 @@ fn ensure_same(found: &Tree, fresh: &Tree, varies: bool) -> Result<(), NoTree> {
         }
         (Tree::Record(a), Tree::Record(b)) if a.len() == b.len() => {
             return a.iter().zip(b).try_for_each(|((name, a), (_, b))| {
-                ensure_same(a, b, varies || VARYING.contains(name))
+                ensure_same(a, b, varies || is_varying(name))
                     .map_err(|error| NoTree(format!("{error} in `{name}`")))
             });
         }

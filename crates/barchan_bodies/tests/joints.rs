@@ -10,12 +10,7 @@ use glam::{DQuat, DVec3};
 const SIZE: DVec3 = DVec3::new(0.1, 0.1, 0.4);
 
 fn joint(kind: JointKind, first: DVec3, second: DVec3) -> Joint {
-    Joint {
-        bodies: [0, 1],
-        kind,
-        anchors: [first, second],
-        until: f64::INFINITY,
-    }
+    Joint::new([0, 1], kind, [first, second])
 }
 
 /// A rod that hangs by its upper end from a fixed block, turned about y by `angle`.

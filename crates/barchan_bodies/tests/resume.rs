@@ -47,6 +47,7 @@ fn tumble() -> World {
             JointKind::Ball,
             JointKind::Hinge { axis: DVec3::Y },
             JointKind::Rope { length: 0.03 },
+            JointKind::Slider { axis: DVec3::X },
         ];
         let holder = if k == 0 { 2 } else { 32 + k };
         let on_holder = if k == 0 {
@@ -54,12 +55,18 @@ fn tumble() -> World {
         } else {
             DVec3::X * 0.11
         };
-        joints.push(Joint {
-            bodies: [holder, 33 + k],
-            kind: kinds[k % 3],
-            anchors: [on_holder, DVec3::X * -0.11],
-            until: if k == 5 { 0.9 } else { f64::INFINITY },
-        });
+        let mut joint = Joint::new([holder, 33 + k], kinds[k % 4], [on_holder, DVec3::X * -0.11]);
+        if joint.kind.has_axis() {
+            joint.limits = Some([-0.05, 0.9]);
+            let (stiffness, damping) = (5.0, 0.1);
+            joint.spring = Some(Spring { stiffness, damping, rest: 0.02 });
+            let target = Target::Position { at: 0.1, speed: 0.5 };
+            joint.motor = Some(Motor { target, limit: 0.5 });
+        }
+        if k == 5 {
+            joint.until = 0.9;
+        }
+        joints.push(joint);
     }
     let mut world = world(GRAVITY, bodies);
     world.joints = joints;
@@ -181,12 +188,7 @@ fn stack() -> World {
             ball("ball", 0.1, DVec3::new(0.5, 0.0, 0.3)),
         ],
     );
-    world.joints = vec![Joint {
-        kind: JointKind::Ball,
-        bodies: [3, 4],
-        anchors: [DVec3::X * 0.3, DVec3::new(-0.2, 0.0, 0.2)],
-        until: f64::INFINITY,
-    }];
+    world.joints = vec![Joint::new([3, 4], JointKind::Ball, [DVec3::X * 0.3, DVec3::new(-0.2, 0.0, 0.2)])];
     world
 }
 

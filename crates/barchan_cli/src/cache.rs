@@ -168,7 +168,8 @@ fn body_row(body: &BodyState) -> serde_json::Value {
     json!({
         "name": body.name, "position": body.position.to_array(), "rotation": body.rotation,
         "linear_velocity": body.linear_velocity.to_array(), "angular_velocity": body.angular_velocity.to_array(),
-        "force": body.force.to_array(), "torque": body.torque.to_array(),
+        "force": body.force.to_array(), "torque": body.torque.to_array(), "max_force": body.max_force,
+        "max_torque": body.max_torque,
     })
 }
 

@@ -4,6 +4,7 @@ mod bodies;
 mod controls;
 mod doubts;
 mod idle;
+mod joints;
 mod solver;
 mod sources;
 
@@ -475,6 +476,7 @@ impl Check<'_, '_> {
             guides: kept("guides"),
             grains: kept("grains"),
             bodies: kept("bodies"),
+            joints: kept("joints"),
             grains_every: table.count("grains_every").unwrap_or(1),
             compact: table.flag("compact").unwrap_or(false),
             settling: table.flag("settling").unwrap_or(false),

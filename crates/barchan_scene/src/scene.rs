@@ -7,8 +7,8 @@ use barchan_geometry::Shape;
 use barchan_geometry::clump::Clump;
 use barchan_geometry::sample::{Packing, Particles, Radii};
 use barchan_world::spec::{Facts, Settings, SolverSpec};
-use barchan_world::{ContactProperties, Ease, Emitter, Friction, MaterialId, Materials, Motion, Periodic, Sink};
-use glam::DVec3;
+use barchan_world::{ContactProperties, Ease, Emitter, Friction, MaterialId, Materials, Motion, Motor, Periodic, Sink, Spring};
+use glam::{DMat3, DVec3};
 
 use crate::reader::Reader;
 use crate::shapes::PlacedShape;
@@ -112,8 +112,14 @@ pub struct BodyPlan {
     pub shape: PlacedShape,
     /// Kind of motion; parents by their index in [`Scene::bodies`].
     pub motion: Motion,
-    /// Density [kg/m³].
+    /// Density [kg/m³], unless a mass is given.
     pub density: f64,
+    /// Mass [kg], if given.
+    pub mass: Option<f64>,
+    /// Center of mass in its frame [m], if given.
+    pub center: Option<DVec3>,
+    /// Inertia about the center of mass in the axes of its frame [kg m²], if given.
+    pub inertia: Option<DMat3>,
     /// Friction of its surface.
     pub friction: Friction,
     /// Speed after over speed before an impact with another body [-].
@@ -135,14 +141,22 @@ pub struct BodyPlan {
 }
 
 /// A joint to be.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct JointPlan {
+    /// Name of the joint.
+    pub name: String,
     /// The two bodies, by their place in [`Scene::bodies`].
     pub bodies: [usize; 2],
     /// Degrees of freedom that it leaves.
     pub kind: JointType,
     /// Points at which it holds the bodies.
     pub holds: JointPlace,
+    /// Least and greatest position along the axis [m, rad].
+    pub limits: Option<[f64; 2]>,
+    /// Spring along the axis.
+    pub spring: Option<Spring>,
+    /// Motor along the axis.
+    pub motor: Option<Motor>,
     /// Cut from this time on [s].
     pub cut: f64,
 }
@@ -152,6 +166,11 @@ pub struct JointPlan {
 pub enum JointType {
     /// Turning about an axis, given in the world at the start [-].
     Hinge {
+        /// Unit length.
+        axis: DVec3,
+    },
+    /// Sliding along an axis, given in the world at the start [-].
+    Slider {
         /// Unit length.
         axis: DVec3,
     },
@@ -310,6 +329,8 @@ pub struct Output {
     pub grains: bool,
     /// True if bodies are stored.
     pub bodies: bool,
+    /// True if joints are stored.
+    pub joints: bool,
     /// Grains are kept in every n-th frame.
     pub grains_every: u64,
     /// Positions in 16 bits a coordinate.
@@ -324,6 +345,7 @@ impl Default for Output {
             guides: true,
             grains: true,
             bodies: true,
+            joints: true,
             grains_every: 1,
             compact: false,
             settling: false,

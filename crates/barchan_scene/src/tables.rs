@@ -6,7 +6,7 @@ use barchan_world::spec::Kind::{
 };
 use barchan_world::spec::Need::{self, Optional, Required};
 use barchan_world::spec::quantities::{
-    DENSITY, FRICTION as COEFFICIENT, INTERVAL, LENGTH, MODULUS, POSITION, RADIUS, SPAN, SPAN_OR_ZERO, STEP, TIME,
+    COORDINATE, DENSITY, FARTHEST, FRICTION as COEFFICIENT, INTERVAL, LENGTH, MODULUS, POSITION, RADIUS, SPAN, SPAN_OR_ZERO, STEP, TIME,
     VELOCITY,
 };
 use barchan_world::spec::{Field, TableSpec, field};
@@ -23,8 +23,12 @@ const fn plain(name: &'static str, fields: &'static [Field]) -> TableSpec {
 pub(crate) const PACKINGS: &[&str] = &["dense", "random", "lattice"];
 /// Kinds of motion of a body.
 pub(crate) const MOTIONS: &[&str] = &["fixed", "scripted", "driven", "dynamic"];
+/// Mass [kg].
+const MASS: Kind = Between(1e-9, 1e15);
 /// Kinds of joints.
-pub(crate) const JOINTS: &[&str] = &["hinge", "ball", "rope", "fixed"];
+pub(crate) const JOINTS: &[&str] = &["hinge", "slider", "ball", "rope", "fixed"];
+/// Largest force [N], torque [N m], stiffness [N/m] and damping [N s/m] of a joint.
+const STRONGEST: f64 = 1e15;
 /// Words for the motion of cameras from key to key.
 pub(crate) const EASES: &[&str] = &["linear", "smooth"];
 /// The same for bodies.
@@ -34,7 +38,7 @@ pub(crate) const CLUMPS: &[&str] = &["tetrahedron", "cube"];
 /// Levers of a machine, in the order of [`Lever::ALL`](crate::Lever::ALL).
 pub(crate) const LEVERS: &[&str] = &["drive", "steer", "swing", "boom", "stick", "bucket"];
 /// Contents of a cache.
-pub(crate) const CACHED: &[&str] = &["guides", "grains", "bodies"];
+pub(crate) const CACHED: &[&str] = &["guides", "grains", "bodies", "joints"];
 
 /// A whole scene.
 #[rustfmt::skip]
@@ -184,23 +188,30 @@ const SINK: TableSpec = plain("sink", &[
 ]);
 
 #[rustfmt::skip]
-const BODY: TableSpec = plain("body", &[
-    field("name",             Text,                              Required,              "what it is called"),
-    field("shape",            Shape,                             Required,              "its solid"),
-    field("motion",           Word(MOTIONS),                     Need::Word("fixed"),   "what decides where it is"),
-    field("density",          DENSITY,                           Optional,              "of a dynamic body [kg/m³]"),
-    field("friction",         NumberOr(&COEFFICIENT, &FRICTION), Optional,              "of its surface [-]; { static = 0.35, kinetic = 0.3 } by default"),
-    field("restitution",      Between(0.0, 1.0),                 Need::Number(0.0),     "speed after over speed before an impact with another body [-]; of two the larger one counts"),
-    field("parent",           Text,                              Optional,              "the body in whose frame the keys of a scripted body are given"),
-    field("keys",             List(&Table(&KEY)),                Optional,              "where a scripted body is over time"),
-    field("ease",             Word(BODY_EASES),                  Need::Word("linear"),  "how it goes from key to key, unless a key says otherwise: at a constant rate, from rest to rest, or through the keys without a jump of its velocity"),
-    field("from",             TIME,                              Optional,              "it is there from this time on [s]"),
-    field("until",            TIME,                              Optional,              "it is gone from this time on [s]; 0 for what only holds a settling fill"),
-    field("velocity",         VELOCITY,                          Optional,              "of a dynamic body's centre of mass at first [m/s]"),
-    field("angular_velocity", Vector(-1e7, 1e7),                 Optional,              "of a dynamic body at first [deg/s]"),
-    field("color",            Color,                             Optional,              "in pictures: \"#rrggbb\" or \"#rgb\"; one of several by default"),
-    field("opacity",          Between(0.0, 1.0),                 Need::Number(1.0),     "in pictures: the part of the light that it holds back [-]; glass has 0.2"),
-]);
+const BODY: TableSpec = TableSpec {
+    name: "body",
+    fields: &[
+        field("name",             Text,                              Required,              "what it is called"),
+        field("shape",            Shape,                             Required,              "its solid"),
+        field("motion",           Word(MOTIONS),                     Need::Word("fixed"),   "what decides where it is"),
+        field("density",          DENSITY,                           Optional,              "of a dynamic body [kg/m³]"),
+        field("mass",             MASS,                              Optional,              "of a dynamic body [kg], instead of density"),
+        field("center",           POSITION,                          Optional,              "center of mass of a dynamic body, in its frame [m]; that of its solid by default"),
+        field("inertia",          Vector(1e-15, 1e15),               Optional,              "moments of inertia of a dynamic body about its center of mass and the axes of its frame [kg m²]; those of its solid by default"),
+        field("friction",         NumberOr(&COEFFICIENT, &FRICTION), Optional,              "of its surface [-]; { static = 0.35, kinetic = 0.3 } by default"),
+        field("restitution",      Between(0.0, 1.0),                 Need::Number(0.0),     "speed after over speed before an impact with another body [-]; of two the larger one counts"),
+        field("parent",           Text,                              Optional,              "the body in whose frame the keys of a scripted body are given"),
+        field("keys",             List(&Table(&KEY)),                Optional,              "where a scripted body is over time"),
+        field("ease",             Word(BODY_EASES),                  Need::Word("linear"),  "how it goes from key to key, unless a key says otherwise: at a constant rate, from rest to rest, or through the keys without a jump of its velocity"),
+        field("from",             TIME,                              Optional,              "it is there from this time on [s]"),
+        field("until",            TIME,                              Optional,              "it is gone from this time on [s]; 0 for what only holds a settling fill"),
+        field("velocity",         VELOCITY,                          Optional,              "of a dynamic body's centre of mass at first [m/s]"),
+        field("angular_velocity", Vector(-1e7, 1e7),                 Optional,              "of a dynamic body at first [deg/s]"),
+        field("color",            Color,                             Optional,              "in pictures: \"#rrggbb\" or \"#rgb\"; one of several by default"),
+        field("opacity",          Between(0.0, 1.0),                 Need::Number(1.0),     "in pictures: the part of the light that it holds back [-]; glass has 0.2"),
+    ],
+    exclusive: &[["density", "mass"]],
+};
 
 #[rustfmt::skip]
 const KEY: TableSpec = plain("key", &[
@@ -214,15 +225,39 @@ const KEY: TableSpec = plain("key", &[
 const JOINT: TableSpec = TableSpec {
     name: "joint",
     fields: &[
+        field("name",    Text,           Optional, "what it is called; the names of its bodies by default, as in `frame-wheel`"),
         field("bodies",  Pair(&Text),    Required, "the names of the two bodies"),
         field("kind",    Word(JOINTS),   Required, "what it leaves free"),
         field("at",      POSITION,       Optional, "where it holds both bodies at time 0, in the world [m]"),
         field("anchors", Pair(&POSITION), Optional, "where it holds each body, in that body's frame [m]"),
-        field("axis",    Direction,      Optional, "of a hinge at time 0, in the world"),
+        field("axis",    Direction,      Optional, "of a hinge or slider at time 0, in the world"),
         field("length",  LENGTH,         Optional, "of a rope [m]; the distance of the anchors by default"),
+        field("limits",  Range(-FARTHEST, FARTHEST), Optional, "least and greatest position of a slider [m] or angle [deg] of a hinge; zero is where it is at time 0"),
+        field("spring",  Table(&SPRING), Optional, "a spring and a damper along the axis"),
+        field("motor",   Table(&MOTOR),  Optional, "what drives it along the axis"),
         field("cut",     TIME,           Optional, "cut from this time on [s]"),
     ],
     exclusive: &[["at", "anchors"]],
+};
+
+#[rustfmt::skip]
+const SPRING: TableSpec = plain("spring", &[
+    field("stiffness", Between(0.0, STRONGEST),      Need::Number(0.0), "force per displacement [N/m] of a slider, torque per angle [N m/rad] of a hinge"),
+    field("damping",   Between(0.0, STRONGEST),      Need::Number(0.0), "force per speed [N s/m] of a slider, torque per angular speed [N m s/rad] of a hinge"),
+    field("rest",      COORDINATE,                   Need::Number(0.0), "position without force [m] of a slider, angle [deg] of a hinge"),
+]);
+
+#[rustfmt::skip]
+const MOTOR: TableSpec = TableSpec {
+    name: "motor",
+    fields: &[
+        field("speed",      Between(-1e9, 1e9),      Optional, "speed to hold [m/s] of a slider, angular speed [deg/s] of a hinge; with `position` or `angle` the highest on the way"),
+        field("position",   COORDINATE,              Optional, "position of a slider to go to [m]"),
+        field("angle",      Between(-1e9, 1e9),      Optional, "angle of a hinge to go to [deg]"),
+        field("max_force",  Between(0.0, STRONGEST), Optional, "largest force of a slider's motor [N]; without limit by default"),
+        field("max_torque", Between(0.0, STRONGEST), Optional, "largest torque of a hinge's motor [N m]; without limit by default"),
+    ],
+    exclusive: &[["position", "angle"], ["max_force", "max_torque"]],
 };
 
 #[rustfmt::skip]

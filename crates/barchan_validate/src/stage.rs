@@ -302,7 +302,7 @@ fn transform(scene: &mut Scene, rotation: DQuat, shift: DVec3) {
         body.angular_velocity = rotation * body.angular_velocity;
     }
     for joint in &mut scene.joints {
-        if let JointType::Hinge { axis } = &mut joint.kind {
+        if let JointType::Hinge { axis } | JointType::Slider { axis } = &mut joint.kind {
             *axis = rotation * *axis;
         }
         if let JointPlace::World(at) = &mut joint.holds {

@@ -80,6 +80,15 @@ impl std::ops::Mul<f64> for Wrench {
     }
 }
 
+/// Largest magnitudes of force and torque over the steps of a frame, each on its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Peak {
+    /// Force [N].
+    pub force: f64,
+    /// Torque about the center of mass [N m].
+    pub torque: f64,
+}
+
 /// Kind of motion of a body.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Motion {
@@ -129,6 +138,8 @@ pub struct Body {
     pub twist: Twist,
     /// Mean force and torque that guides exerted on it over the last frame.
     pub wrench: Wrench,
+    /// Largest force [N] and torque [N m] that guides exerted on it in a step of the last frame.
+    pub peak: Peak,
 }
 
 impl Body {
@@ -156,38 +167,6 @@ impl Body {
     pub fn is_dynamic(&self) -> bool {
         self.motion == Motion::Dynamic
     }
-}
-
-/// Degrees of freedom that a joint leaves.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum JointKind {
-    /// Rotation about an axis, given in the first body's frame [-].
-    Hinge {
-        /// Axis, of unit length.
-        axis: DVec3,
-    },
-    /// Rotation about a point.
-    Ball,
-    /// Free motion within a distance of the two points [m].
-    Rope {
-        /// Longest distance [m].
-        length: f64,
-    },
-    /// None.
-    Fixed,
-}
-
-/// A connection of two bodies.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Joint {
-    /// The two bodies.
-    pub bodies: [BodyId; 2],
-    /// Degrees of freedom that it leaves.
-    pub kind: JointKind,
-    /// Anchor in the frame of each body [m].
-    pub anchors: [DVec3; 2],
-    /// Time at which it is cut [s].
-    pub until: f64,
 }
 
 /// Poses of bodies by their keys or parents.

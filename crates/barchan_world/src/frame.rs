@@ -2,7 +2,7 @@
 
 use glam::{DVec3, Vec3};
 
-use crate::{Body, Mass, World};
+use crate::{Body, Joint, Mass, World};
 
 /// One frame, owned, so that it can be written while the simulation goes on.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +17,8 @@ pub struct Frame {
     pub grains: Option<Table>,
     /// Bodies that are present.
     pub bodies: Vec<BodyState>,
+    /// Joints that are not cut.
+    pub joints: Vec<JointState>,
     /// Statistics.
     pub stats: Stats,
 }
@@ -101,6 +103,10 @@ pub struct BodyState {
     pub force: DVec3,
     /// Mean torque by guides about its center of mass over the frame [N m].
     pub torque: DVec3,
+    /// Largest force by guides in a step of the frame [N].
+    pub max_force: f64,
+    /// Largest torque by guides about its center of mass in a step of the frame [N m].
+    pub max_torque: f64,
 }
 
 impl BodyState {
@@ -114,7 +120,47 @@ impl BodyState {
             angular_velocity: body.twist.angular,
             force: body.wrench.force,
             torque: body.wrench.torque,
+            max_force: body.peak.force,
+            max_torque: body.peak.torque,
         }
+    }
+}
+
+/// Position and load of a joint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JointState {
+    /// Name in scene files.
+    pub name: String,
+    /// Its anchor on the second body [m].
+    pub position: DVec3,
+    /// Displacement [m] or angle [rad] along its axis; 0 without one.
+    pub displacement: f64,
+    /// Rate of the displacement [m/s, rad/s].
+    pub speed: f64,
+    /// Mean force on the second body over the frame [N].
+    pub force: DVec3,
+    /// Mean torque on the second body about the anchor over the frame [N m].
+    pub torque: DVec3,
+    /// Mean force [N] or torque [N m] of the motor along the axis over the frame.
+    pub motor: f64,
+}
+
+impl JointState {
+    /// Returns the states of the joints of `world` that are not cut and whose bodies are present.
+    pub fn all(world: &World) -> Vec<Self> {
+        let is_there = |joint: &&Joint| {
+            joint.until > world.time && joint.bodies.iter().all(|&k| world.bodies[k].is_present(world.time))
+        };
+        let state = |joint: &Joint| Self {
+            name: joint.name.clone(),
+            position: world.bodies[joint.bodies[1]].pose.point(joint.anchors[1]),
+            displacement: joint.position,
+            speed: joint.speed,
+            force: joint.load.wrench.force,
+            torque: joint.load.wrench.torque,
+            motor: joint.load.motor,
+        };
+        world.joints.iter().filter(is_there).map(state).collect()
     }
 }
 

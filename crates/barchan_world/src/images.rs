@@ -175,6 +175,7 @@ pub(crate) mod tests {
             },
             twist: Twist::default(),
             wrench: Wrench::default(),
+            peak: crate::Peak::default(),
         }
     }
 
@@ -212,12 +213,7 @@ pub(crate) mod tests {
         let fixed = cube.clone();
         cube.motion = Motion::Dynamic;
         world.bodies = vec![fixed, cube.clone(), cube.clone(), cube];
-        world.joints = vec![crate::Joint {
-            bodies: [0, 3],
-            kind: crate::JointKind::Ball,
-            anchors: [DVec3::ZERO; 2],
-            until: f64::INFINITY,
-        }];
+        world.joints = vec![crate::Joint::new([0, 3], crate::JointKind::Ball, [DVec3::ZERO; 2])];
         world.wrap_bodies();
         let places: Vec<f64> = world.bodies.iter().map(|body| body.pose.position.x).collect();
         assert_eq!(places, [8.5, 2.5, 2.5, 8.5]);

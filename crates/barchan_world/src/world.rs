@@ -6,6 +6,7 @@ use glam::{DVec3, Vec3};
 
 use crate::crowd::Crowd;
 use crate::{
+    joint,
     Archive, ArchiveError, Bodies, Body, BodyId, Emitter, Guide, Guides, Joint, Ledger, Mass, Materials, Motion, Pose,
     Sink, Twist, Wrench,
 };
@@ -263,6 +264,7 @@ impl World {
         let bodies: Vec<[f64; 19]> = self.bodies.iter().map(body_numbers).collect();
         archive.put("world.bodies", &bodies);
         archive.put("world.fill_ends", &self.fill_ends);
+        joint::save(&self.joints, archive);
     }
 
     /// Restores the state of [`save`](Self::save) into a world built from the same scene.
@@ -301,7 +303,7 @@ impl World {
         for (body, numbers) in self.bodies.iter_mut().zip(bodies) {
             set_body_numbers(body, numbers);
         }
-        Ok(())
+        joint::load(&mut self.joints, archive)
     }
 }
 

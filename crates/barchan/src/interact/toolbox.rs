@@ -99,6 +99,9 @@ impl Toolbox {
             shape: solid(shape),
             motion,
             density: ITEM_DENSITY,
+            mass: None,
+            center: None,
+            inertia: None,
             friction: Friction {
                 r#static: 0.5,
                 kinetic: 0.4,

@@ -21,7 +21,7 @@ const STAGING: &str = ".barchan.part";
 const MAX_LOCK_BYTES: u64 = 1 << 16;
 
 /// Everything that a run writes into its folder, the manifest first.
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 10] = [
     manifest::FILE,
     journal::FILE,
     "stats.jsonl",
@@ -30,6 +30,7 @@ const NAMES: [&str; 9] = [
     "guides",
     "grains",
     "bodies",
+    "joints",
     "checkpoint",
 ];
 

@@ -70,6 +70,9 @@ pub struct FrameEntry {
     /// Number of bodies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bodies: Option<u64>,
+    /// Number of joints.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joints: Option<u64>,
 }
 
 impl FrameEntry {
@@ -79,6 +82,7 @@ impl FrameEntry {
             Part::Guides => self.guides,
             Part::Grains => self.grains,
             Part::Bodies => self.bodies,
+            Part::Joints => self.joints,
         }
     }
 }

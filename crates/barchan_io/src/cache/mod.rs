@@ -5,6 +5,7 @@
 //! DIR/guides/000042.arrow    Arrow IPC (Feather v2), zstd
 //! DIR/grains/000042.arrow
 //! DIR/bodies/000042.arrow
+//! DIR/joints/000042.arrow    if there are joints
 //! DIR/frames.jsonl           while a run writes: the frames that the manifest does not list yet
 //! DIR/stats.jsonl            one line per frame
 //! DIR/checkpoint/state       everything needed to resume
@@ -13,8 +14,9 @@
 //! Every data tool opens a frame in one line; with pyarrow `feather.read_table("DIR/guides/000042.arrow")`. Tables of
 //! guides and grains have the columns `id` (u32), `position` and `velocity` (lists of three f32), `radius` (f32),
 //! `material` (u8) and those of the solver. Tables of bodies have `name`, `position`, `rotation` (x y z w),
-//! `linear_velocity`, `angular_velocity`, `force` and `torque`, all f64, so that a body reads back exactly. Metadata of
-//! a table:
+//! `linear_velocity`, `angular_velocity`, `force`, `torque`, `max_force` and `max_torque`, tables of joints `name`,
+//! `position`, `displacement`, `speed`, `force`, `torque` and `motor`, all f64, so that they read back exactly. Metadata
+//! of a table:
 //!
 //! | key | value |
 //! | --- | --- |
@@ -30,9 +32,11 @@
 mod arrow_file;
 mod bodies;
 mod checkpoint;
+mod doubles;
 mod error;
 mod folder;
 mod grains;
+mod joints;
 mod journal;
 mod jsonl;
 mod manifest;
@@ -64,11 +68,13 @@ pub enum Part {
     Grains,
     /// Poses of bodies, and the forces on them.
     Bodies,
+    /// Positions of joints, and their forces.
+    Joints,
 }
 
 impl Part {
     /// Every part.
-    pub const ALL: [Self; 3] = [Self::Guides, Self::Grains, Self::Bodies];
+    pub const ALL: [Self; 4] = [Self::Guides, Self::Grains, Self::Bodies, Self::Joints];
 
     /// Returns its name in scene files and folders.
     pub fn name(self) -> &'static str {
@@ -76,6 +82,7 @@ impl Part {
             Self::Guides => "guides",
             Self::Grains => "grains",
             Self::Bodies => "bodies",
+            Self::Joints => "joints",
         }
     }
 

@@ -3,9 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use barchan_world::{BodyState, Column, Table};
+use barchan_world::{BodyState, Column, JointState, Table};
 
-use super::{CacheError, FrameEntry, FrameStats, Manifest, Part, bodies, frame_path, stats, table};
+use super::{CacheError, FrameEntry, FrameStats, Manifest, Part, bodies, frame_path, joints, stats, table};
 
 /// A cache on disk, as it was when opened.
 #[derive(Clone, Debug)]
@@ -51,6 +51,11 @@ impl Cache {
     /// Reads the bodies of a frame.
     pub fn read_bodies(&self, frame: u64) -> Result<Vec<BodyState>, CacheError> {
         self.read(Part::Bodies, frame, bodies::read)
+    }
+
+    /// Reads the joints of a frame.
+    pub fn read_joints(&self, frame: u64) -> Result<Vec<JointState>, CacheError> {
+        self.read(Part::Joints, frame, joints::read)
     }
 
     fn read<T>(

@@ -15,7 +15,7 @@ use barchan_world::{Archive, Frame};
 use super::folder::folders;
 use super::table::{self, Positions};
 use super::{
-    CacheError, CacheFolder, FrameEntry, FrameStats, Manifest, Part, Run, bodies, frame_path, journal, remove, stats,
+    CacheError, CacheFolder, FrameEntry, FrameStats, Manifest, Part, Run, bodies, frame_path, joints, journal, remove, stats,
 };
 use crate::{WriteError, write_checkpoint};
 
@@ -250,6 +250,7 @@ impl Work {
             guides: None,
             grains: None,
             bodies: None,
+            joints: None,
         };
         let tags = Metadata::from([("frame", frame.number.to_string()), ("time", frame.time.to_string())]);
         let positions = match self.settings.compact {
@@ -270,7 +271,12 @@ impl Work {
         if self.wants(Part::Bodies) {
             entry.bodies = Some(frame.bodies.len() as u64);
             let path = self.path(Part::Bodies, frame.number)?;
-            self.report.bytes += bodies::write(&path, &frame.bodies, tags, level)?;
+            self.report.bytes += bodies::write(&path, &frame.bodies, tags.clone(), level)?;
+        }
+        if self.wants(Part::Joints) && !frame.joints.is_empty() {
+            entry.joints = Some(frame.joints.len() as u64);
+            let path = self.path(Part::Joints, frame.number)?;
+            self.report.bytes += joints::write(&path, &frame.joints, tags, level)?;
         }
         let dir = self.folder.dir();
         self.report.bytes += stats::append(dir, figures)?;

@@ -12,7 +12,7 @@ mod vtk;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use barchan_world::{BodyState, Column, Table};
+use barchan_world::{BodyState, Column, JointState, Table};
 use glam::DVec3;
 use thiserror::Error;
 
@@ -151,7 +151,12 @@ impl Export<'_> {
         let mut written = Vec::new();
         for (done, entry) in frames.iter().enumerate() {
             for part in Part::ALL {
-                let is_written = part != Part::Bodies || write_bodies.is_some();
+                let is_written = match part {
+                    Part::Guides | Part::Grains => true,
+                    Part::Bodies => write_bodies.is_some(),
+                    // All frames are one table.
+                    Part::Joints => false,
+                };
                 if !is_written || entry.rows(part).is_none() {
                     continue;
                 }
@@ -174,8 +179,9 @@ impl Export<'_> {
         Ok(written)
     }
 
-    /// Writes the bodies of all frames as one table, if there are any.
+    /// Writes the bodies of all frames as one table, if there are any, and the joints as another.
     fn body_table(&self) -> Result<(), ExportError> {
+        self.joint_table()?;
         let (mut all, mut frames, mut times) = (Vec::new(), Vec::new(), Vec::new());
         for entry in self.cache.frames().iter().filter(|entry| entry.bodies.is_some()) {
             all.extend(self.cache.read_bodies(entry.frame)?);
@@ -188,6 +194,39 @@ impl Export<'_> {
         let poses = Poses::of(all);
         let keys = [("frame", Values::Scalar(&frames)), ("time", Values::Scalar(&times))];
         write_points(&self.out.join("bodies.csv"), &poses.points(&keys))?;
+        Ok(())
+    }
+
+    /// Writes the joints of all frames as one table, if there are any.
+    fn joint_table(&self) -> Result<(), ExportError> {
+        let (mut all, mut frames, mut times) = (Vec::new(), Vec::new(), Vec::new());
+        for entry in self.cache.frames().iter().filter(|entry| entry.joints.is_some()) {
+            all.extend(self.cache.read_joints(entry.frame)?);
+            frames.resize(all.len(), entry.frame as f64);
+            times.resize(all.len(), entry.time);
+        }
+        if all.is_empty() {
+            return Ok(());
+        }
+        let scalars = |value: fn(&JointState) -> f64| all.iter().map(value).collect::<Vec<_>>();
+        let vectors = |value: fn(&JointState) -> DVec3| all.iter().map(value).collect::<Vec<_>>();
+        let names: Vec<String> = all.iter().map(|joint| joint.name.clone()).collect();
+        let (displacement, speed) = (scalars(|j| j.displacement), scalars(|j| j.speed));
+        let (force, torque, motor) = (vectors(|j| j.force), vectors(|j| j.torque), scalars(|j| j.motor));
+        let points = Points {
+            positions: &vectors(|j| j.position),
+            columns: Vec::new(),
+        };
+        let points = points
+            .with("frame", Values::Scalar(&frames))
+            .with("time", Values::Scalar(&times))
+            .with("name", Values::Text(&names))
+            .with("displacement", Values::Scalar(&displacement))
+            .with("speed", Values::Scalar(&speed))
+            .with("force", Values::Vector(&force))
+            .with("torque", Values::Vector(&torque))
+            .with("motor", Values::Scalar(&motor));
+        write_points(&self.out.join("joints.csv"), &points)?;
         Ok(())
     }
 }
@@ -225,6 +264,7 @@ struct Poses {
     position: Vec<DVec3>,
     rotation: Vec<[f64; 4]>,
     vectors: [(&'static str, Vec<DVec3>); 4],
+    scalars: [(&'static str, Vec<f64>); 2],
 }
 
 impl Poses {
@@ -238,6 +278,10 @@ impl Poses {
                 ("angular_velocity", column(|b| b.angular_velocity)),
                 ("force", column(|b| b.force)),
                 ("torque", column(|b| b.torque)),
+            ],
+            scalars: [
+                ("max_force", bodies.iter().map(|b| b.max_force).collect()),
+                ("max_torque", bodies.iter().map(|b| b.max_torque).collect()),
             ],
             name: bodies.into_iter().map(|b| b.name).collect(),
         }
@@ -254,8 +298,12 @@ impl Poses {
             .vectors
             .iter()
             .map(|(name, values)| (*name, Values::Vector(values)));
+        let scalars = self
+            .scalars
+            .iter()
+            .map(|(name, values)| (*name, Values::Scalar(values)));
         let column = |(name, values)| crate::Column { name, values };
-        own.into_iter().chain(vectors).map(column).collect()
+        own.into_iter().chain(vectors).chain(scalars).map(column).collect()
     }
 
     /// Returns the bodies as points, with `keys` before their own columns.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use barchan_io::{CacheSettings, CacheWriter, Run};
-use barchan_world::{BodyState, Column, Frame, Stats, Table};
+use barchan_world::{BodyState, Column, Frame, JointState, Stats, Table};
 use glam::{DVec3, Vec3};
 use tempfile::TempDir;
 
@@ -44,6 +44,8 @@ pub fn frame(number: u64) -> Frame {
         angular_velocity: DVec3::Y / 7.0,
         force: DVec3::new(-1e6, 1e-9, 0.1),
         torque: DVec3::splat(number as f64),
+        max_force: 2e6,
+        max_torque: 1.0 / 3.0,
     };
     Frame {
         number,
@@ -51,6 +53,15 @@ pub fn frame(number: u64) -> Frame {
         guides: particles(100, phase),
         grains: Some(particles(300, phase)),
         bodies: vec![body("glass"), body("scoop, \"left\"")],
+        joints: vec![JointState {
+            name: "axle, \"left\"".to_owned(),
+            position: DVec3::splat(1.0 / 7.0),
+            displacement: -0.1 * number as f64,
+            speed: 1.0 / 3.0,
+            force: DVec3::new(0.0, 1e-9, -9.81),
+            torque: DVec3::X / 9.0,
+            motor: 1e-17,
+        }],
         stats: Stats {
             steps: 4,
             guides: 100,

@@ -10,7 +10,7 @@ use barchan_geometry::sdf_grid::{SdfGrid, SdfGridError};
 use barchan_geometry::shapes::{Cuboid, Intersect, Transformed};
 use barchan_geometry::{Aabb, MassProperties, Shape, TriMesh};
 use barchan_world::spec::BodySurface;
-use barchan_world::{Bodies, Body, Boundary, Joint, JointKind, Motion, Pose, Twist, World, Wrench};
+use barchan_world::{Bodies, Body, Boundary, Joint, JointKind, Motion, Peak, Pose, Twist, World, Wrench};
 use glam::{DMat3, DQuat, DVec3};
 
 use super::{BuildStep, BuildWatch, SceneError};
@@ -116,6 +116,7 @@ impl Scene {
             }
         };
         let boundary = self.boundary(plan, shape, &visible, &surface, warnings)?;
+        let (density, mass_properties) = plan.weight(mass_properties);
         Ok(Body {
             name: plan.name.clone(),
             shape: shape.clone(),
@@ -124,7 +125,7 @@ impl Scene {
             motion: plan.motion.clone(),
             friction: plan.friction,
             restitution: plan.restitution,
-            density: plan.density,
+            density,
             mass_properties,
             from: plan.from,
             until: plan.until,
@@ -134,6 +135,7 @@ impl Scene {
                 angular: plan.angular_velocity,
             },
             wrench: Wrench::default(),
+            peak: Peak::default(),
         })
     }
 
@@ -287,20 +289,41 @@ fn joint(plan: &JointPlan, poses: &[Pose]) -> Joint {
     };
     let distance = held[0].point(anchors[0]).distance(held[1].point(anchors[1]));
     let into_first: DQuat = held[0].rotation.inverse();
-    Joint {
-        bodies: plan.bodies,
-        kind: match plan.kind {
-            JointType::Hinge { axis } => JointKind::Hinge {
-                axis: into_first * axis,
-            },
-            JointType::Ball => JointKind::Ball,
-            JointType::Rope { length } => JointKind::Rope {
-                length: length.unwrap_or(distance),
-            },
-            JointType::Fixed => JointKind::Fixed,
+    let kind = match plan.kind {
+        JointType::Hinge { axis } => JointKind::Hinge {
+            axis: into_first * axis,
         },
-        anchors,
+        JointType::Slider { axis } => JointKind::Slider {
+            axis: into_first * axis,
+        },
+        JointType::Ball => JointKind::Ball,
+        JointType::Rope { length } => JointKind::Rope {
+            length: length.unwrap_or(distance),
+        },
+        JointType::Fixed => JointKind::Fixed,
+    };
+    Joint {
+        name: plan.name.clone(),
+        zero: Some(into_first * held[1].rotation),
+        limits: plan.limits,
+        spring: plan.spring,
+        motor: plan.motor,
         until: plan.cut,
+        ..Joint::new(plan.bodies, kind, anchors)
+    }
+}
+
+impl BodyPlan {
+    /// Returns the density [kg/m³] and the mass properties for a density of 1 kg/m³ of a body whose solid has `properties`.
+    fn weight(&self, properties: MassProperties) -> (f64, MassProperties) {
+        let density = self.mass.map_or(self.density, |mass| mass / properties.volume);
+        let about_center = |inertia: DMat3| inertia * (1.0 / density);
+        let weighed = MassProperties {
+            center: self.center.unwrap_or(properties.center),
+            inertia: self.inertia.map_or(properties.inertia, about_center),
+            ..properties
+        };
+        (density, weighed)
     }
 }
 

@@ -1,14 +1,16 @@
-//! Bodies and joints.
+//! Bodies.
 
 use std::f64::consts::PI;
 
 use barchan_world::{Friction, Key, Keys, Motion, Turn};
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 
 use super::{Check, FRICTION, ease};
 use crate::fields::{Fields, look_up};
-use crate::scene::{BodyPlan, JointPlace, JointPlan, JointType};
-use crate::shapes::unit;
+use crate::scene::BodyPlan;
+
+/// Excess of a moment of inertia over the sum of the others that is rounding [-].
+const MOMENT_ROUNDING: f64 = 1e-6;
 
 impl Check<'_, '_> {
     /// The bodies, parents before their children, else in the order of the text.
@@ -79,11 +81,12 @@ impl Check<'_, '_> {
         let motion = table.text("motion")?;
         let dynamic = motion == "dynamic";
         let keys = self.keys(table, motion);
-        if dynamic && table.written("density").is_none() {
-            let message = "a dynamic body must have the key `density`";
-            self.error(table.span.clone(), message, "add `density = ...`: [kg/m³]");
+        if dynamic && table.written("density").is_none() && table.written("mass").is_none() {
+            let message = "a dynamic body must have the key `density` or `mass`";
+            self.error(table.span.clone(), message, "add `density = ...`: [kg/m³], or `mass = ...`: [kg]");
         }
-        for key in ["velocity", "angular_velocity"] {
+        self.moments(table);
+        for key in ["velocity", "angular_velocity", "mass", "center", "inertia"] {
             if let (Some(span), false) = (table.written(key), dynamic) {
                 self.warn(span, format!("`{key}` has no effect on a {motion} body"), "");
             }
@@ -112,6 +115,9 @@ impl Check<'_, '_> {
                 _ => Motion::Fixed,
             },
             density: table.number("density").unwrap_or(1000.0),
+            mass: table.number("mass").filter(|_| dynamic),
+            center: table.vector("center").filter(|_| dynamic),
+            inertia: table.vector("inertia").filter(|_| dynamic).map(DMat3::from_diagonal),
             friction: self.body_friction(table),
             restitution: table.number("restitution")?,
             from,
@@ -122,6 +128,15 @@ impl Check<'_, '_> {
             opacity: table.number("opacity")?,
             place: self.place(&table.span),
         })
+    }
+
+    /// Notes moments of inertia that no body has: one exceeds the sum of the others.
+    fn moments(&self, table: &Fields) {
+        let Some(moments) = table.vector("inertia") else { return };
+        if 2.0 * moments.max_element() > moments.element_sum() * (1.0 + MOMENT_ROUNDING) {
+            let message = format!("no moment of inertia exceeds the sum of the other two, got {moments}");
+            self.error(table.place("inertia"), message, "");
+        }
     }
 
     fn body_friction(&self, table: &Fields) -> Friction {
@@ -175,84 +190,5 @@ impl Check<'_, '_> {
             let help = "give both keys the same axis to turn through the difference of their angles";
             self.warn(key.place("rotate"), message, help);
         }
-    }
-
-    pub(super) fn joints(&self, bodies: &[BodyPlan]) -> Vec<JointPlan> {
-        self.fields
-            .tables("joint")
-            .filter_map(|table| self.joint(table, bodies))
-            .collect()
-    }
-
-    fn joint(&self, table: &Fields, bodies: &[BodyPlan]) -> Option<JointPlan> {
-        let kind = table.text("kind")?;
-        for (key, only) in [("axis", "hinge"), ("length", "rope")] {
-            if let (Some(span), true) = (table.written(key), kind != only) {
-                self.warn(span, format!("`{key}` has no effect on a {kind} joint"), "");
-            }
-        }
-        let kind = match kind {
-            "hinge" if table.written("axis").is_none() => {
-                let help = "add `axis = [x, y, z]`";
-                self.error(table.span.clone(), "a hinge must have the key `axis`", help);
-                return None;
-            }
-            "hinge" => JointType::Hinge {
-                axis: unit(table.vector("axis")?),
-            },
-            "ball" => JointType::Ball,
-            "rope" => JointType::Rope {
-                length: table.number("length"),
-            },
-            _ => JointType::Fixed,
-        };
-        if let (JointType::Rope { length: None }, Some(span)) = (kind, table.written("at")) {
-            let help = "add `length = ...` [m], or give `anchors` instead of `at`";
-            self.error(
-                span,
-                "a rope that holds both bodies at one point must have the key `length`",
-                help,
-            );
-        }
-        let holds = match (table.vector("at"), table.list("anchors")) {
-            (Some(at), _) => JointPlace::World(at),
-            (None, Some(anchors)) => JointPlace::Frames([anchors[0].vector()?, anchors[1].vector()?]),
-            (None, None) => {
-                if table.written("at").is_none() && table.written("anchors").is_none() {
-                    let message = "joint must have the key `at` or `anchors`";
-                    self.error(
-                        table.span.clone(),
-                        message,
-                        "add `at = [x, y, z]`: where it holds both bodies [m]",
-                    );
-                }
-                return None;
-            }
-        };
-        // Bodies with errors of their own are missing; further messages on them would mislead.
-        if bodies.is_empty() && self.fields.list("body").is_some() {
-            return None;
-        }
-        let names: Vec<&str> = bodies.iter().map(|body| body.name.as_str()).collect();
-        let list = table.list("bodies")?;
-        let find = |k: usize| look_up(self.reader, "body", list[k].text()?, &names, list[k].span.clone());
-        let (a, b) = (find(0), find(1));
-        let held = [a?, b?];
-        if held[0] == held[1] {
-            self.error(
-                table.place("bodies"),
-                "a joint must connect two bodies, not one with itself",
-                "",
-            );
-        } else if held.iter().all(|&k| bodies[k].motion != Motion::Dynamic) {
-            let message = "this joint has no effect: none of its bodies is dynamic";
-            self.warn(table.place("bodies"), message, "");
-        }
-        Some(JointPlan {
-            bodies: held,
-            kind,
-            holds,
-            cut: table.number("cut").unwrap_or(f64::INFINITY),
-        })
     }
 }
