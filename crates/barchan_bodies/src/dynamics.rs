@@ -4,15 +4,15 @@ use barchan_world::{AdvanceError, Archive, ArchiveError, Bodies, Body, Motion, P
 use glam::DVec3;
 use rapier3d_f64::math::Pose as Frame;
 use rapier3d_f64::prelude::{
-    ActiveHooks, CoefficientCombineRule, ColliderBuilder, FrictionModel, IntegrationParameters,
-    MassProperties, PhysicsWorld, RigidBody, RigidBodyBuilder, RigidBodyHandle, RigidBodyVelocity, SpringCoefficients,
+    ActiveHooks, CoefficientCombineRule, ColliderBuilder, FrictionModel, IntegrationParameters, MassProperties,
+    PhysicsWorld, RigidBody, RigidBodyBuilder, RigidBodyHandle, RigidBodyVelocity, SpringCoefficients,
 };
 
 use crate::friction::ContactFriction;
+use crate::joint::Link;
 use crate::matching::matched_motion;
 use crate::mobility::inertia;
 use crate::motion::{carried, free_motion, twist_between};
-use crate::joint::Link;
 use crate::{BodiesError, Mobility, collider, snapshot};
 
 /// Checkpoint entry of rapier's state.

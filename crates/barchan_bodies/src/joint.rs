@@ -141,7 +141,10 @@ fn check(joint: &Joint, bodies: &[Body]) -> Result<(), String> {
     if has_parts && !joint.kind.has_axis() {
         return Err("has limits, a spring or a motor, but no axis".to_owned());
     }
-    if let Some([low, high]) = joint.limits.filter(|[low, high]| !(low < high && low.is_finite() && high.is_finite())) {
+    if let Some([low, high]) = joint
+        .limits
+        .filter(|[low, high]| !(low < high && low.is_finite() && high.is_finite()))
+    {
         return Err(format!("has the limits {low} and {high}"));
     }
     if let Some(spring) = joint.spring {
@@ -208,7 +211,10 @@ fn frames(joint: &GenericJoint, bodies: &[Body], held: [usize; 2]) -> [Pose; 2] 
             rotation: local.rotation,
         })
     };
-    [in_world(held[0], &joint.local_frame1), in_world(held[1], &joint.local_frame2)]
+    [
+        in_world(held[0], &joint.local_frame1),
+        in_world(held[1], &joint.local_frame2),
+    ]
 }
 
 /// Returns `angle` [rad] within half a turn of zero.
@@ -274,7 +280,10 @@ fn impulse(joint: &ImpulseJoint, bodies: &[Body], held: [usize; 2]) -> Wrench {
     let at = second.position - locked.map(|k| apart.dot(axes[k]) * axes[k]).sum::<DVec3>();
     let linear = |axis: DVec3, impulse: f64| Row {
         linear: axis,
-        turns: [(at - mobility[0].center).cross(axis), (second.position - mobility[1].center).cross(axis)],
+        turns: [
+            (at - mobility[0].center).cross(axis),
+            (second.position - mobility[1].center).cross(axis),
+        ],
         impulse,
     };
     let angular = |axis: DVec3, impulse: f64| Row {
@@ -290,7 +299,11 @@ fn impulse(joint: &ImpulseJoint, bodies: &[Body], held: [usize; 2]) -> Wrench {
         let locks = (0..3).filter(|&k| has(data.locked_axes, k));
         rows.extend(locks.map(|k| linear(axes[k], joint.impulses[k])));
         let limited = |k: &usize| has(data.limit_axes, *k) && !has(data.locked_axes, *k);
-        rows.extend((3..6).filter(limited).map(|k| angular(axes[k - 3], data.limits[k].impulse)));
+        rows.extend(
+            (3..6)
+                .filter(limited)
+                .map(|k| angular(axes[k - 3], data.limits[k].impulse)),
+        );
         rows.extend((0..3).filter(limited).map(|k| linear(axes[k], data.limits[k].impulse)));
     } else {
         rows.push(linear(apart.normalize_or_zero(), data.limits[0].impulse));
@@ -299,14 +312,29 @@ fn impulse(joint: &ImpulseJoint, bodies: &[Body], held: [usize; 2]) -> Wrench {
         let pivot = rows[j];
         let own = pivot.product(&pivot, &mobility);
         for row in &mut rows[j + 1..] {
-            let share = if own > 0.0 { row.product(&pivot, &mobility) / own } else { 0.0 };
+            let share = if own > 0.0 {
+                row.product(&pivot, &mobility) / own
+            } else {
+                0.0
+            };
             row.linear -= share * pivot.linear;
-            row.turns = [row.turns[0] - share * pivot.turns[0], row.turns[1] - share * pivot.turns[1]];
+            row.turns = [
+                row.turns[0] - share * pivot.turns[0],
+                row.turns[1] - share * pivot.turns[1],
+            ];
         }
     }
     // Motors and springs are solved before the others, on their own.
-    rows.extend((3..6).filter(|&k| has(data.motor_axes, k)).map(|k| angular(axes[k - 3], data.motors[k].impulse)));
-    rows.extend((0..3).filter(|&k| has(data.motor_axes, k)).map(|k| linear(axes[k], data.motors[k].impulse)));
+    rows.extend(
+        (3..6)
+            .filter(|&k| has(data.motor_axes, k))
+            .map(|k| angular(axes[k - 3], data.motors[k].impulse)),
+    );
+    rows.extend(
+        (0..3)
+            .filter(|&k| has(data.motor_axes, k))
+            .map(|k| linear(axes[k], data.motors[k].impulse)),
+    );
     // Rapier adds impulses to the first body.
     let force: DVec3 = rows.iter().map(|row| -row.impulse * row.linear).sum();
     let about_center: DVec3 = rows.iter().map(|row| -row.impulse * row.turns[1]).sum();

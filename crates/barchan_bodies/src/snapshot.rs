@@ -101,8 +101,7 @@ fn ensure_same(found: &Tree, fresh: &Tree, varies: bool) -> Result<(), NoTree> {
         }
         (Tree::Record(a), Tree::Record(b)) if a.len() == b.len() => {
             return a.iter().zip(b).try_for_each(|((name, a), (_, b))| {
-                ensure_same(a, b, varies || is_varying(name))
-                    .map_err(|error| NoTree(format!("{error} in `{name}`")))
+                ensure_same(a, b, varies || is_varying(name)).map_err(|error| NoTree(format!("{error} in `{name}`")))
             });
         }
         (Tree::Variant(a, inner), Tree::Variant(b, other)) if a == b => return ensure_same(inner, other, varies),

@@ -70,7 +70,10 @@ fn a_motor_that_is_too_weak_holds_nothing_and_one_that_is_not_holds_all() {
     for (share, holds) in [(1.05, true), (0.9, false)] {
         let mut world = held(SLIDER, GRAVITY);
         let limit = share * MASS * 9.81;
-        world.joints[0].motor = Some(Motor { target: Target::Speed(0.0), limit });
+        world.joints[0].motor = Some(Motor {
+            target: Target::Speed(0.0),
+            limit,
+        });
         let mut dynamics = Dynamics::new(&world).unwrap();
         run(&mut dynamics, &mut world, STEP, 300);
         let fall = -world.joints[0].position;
@@ -96,7 +99,11 @@ fn a_motor_goes_to_its_position_at_its_speed_and_approaches_it_exponentially() {
     run(&mut dynamics, &mut world, STEP, 150);
     let left = 1.0 - world.joints[0].position;
     run(&mut dynamics, &mut world, STEP, 50);
-    near((1.0 - world.joints[0].position) / left, (-0.05 / Motor::RESPONSE).exp(), 0.02);
+    near(
+        (1.0 - world.joints[0].position) / left,
+        (-0.05 / Motor::RESPONSE).exp(),
+        0.02,
+    );
     run(&mut dynamics, &mut world, STEP, 500);
     near(world.joints[0].position, 1.0, 1e-3);
     // Turned on past half a turn, it takes the shorter way.
@@ -109,7 +116,11 @@ fn a_motor_goes_to_its_position_at_its_speed_and_approaches_it_exponentially() {
 fn a_spring_swings_with_the_period_of_its_mass_and_hangs_by_its_weight() {
     let stiffness = 800.0;
     let mut world = held(SLIDER, GRAVITY);
-    let spring = Spring { stiffness, damping: 0.0, rest: 0.05 };
+    let spring = Spring {
+        stiffness,
+        damping: 0.0,
+        rest: 0.05,
+    };
     world.joints[0].spring = Some(spring);
     let middle = spring.rest - MASS * 9.81 / stiffness;
     let mut dynamics = Dynamics::new(&world).unwrap();
@@ -133,7 +144,11 @@ fn a_torsion_spring_swings_and_its_damper_takes_the_amplitude_away() {
     let rate = (stiffness / INERTIA).sqrt();
     let mut world = held(HINGE, DVec3::ZERO);
     let damping = 2.0 * share * (stiffness * INERTIA).sqrt();
-    world.joints[0].spring = Some(Spring { stiffness, damping, rest: 0.0 });
+    world.joints[0].spring = Some(Spring {
+        stiffness,
+        damping,
+        rest: 0.0,
+    });
     let start = 0.5;
     world.bodies[1].pose.rotation = DQuat::from_rotation_y(start);
     world.joints[0].zero = Some(DQuat::IDENTITY);
@@ -151,7 +166,11 @@ fn a_torsion_spring_swings_and_its_damper_takes_the_amplitude_away() {
 #[test]
 fn a_damper_alone_slows_a_body_exponentially() {
     let mut world = held(SLIDER, DVec3::ZERO);
-    world.joints[0].spring = Some(Spring { stiffness: 0.0, damping: 40.0, rest: 0.0 });
+    world.joints[0].spring = Some(Spring {
+        stiffness: 0.0,
+        damping: 40.0,
+        rest: 0.0,
+    });
     world.bodies[1].twist.linear = DVec3::Z;
     let mut dynamics = Dynamics::new(&world).unwrap();
     run(&mut dynamics, &mut world, STEP, 200);
@@ -193,7 +212,10 @@ fn limits_hold_against_gravity_and_motors() {
     run(&mut dynamics, &mut world, STEP, 2500);
     near(world.joints[0].position, 1.5 * PI, 1e-3);
     near(world.joints[0].load.motor, 3.0, 1e-6);
-    assert!(world.joints[0].load.wrench.torque.length() < 0.01, "the limit cancels the motor");
+    assert!(
+        world.joints[0].load.wrench.torque.length() < 0.01,
+        "the limit cancels the motor"
+    );
     let target = Target::Position { at: 0.0, speed: 4.0 };
     world.joints[0].motor = Some(Motor { target, limit: 3.0 });
     run(&mut dynamics, &mut world, STEP, 2500);
@@ -205,7 +227,12 @@ fn chain(count: usize, kind: impl Fn(usize) -> JointKind) -> World {
     let mut bodies = vec![cuboid("block", Motion::Fixed, DVec3::splat(0.1), DVec3::ZERO)];
     let mut joints = Vec::new();
     for k in 1..=count {
-        bodies.push(cuboid("link", Motion::Dynamic, DVec3::splat(0.1), DVec3::Z * (-0.2 * k as f64)));
+        bodies.push(cuboid(
+            "link",
+            Motion::Dynamic,
+            DVec3::splat(0.1),
+            DVec3::Z * (-0.2 * k as f64),
+        ));
         let mut joint = Joint::new([k - 1, k], kind(k), [DVec3::Z * -0.1, DVec3::Z * 0.1]);
         if let JointKind::Rope { .. } = joint.kind {
             joint.anchors = [DVec3::ZERO; 2];
@@ -221,7 +248,9 @@ fn chain(count: usize, kind: impl Fn(usize) -> JointKind) -> World {
 fn joints_of_a_hanging_chain_carry_the_weight_below_them() {
     let kinds: [(&str, &dyn Fn(usize) -> JointKind); 5] = [
         ("ball", &|_| JointKind::Ball),
-        ("hinge", &|_| JointKind::Hinge { axis: DVec3::new(1.0, 1.0, 0.0) }),
+        ("hinge", &|_| JointKind::Hinge {
+            axis: DVec3::new(1.0, 1.0, 0.0),
+        }),
         ("fixed", &|_| JointKind::Fixed),
         ("slider", &|_| JointKind::Slider { axis: DVec3::X }),
         ("rope", &|_| JointKind::Rope { length: 0.2 }),
@@ -246,10 +275,19 @@ fn a_joint_that_holds_a_beam_at_its_end_carries_its_weight_and_its_moment() {
     // Turned, so that no axis of the joint is one of the world, and anchored away from both centers.
     let turn = DQuat::from_rotation_z(0.7);
     let block = cuboid("block", Motion::Fixed, DVec3::splat(0.1), DVec3::new(0.3, -0.2, 0.1));
-    let mut beam = cuboid("beam", Motion::Dynamic, DVec3::new(0.6, 0.1, 0.05), turn * DVec3::X * 0.3);
+    let mut beam = cuboid(
+        "beam",
+        Motion::Dynamic,
+        DVec3::new(0.6, 0.1, 0.05),
+        turn * DVec3::X * 0.3,
+    );
     beam.pose.rotation = turn;
     let weight = beam.mass() * 9.81;
-    for kind in [JointKind::Fixed, JointKind::Slider { axis: DVec3::Y }, JointKind::Hinge { axis: DVec3::Z }] {
+    for kind in [
+        JointKind::Fixed,
+        JointKind::Slider { axis: DVec3::Y },
+        JointKind::Hinge { axis: DVec3::Z },
+    ] {
         let mut world = world(GRAVITY, vec![block.clone(), beam.clone()]);
         let anchor = block.pose.local(DVec3::ZERO);
         world.joints = vec![Joint::new([0, 1], kind, [anchor, DVec3::X * -0.3])];
@@ -257,8 +295,14 @@ fn a_joint_that_holds_a_beam_at_its_end_carries_its_weight_and_its_moment() {
         run(&mut dynamics, &mut world, STEP, 200);
         let load = world.joints[0].load.wrench;
         let moment = -(turn * DVec3::X * 0.3).cross(DVec3::NEG_Z * weight);
-        assert!((load.force - DVec3::Z * weight).length() < 1e-3 * weight, "{kind:?} {load:?}");
-        assert!((load.torque - moment).length() < 2e-3 * moment.length(), "{kind:?} {load:?}, expected {moment}");
+        assert!(
+            (load.force - DVec3::Z * weight).length() < 1e-3 * weight,
+            "{kind:?} {load:?}"
+        );
+        assert!(
+            (load.torque - moment).length() < 2e-3 * moment.length(),
+            "{kind:?} {load:?}, expected {moment}"
+        );
     }
 }
 
@@ -275,7 +319,10 @@ fn a_swung_weight_pulls_at_its_hinge_by_the_centripetal_force() {
     run(&mut dynamics, &mut world, STEP, 500);
     let (force, arm_now) = (world.joints[0].load.wrench.force, world.bodies[1].center());
     near(force.length(), MASS * rate * rate * arm, 0.01);
-    assert!(force.dot(arm_now) < -0.999 * force.length() * arm_now.length(), "{force} {arm_now}");
+    assert!(
+        force.dot(arm_now) < -0.999 * force.length() * arm_now.length(),
+        "{force} {arm_now}"
+    );
 }
 
 #[test]
@@ -286,9 +333,19 @@ fn an_actuator_against_a_wall_stalls_at_its_limit_and_the_wall_feels_it() {
     let bucket = cuboid("bucket", Motion::Dynamic, DVec3::splat(0.2), DVec3::X * 0.5);
     let wall = cuboid("wall", Motion::Dynamic, DVec3::new(0.1, 1.0, 1.0), DVec3::X * 0.75);
     let mut world = world(GRAVITY, vec![frame, bucket, wall]);
-    let mut ram = Joint::new([0, 1], JointKind::Slider { axis: DVec3::X }, [DVec3::X * 0.5, DVec3::ZERO]);
-    ram.motor = Some(Motor { target: Target::Speed(speed), limit });
-    world.joints = vec![ram, Joint::new([0, 2], JointKind::Fixed, [DVec3::X * 0.75, DVec3::ZERO])];
+    let mut ram = Joint::new(
+        [0, 1],
+        JointKind::Slider { axis: DVec3::X },
+        [DVec3::X * 0.5, DVec3::ZERO],
+    );
+    ram.motor = Some(Motor {
+        target: Target::Speed(speed),
+        limit,
+    });
+    world.joints = vec![
+        ram,
+        Joint::new([0, 2], JointKind::Fixed, [DVec3::X * 0.75, DVec3::ZERO]),
+    ];
     let mut dynamics = Dynamics::new(&world).unwrap();
     run(&mut dynamics, &mut world, STEP, 100);
     near(world.joints[0].speed, speed, 1e-3);
@@ -321,13 +378,18 @@ fn parts_of_joints_that_cannot_be_are_refused() {
             other => panic!("{other:?}"),
         }
     };
-    let spring = Spring { stiffness: 1.0, damping: -1.0, rest: 0.0 };
-    let motor = Motor { target: Target::Speed(1.0), limit: f64::NAN };
+    let spring = Spring {
+        stiffness: 1.0,
+        damping: -1.0,
+        rest: 0.0,
+    };
+    let motor = Motor {
+        target: Target::Speed(1.0),
+        limit: f64::NAN,
+    };
     assert!(refused(&|joint| joint.kind = JointKind::Slider { axis: DVec3::ZERO }).contains("axis"));
     assert!(refused(&|joint| joint.limits = Some([1.0, 1.0])).contains("limits 1 and 1"));
     assert!(refused(&|joint| joint.spring = Some(spring)).contains("damping: -1.0"));
     assert!(refused(&|joint| joint.motor = Some(motor)).contains("limit NaN"));
-    assert!(
-        refused(&|joint| (joint.kind, joint.limits) = (JointKind::Ball, Some([0.0, 1.0]))).contains("no axis")
-    );
+    assert!(refused(&|joint| (joint.kind, joint.limits) = (JointKind::Ball, Some([0.0, 1.0]))).contains("no axis"));
 }

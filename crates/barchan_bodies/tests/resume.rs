@@ -59,7 +59,11 @@ fn tumble() -> World {
         if joint.kind.has_axis() {
             joint.limits = Some([-0.05, 0.9]);
             let (stiffness, damping) = (5.0, 0.1);
-            joint.spring = Some(Spring { stiffness, damping, rest: 0.02 });
+            joint.spring = Some(Spring {
+                stiffness,
+                damping,
+                rest: 0.02,
+            });
             let target = Target::Position { at: 0.1, speed: 0.5 };
             joint.motor = Some(Motor { target, limit: 0.5 });
         }
@@ -188,7 +192,11 @@ fn stack() -> World {
             ball("ball", 0.1, DVec3::new(0.5, 0.0, 0.3)),
         ],
     );
-    world.joints = vec![Joint::new([3, 4], JointKind::Ball, [DVec3::X * 0.3, DVec3::new(-0.2, 0.0, 0.2)])];
+    world.joints = vec![Joint::new(
+        [3, 4],
+        JointKind::Ball,
+        [DVec3::X * 0.3, DVec3::new(-0.2, 0.0, 0.2)],
+    )];
     world
 }
 

@@ -385,7 +385,7 @@ fn body(world: &mut World, shape: Arc<dyn barchan_geometry::Shape>, boundary: ba
         pose: Pose::IDENTITY,
         twist: Twist::default(),
         wrench: Wrench::default(),
-            peak: barchan_world::Peak::default(),
+        peak: barchan_world::Peak::default(),
     });
 }
 

@@ -5,6 +5,7 @@ mod controls;
 mod doubts;
 mod idle;
 mod joints;
+mod robots;
 mod solver;
 mod sources;
 
@@ -50,9 +51,11 @@ pub(crate) fn scene<'d>(reader: &Reader<'d>, value: &Value<'d>) -> Option<Scene>
         check.emitters(&materials),
         check.sinks(),
     );
-    let bodies = check.bodies();
+    let mut bodies = check.bodies();
+    let mut joints = Vec::new();
+    check.robots(&mut bodies, &mut joints);
     check.meetings(&mut materials, &bodies, solver);
-    let joints = check.joints(&bodies);
+    check.joints(&bodies, &mut joints);
     let controls = check.controls(&bodies);
     let (cameras, refine) = (check.cameras(), check.refine());
     check.some_guides();

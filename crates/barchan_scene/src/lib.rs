@@ -24,6 +24,7 @@ mod scene;
 mod schema;
 pub mod shapes;
 mod tables;
+mod urdf;
 mod written;
 
 pub use build::{BuildStep, BuildWatch, SceneError};

@@ -7,7 +7,9 @@ use barchan_geometry::Shape;
 use barchan_geometry::clump::Clump;
 use barchan_geometry::sample::{Packing, Particles, Radii};
 use barchan_world::spec::{Facts, Settings, SolverSpec};
-use barchan_world::{ContactProperties, Ease, Emitter, Friction, MaterialId, Materials, Motion, Motor, Periodic, Sink, Spring};
+use barchan_world::{
+    ContactProperties, Ease, Emitter, Friction, MaterialId, Materials, Motion, Motor, Periodic, Sink, Spring,
+};
 use glam::{DMat3, DVec3};
 
 use crate::reader::Reader;
@@ -157,6 +159,8 @@ pub struct JointPlan {
     pub spring: Option<Spring>,
     /// Motor along the axis.
     pub motor: Option<Motor>,
+    /// Position along the axis at time 0 [m, rad].
+    pub start: f64,
     /// Cut from this time on [s].
     pub cut: f64,
 }

@@ -18,6 +18,8 @@
 
 mod build;
 
+pub(crate) use build::load_mesh;
+
 use std::cell::OnceCell;
 use std::sync::Arc;
 

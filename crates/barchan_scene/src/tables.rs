@@ -6,8 +6,8 @@ use barchan_world::spec::Kind::{
 };
 use barchan_world::spec::Need::{self, Optional, Required};
 use barchan_world::spec::quantities::{
-    COORDINATE, DENSITY, FARTHEST, FRICTION as COEFFICIENT, INTERVAL, LENGTH, MODULUS, POSITION, RADIUS, SPAN, SPAN_OR_ZERO, STEP, TIME,
-    VELOCITY,
+    COORDINATE, DENSITY, FARTHEST, FRICTION as COEFFICIENT, INTERVAL, LENGTH, MODULUS, POSITION, RADIUS, SPAN,
+    SPAN_OR_ZERO, STEP, TIME, VELOCITY,
 };
 use barchan_world::spec::{Field, TableSpec, field};
 
@@ -25,6 +25,10 @@ pub(crate) const PACKINGS: &[&str] = &["dense", "random", "lattice"];
 pub(crate) const MOTIONS: &[&str] = &["fixed", "scripted", "driven", "dynamic"];
 /// Mass [kg].
 const MASS: Kind = Between(1e-9, 1e15);
+/// Motion of the root of a robot.
+const BASES: &[&str] = &["fixed", "free"];
+/// Motors of a robot.
+const ROBOT_MOTORS: &[&str] = &["hold", "none"];
 /// Kinds of joints.
 pub(crate) const JOINTS: &[&str] = &["hinge", "slider", "ball", "rope", "fixed"];
 /// Largest force [N], torque [N m], stiffness [N/m] and damping [N s/m] of a joint.
@@ -58,6 +62,7 @@ pub const SCENE: TableSpec = plain("the scene", &[
     field("sink",       List(&Table(&SINK)),    Optional, "shapes in which guides vanish"),
     field("body",       List(&Table(&BODY)),    Optional, "rigid objects"),
     field("joint",      List(&Table(&JOINT)),   Optional, "connections of two bodies"),
+    field("robot",      List(&Table(&ROBOT)),   Optional, "bodies and joints from URDF files"),
     field("control",    List(&Table(&CONTROL)), Optional, "what a driver moves in the window"),
     field("camera",     List(&Table(&CAMERA)),  Optional, "where to look from"),
     field("refine",     Table(&REFINE),     Optional,                         "grains"),
@@ -258,6 +263,29 @@ const MOTOR: TableSpec = TableSpec {
         field("max_torque", Between(0.0, STRONGEST), Optional, "largest torque of a hinge's motor [N m]; without limit by default"),
     ],
     exclusive: &[["position", "angle"], ["max_force", "max_torque"]],
+};
+
+#[rustfmt::skip]
+const ROBOT: TableSpec = plain("robot", &[
+    field("urdf",        Text,                              Required,              "a URDF file"),
+    field("name",        Text,                              Optional,              "what its bodies and joints are called first, as in `arm/wrist`; its name in the file by default"),
+    field("at",          POSITION,                          Need::Vector([0.0; 3]), "where the frame of its root is [m]"),
+    field("rotate",      Turn,                              Optional,              "how that frame is turned [deg]: [x, y, z] or { axis, angle }"),
+    field("base",        Word(BASES),                       Need::Word("fixed"),   "whether its root stands still or moves"),
+    field("motors",      Word(ROBOT_MOTORS),                Need::Word("hold"),    "motors of its joints, with the file's limits: that hold where they start, or none"),
+    field("pose",        List(&Table(&ROBOT_POSE)),         Optional,              "where joints start; at zero, or as near to it as limits allow, by default"),
+    field("friction",    NumberOr(&COEFFICIENT, &FRICTION), Optional,              "of its surfaces [-]; { static = 0.35, kinetic = 0.3 } by default"),
+]);
+
+#[rustfmt::skip]
+const ROBOT_POSE: TableSpec = TableSpec {
+    name: "pose",
+    fields: &[
+        field("joint",    Text,                 Required, "the name of a joint in the file"),
+        field("angle",    Between(-1e6, 1e6),   Optional, "of a revolute or continuous joint [deg]"),
+        field("position", COORDINATE,           Optional, "of a prismatic joint [m]"),
+    ],
+    exclusive: &[["angle", "position"]],
 };
 
 #[rustfmt::skip]

@@ -63,7 +63,7 @@ pub fn body(name: &str, shape: Arc<dyn Shape>, motion: Motion, mu: f32) -> Body 
         pose: Pose::IDENTITY,
         twist: Twist::default(),
         wrench: Wrench::default(),
-            peak: barchan_world::Peak::default(),
+        peak: barchan_world::Peak::default(),
     }
 }
 

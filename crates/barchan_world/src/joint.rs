@@ -161,7 +161,11 @@ pub(crate) fn save(joints: &[Joint], archive: &mut Archive) {
         Target::Speed(speed) => [0.0, speed, 0.0, motor.limit],
         Target::Position { at, speed } => [1.0, at, speed, motor.limit],
     };
-    let motors: Vec<Numbers> = joints.iter().filter_map(|joint| joint.motor.as_ref()).map(numbers).collect();
+    let motors: Vec<Numbers> = joints
+        .iter()
+        .filter_map(|joint| joint.motor.as_ref())
+        .map(numbers)
+        .collect();
     if !motors.is_empty() {
         archive.put(ENTRY, &motors);
     }
@@ -206,7 +210,10 @@ mod tests {
             joint
         };
         let free = Joint::new([0, 1], JointKind::Ball, [DVec3::ZERO; 2]);
-        let reach = Target::Position { at: -0.5, speed: f64::INFINITY };
+        let reach = Target::Position {
+            at: -0.5,
+            speed: f64::INFINITY,
+        };
         vec![motor(Target::Speed(3.0)), free, motor(reach)]
     }
 
@@ -231,7 +238,12 @@ mod tests {
         };
         let good = [0.0, 3.0, 0.0, 5.0];
         assert!(refused(&[good]).contains("1 motors where the scene has 2"));
-        for bad in [[2.0, 3.0, 0.0, 5.0], [0.0, f64::NAN, 0.0, 5.0], [1.0, 3.0, -1.0, 5.0], [0.0, 3.0, 0.0, -5.0]] {
+        for bad in [
+            [2.0, 3.0, 0.0, 5.0],
+            [0.0, f64::NAN, 0.0, 5.0],
+            [1.0, 3.0, -1.0, 5.0],
+            [0.0, 3.0, 0.0, -5.0],
+        ] {
             assert!(refused(&[good, bad]).contains(ENTRY), "{bad:?}");
         }
     }

@@ -6,9 +6,8 @@ use glam::{DVec3, Vec3};
 
 use crate::crowd::Crowd;
 use crate::{
-    joint,
     Archive, ArchiveError, Bodies, Body, BodyId, Emitter, Guide, Guides, Joint, Ledger, Mass, Materials, Motion, Pose,
-    Sink, Twist, Wrench,
+    Sink, Twist, Wrench, joint,
 };
 
 /// Ranges of the periodic axes [m].

@@ -42,7 +42,7 @@ pub fn body(name: &str, motion: Motion, shape: Arc<dyn Shape>, surface: TriMesh)
         pose: Pose::IDENTITY,
         twist: Twist::default(),
         wrench: Wrench::default(),
-            peak: barchan_world::Peak::default(),
+        peak: barchan_world::Peak::default(),
     }
 }
 

@@ -28,13 +28,15 @@ impl DoubleColumns {
 
     /// Adds a number per row.
     pub fn with(mut self, name: &str, values: impl Iterator<Item = f64>) -> Self {
-        self.columns.push((name.to_owned(), Arc::new(Float64Array::from_iter_values(values))));
+        self.columns
+            .push((name.to_owned(), Arc::new(Float64Array::from_iter_values(values))));
         self
     }
 
     /// Adds `N` numbers per row.
     pub fn with_lists<const N: usize>(mut self, name: &str, values: impl Iterator<Item = [f64; N]>) -> Self {
-        self.columns.push((name.to_owned(), lists::<Float64Type, N>(values.collect())));
+        self.columns
+            .push((name.to_owned(), lists::<Float64Type, N>(values.collect())));
         self
     }
 
@@ -72,7 +74,9 @@ impl<'a> DoubleRows<'a> {
     /// Returns a number per row.
     pub fn numbers(&self, name: &str) -> Result<Vec<f64>, CacheError> {
         let column = self.column(name, |kind| *kind == DataType::Float64)?;
-        Ok(column.flat_map(|array| array.as_primitive::<Float64Type>().values().to_vec()).collect())
+        Ok(column
+            .flat_map(|array| array.as_primitive::<Float64Type>().values().to_vec())
+            .collect())
     }
 
     /// Returns `N` numbers per row.
@@ -85,11 +89,7 @@ impl<'a> DoubleRows<'a> {
         Ok(self.lists::<3>(name)?.into_iter().map(DVec3::from).collect())
     }
 
-    fn column(
-        &self,
-        name: &str,
-        fits: fn(&DataType) -> bool,
-    ) -> Result<impl Iterator<Item = &dyn Array>, CacheError> {
+    fn column(&self, name: &str, fits: fn(&DataType) -> bool) -> Result<impl Iterator<Item = &dyn Array>, CacheError> {
         match self.schema.column_with_name(name) {
             Some((i, field)) if fits(field.data_type()) => {
                 Ok(self.batches.iter().map(move |batch| batch.column(i).as_ref()))

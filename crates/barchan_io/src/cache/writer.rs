@@ -15,7 +15,8 @@ use barchan_world::{Archive, Frame};
 use super::folder::folders;
 use super::table::{self, Positions};
 use super::{
-    CacheError, CacheFolder, FrameEntry, FrameStats, Manifest, Part, Run, bodies, frame_path, joints, journal, remove, stats,
+    CacheError, CacheFolder, FrameEntry, FrameStats, Manifest, Part, Run, bodies, frame_path, joints, journal, remove,
+    stats,
 };
 use crate::{WriteError, write_checkpoint};
 

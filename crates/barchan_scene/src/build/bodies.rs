@@ -302,9 +302,14 @@ fn joint(plan: &JointPlan, poses: &[Pose]) -> Joint {
         },
         JointType::Fixed => JointKind::Fixed,
     };
+    let start = match kind {
+        JointKind::Hinge { axis } => DQuat::from_axis_angle(axis, plan.start),
+        _ => DQuat::IDENTITY,
+    };
     Joint {
         name: plan.name.clone(),
-        zero: Some(into_first * held[1].rotation),
+        zero: Some(start.inverse() * into_first * held[1].rotation),
+        position: plan.start,
         limits: plan.limits,
         spring: plan.spring,
         motor: plan.motor,

@@ -83,7 +83,11 @@ impl Check<'_, '_> {
         let keys = self.keys(table, motion);
         if dynamic && table.written("density").is_none() && table.written("mass").is_none() {
             let message = "a dynamic body must have the key `density` or `mass`";
-            self.error(table.span.clone(), message, "add `density = ...`: [kg/m³], or `mass = ...`: [kg]");
+            self.error(
+                table.span.clone(),
+                message,
+                "add `density = ...`: [kg/m³], or `mass = ...`: [kg]",
+            );
         }
         self.moments(table);
         for key in ["velocity", "angular_velocity", "mass", "center", "inertia"] {

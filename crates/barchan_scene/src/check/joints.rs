@@ -47,19 +47,21 @@ impl JointType {
 }
 
 impl Check<'_, '_> {
-    pub(super) fn joints(&self, bodies: &[BodyPlan]) -> Vec<JointPlan> {
-        let mut joints: Vec<JointPlan> = Vec::new();
+    /// Adds the joints of the text to `joints`.
+    pub(super) fn joints(&self, bodies: &[BodyPlan], joints: &mut Vec<JointPlan>) {
         for table in self.fields.tables("joint") {
             let Some(joint) = self.joint(table, bodies) else {
                 continue;
             };
-            if let Some(span) = table.written("name").filter(|_| joints.iter().any(|other| other.name == joint.name)) {
+            if let Some(span) = table
+                .written("name")
+                .filter(|_| joints.iter().any(|other| other.name == joint.name))
+            {
                 let message = format!("there is a joint `{}` before", joint.name);
                 self.error(span, message, "names of joints must differ");
             }
             joints.push(joint);
         }
-        joints
     }
 
     fn joint(&self, table: &Fields, bodies: &[BodyPlan]) -> Option<JointPlan> {
@@ -140,6 +142,7 @@ impl Check<'_, '_> {
             limits: self.limits(table, kind),
             spring: self.spring(table, kind),
             motor: self.motor(table, kind),
+            start: 0.0,
             cut: table.number("cut").unwrap_or(f64::INFINITY),
         })
     }
@@ -151,7 +154,11 @@ impl Check<'_, '_> {
         let [low, high] = limits;
         if matches!(kind, JointType::Hinge { .. }) && high - low >= 2.0 * PI {
             let message = "the limits of a hinge must be less than 360 degrees apart";
-            self.error(table.place("limits"), message, "leave them out for a hinge that turns freely");
+            self.error(
+                table.place("limits"),
+                message,
+                "leave them out for a hinge that turns freely",
+            );
         }
         if low > 0.0 || high < 0.0 {
             let message = "a joint must start within its limits: zero is where it is at time 0";

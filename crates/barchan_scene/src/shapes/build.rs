@@ -1,5 +1,7 @@
 //! One function a shape: its keys, and the solid they describe.
 
+use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use barchan_geometry::mesh::{self, LoadedSolid};
@@ -148,7 +150,21 @@ pub(super) fn mesh(entry: &Entry<'_, '_>) -> Solid {
         _ => file(entry.reader, entry.name, entry.value)?,
     };
     let path = entry.reader.document().folder.join(&file);
-    let loaded = mesh::load(&path).and_then(|loaded| loaded.require_volume().map(|()| loaded));
+    let (solid, closed) = load_mesh(entry.reader, &file, &path, &span)?;
+    if let Some(closed) = closed {
+        entry.mesh.set(closed).expect("a shape is built once");
+    }
+    Some(solid)
+}
+
+/// Loads the solid of a mesh that the scene calls `file`, and the mesh itself if it is closed; notes its errors at `span`.
+pub(crate) fn load_mesh(
+    reader: &Reader<'_>,
+    file: &str,
+    path: &Path,
+    span: &Range<usize>,
+) -> Option<(Arc<dyn Shape>, Option<ClosedMesh>)> {
+    let loaded = mesh::load(path).and_then(|loaded| loaded.require_volume().map(|()| loaded));
     match loaded {
         Ok(loaded) => {
             let LoadedSolid {
@@ -157,18 +173,19 @@ pub(super) fn mesh(entry: &Entry<'_, '_>) -> Solid {
                 properties,
             } = loaded.into_solid();
             for warning in report.warnings() {
-                entry.reader.warn(span.clone(), warning, None);
+                reader.warn(span.clone(), warning, None);
             }
-            if let (Some(properties), true) = (properties, report.is_watertight()) {
-                let surface = solid.mesh().clone();
-                let closed = ClosedMesh { surface, properties };
-                entry.mesh.set(closed).expect("a shape is built once");
-            }
-            entry.reader.note_file(&file, checksum(solid.mesh()));
-            Some(Arc::new(solid))
+            let closed = properties
+                .filter(|_| report.is_watertight())
+                .map(|properties| ClosedMesh {
+                    surface: solid.mesh().clone(),
+                    properties,
+                });
+            reader.note_file(file, checksum(solid.mesh()));
+            Some((Arc::new(solid), closed))
         }
         Err(error) => {
-            entry.reader.error(span, error.to_string(), None);
+            reader.error(span.clone(), error.to_string(), None);
             None
         }
     }
