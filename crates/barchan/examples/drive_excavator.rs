@@ -34,11 +34,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     scene.refine = None; // no grains: nothing is drawn
     let mut simulation = Simulation::new(&scene)?;
     let mut machine = Machine::new(&scene).expect("the scene has levers");
-    let bucket = scene
-        .bodies
-        .iter()
-        .position(|body| body.name == "bucket")
-        .expect("it has a bucket");
 
     let frame_time = 1.0 / scene.frame_rate;
     let (end, _) = OPERATOR[OPERATOR.len() - 1];
@@ -47,15 +42,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         machine.drive(simulation.world_mut(), |lever| lever_at(time, lever), frame_time);
         simulation.advance()?;
         if simulation.frame_number() % 30 == 0 {
-            let body = &simulation.world().bodies[bucket];
-            let (at, force) = (body.pose.position, body.wrench.force);
+            let bucket = simulation.body("bucket").expect("it has a bucket");
+            let (at, force) = (bucket.pose.position, bucket.wrench.force);
             println!(
-                "{:.1} s: bucket at ({:5.2}, {:5.2}) m, force on it ({:7.1}, {:7.1}) N in x and z",
+                "{:.1} s: bucket at ({:5.2}, {:5.2}) m, force on it ({:7.1}, {:7.1}) N in x and z, at most {:6.0} N",
                 simulation.world().time,
                 at.x,
                 at.z,
                 force.x,
-                force.z
+                force.z,
+                bucket.peak.force
             );
         }
     }

@@ -41,6 +41,7 @@ mod disk;
 mod forecast;
 pub mod interact;
 mod look;
+mod machines;
 mod names;
 mod nearest;
 mod overlap;

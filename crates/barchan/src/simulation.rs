@@ -6,8 +6,8 @@ use barchan_refine::{GrainRefiner, RefineError, Source};
 use barchan_scene::{Refine, Scene, SceneError};
 use barchan_world::spec::Setting;
 use barchan_world::{
-    AdvanceError, AdvanceReport, Archive, ArchiveError, BodyState, Column, Frame, JointState, Motion, RefineReport,
-    Refiner, Solver, Stats, Table, Twist, World, Wrench,
+    AdvanceError, AdvanceReport, Archive, ArchiveError, BodyState, Column, Frame, JointState, Motion, Peak,
+    RefineReport, Refiner, Solver, Stats, Table, Twist, World, Wrench,
 };
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
@@ -479,6 +479,7 @@ fn settle(
         body.motion = motion;
         body.twist = twist;
         body.wrench = Wrench::default();
+        body.peak = Peak::default();
     }
     give_velocities(scene, world);
     let is_at_rest = scene.fills.iter().all(|fill| fill.velocity == DVec3::ZERO);

@@ -59,8 +59,17 @@ density = 1000
 shape = { sphere = { radius = 0.2 }, at = [-3, 0, 1] }
 [[joint]]
 bodies = ["arm", "ball"]
-kind = "rope"
+kind = "hinge"
+axis = [0, 0, 1]
 anchors = [[0, 0, 0], [0, 0, 0]]
+limits = [-90, 90]
+spring = {}
+motor = { speed = 1 }
+[[robot]]
+urdf = "tests/robots/arm.urdf"
+at = [4, 0, 0]
+friction = { static = 0.4, kinetic = 0.3 }
+pose = [{ joint = "shoulder", angle = 20 }]
 [[joint]]
 bodies = ["arm", "ball"]
 kind = "ball"

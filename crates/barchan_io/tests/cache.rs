@@ -22,6 +22,7 @@ fn frames_read_back_as_they_were() {
         assert_eq!(cache.read_guides(number).unwrap(), expected.guides);
         assert_eq!(cache.read_grains(number).unwrap(), expected.grains.unwrap());
         assert_eq!(cache.read_bodies(number).unwrap(), expected.bodies);
+        assert_eq!(cache.read_joints(number).unwrap(), expected.joints);
         let entry = &cache.frames()[number as usize];
         assert_eq!(
             (entry.time, entry.guides, entry.bodies),

@@ -78,6 +78,18 @@ fn bodies_become_one_table() {
 }
 
 #[test]
+fn joints_become_one_table() {
+    let (out, _) = exported("csv", CacheSettings::default());
+    let text = fs::read_to_string(out.path().join("joints.csv")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 1 + 3);
+    let header = "x,y,z,frame,time,name,displacement,speed,force_x,force_y,force_z,torque_x,torque_y,torque_z,motor";
+    assert_eq!(lines[0], header);
+    let row = r#",2,0.03333333333333333,"axle, ""left""",-0.2,0.3333333333333333,0,"#;
+    assert!(lines[3].contains(row), "{}", lines[3]);
+}
+
+#[test]
 fn times_are_beside_vtk_files() {
     let settings = CacheSettings {
         grains_every: 2,

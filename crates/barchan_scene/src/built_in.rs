@@ -34,6 +34,7 @@ scenes! {
     "column": "a column of sand collapses when its wall is gone",
     "drum": "sand tumbles in a turning drum",
     "truck": "a box of sand starts, drives and stops",
+    "buggy": "a buggy with a motor in each wheel drives through sand",
     "wet": "a dry column falls, a wet one stands",
     "spheres": "three balls of different weight are tossed into a pool of sand",
     "splash": "a heavy ball is shot into a pool of sand",

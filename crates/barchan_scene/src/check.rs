@@ -56,7 +56,7 @@ pub(crate) fn scene<'d>(reader: &Reader<'d>, value: &Value<'d>) -> Option<Scene>
     check.robots(&mut bodies, &mut joints);
     check.meetings(&mut materials, &bodies, solver);
     check.joints(&bodies, &mut joints);
-    let controls = check.controls(&bodies);
+    let controls = check.controls(&bodies, &joints);
     let (cameras, refine) = (check.cameras(), check.refine());
     check.some_guides();
     let mut scene = Scene {

@@ -230,14 +230,21 @@ impl Lever {
     pub fn name(self) -> &'static str {
         LEVERS[self as usize]
     }
+
+    /// Returns the lever of that name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|lever| lever.name() == name)
+    }
 }
 
-/// A control of a driver: moves a body in its parent's frame.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A control of a driver: moves a body in its parent's frame, or sets the motor of a joint.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Control {
+    /// Name of the machine that it belongs to.
+    pub machine: String,
     /// By which lever.
     pub lever: Lever,
-    /// The body, by its place in [`Scene::bodies`].
+    /// The body, by its place in [`Scene::bodies`]; the second one of a joint.
     pub body: usize,
     /// Kind of movement.
     pub movement: Movement,
@@ -259,6 +266,11 @@ pub enum Movement {
     Turn {
         /// Axis of rotation.
         axis: DVec3,
+    },
+    /// By the motor of a joint, up to its limit of force.
+    Motor {
+        /// The joint, by its place in [`Scene::joints`].
+        joint: usize,
     },
 }
 

@@ -292,14 +292,16 @@ const ROBOT_POSE: TableSpec = TableSpec {
 const CONTROL: TableSpec = TableSpec {
     name: "control",
     fields: &[
-        field("lever", Word(LEVERS), Required, "what moves it: drive forwards, steer and swing to the left, boom up, stick out, bucket in"),
-        field("body",  Text,         Required, "the name of a scripted body; those whose parent it is go with it"),
-        field("move",  Direction,    Optional, "which way it goes, in its own frame"),
-        field("turn",  Direction,    Optional, "the axis that it turns about, in its own frame"),
-        field("speed", Between(1e-9, 1e6), Required, "at most [m/s] or [deg/s]"),
-        field("range", Range(-1e6, 1e6), Optional, "least and greatest angle of a turn in the parent's frame [deg]"),
+        field("machine", Text,        Need::Word("machine"), "the name of the machine that it belongs to, where there are several"),
+        field("lever",   Word(LEVERS), Required, "what moves it: drive forwards, steer and swing to the left, boom up, stick out, bucket in"),
+        field("body",    Text,        Optional, "the name of a scripted body; those whose parent it is go with it"),
+        field("joint",   Text,        Optional, "the name of a joint with a motor, instead: the lever sets its speed, up to its largest force"),
+        field("move",    Direction,   Optional, "which way it goes, in its own frame"),
+        field("turn",    Direction,   Optional, "the axis that it turns about, in its own frame"),
+        field("speed",   Between(1e-9, 1e6), Required, "at most [m/s] or [deg/s]"),
+        field("range",   Range(-1e6, 1e6), Optional, "least and greatest angle of a turn in the parent's frame [deg]"),
     ],
-    exclusive: &[["move", "turn"], ["move", "range"]],
+    exclusive: &[["move", "turn"], ["move", "range"], ["body", "joint"], ["joint", "move"], ["joint", "turn"], ["joint", "range"]],
 };
 
 #[rustfmt::skip]

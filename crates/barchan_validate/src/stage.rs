@@ -150,6 +150,11 @@ impl Stage {
         &self.simulation
     }
 
+    /// Returns the simulation, to drive its motors.
+    pub fn simulation_mut(&mut self) -> &mut Simulation {
+        &mut self.simulation
+    }
+
     /// Returns the number of guides.
     pub fn guides(&self) -> usize {
         self.simulation.world().guides.len()

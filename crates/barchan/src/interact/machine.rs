@@ -2,7 +2,7 @@
 
 use barchan_bodies::twist_between;
 use barchan_scene::{Control, Lever, Movement, Scene};
-use barchan_world::{BodyId, Motion, Pose, Twist, World};
+use barchan_world::{BodyId, Motion, Pose, Target, Twist, World};
 use glam::{DQuat, DVec3};
 
 /// Time in which a lever's pressure builds up [s].
@@ -10,9 +10,10 @@ const PRESSURE_TIME: f64 = 0.2;
 /// Speed below which a body stands still [m/s, rad/s]: rounding noise.
 const STILL_SPEED: f64 = 1e-9;
 
-/// A machine: the bodies that the levers of a scene move, and the bodies attached to them.
+/// A machine: the bodies and motors that its levers move, and the bodies attached to them.
 #[derive(Clone, Debug)]
 pub struct Machine {
+    name: String,
     controls: Vec<Control>,
     /// Fraction of its full speed that each control has reached [-].
     pressures: Vec<f64>,
@@ -30,13 +31,33 @@ struct Part {
 }
 
 impl Machine {
-    /// Creates the machine of a scene, if it has levers.
+    /// Creates the first machine of a scene, if it has levers.
     pub fn new(scene: &Scene) -> Option<Self> {
+        Self::named(scene, &scene.controls.first()?.machine)
+    }
+
+    /// Creates all machines of a scene, in the order of their first levers.
+    pub fn all(scene: &Scene) -> Vec<Self> {
+        let mut names: Vec<&str> = Vec::new();
+        for control in &scene.controls {
+            if !names.contains(&control.machine.as_str()) {
+                names.push(&control.machine);
+            }
+        }
+        names.into_iter().filter_map(|name| Self::named(scene, name)).collect()
+    }
+
+    /// Creates the machine called `name`, if it has levers.
+    pub fn named(scene: &Scene, name: &str) -> Option<Self> {
+        let own = scene.controls.iter().filter(|control| control.machine == name);
+        let controls: Vec<Control> = own.cloned().collect();
         let parent = |k: BodyId| match &scene.bodies[k].motion {
             Motion::Scripted { parent, .. } => *parent,
             _ => None,
         };
-        let moved = |k: BodyId| scene.controls.iter().any(|control| control.body == k);
+        let is_moved =
+            |control: &Control, k: BodyId| control.body == k && !matches!(control.movement, Movement::Motor { .. });
+        let moved = |k: BodyId| controls.iter().any(|control| is_moved(control, k));
         // Parents come before their children.
         let mut parts: Vec<Part> = Vec::new();
         for k in 0..scene.bodies.len() {
@@ -49,12 +70,18 @@ impl Machine {
                 });
             }
         }
-        (!parts.is_empty()).then(|| Self {
-            pressures: vec![0.0; scene.controls.len()],
-            controls: scene.controls.clone(),
+        (!controls.is_empty()).then(|| Self {
+            name: name.to_owned(),
+            pressures: vec![0.0; controls.len()],
+            controls,
             parts,
             is_taken: false,
         })
+    }
+
+    /// Returns its name.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// Returns the levers of the machine.
@@ -72,8 +99,8 @@ impl Machine {
         self.controls.iter().map(|control| control.body)
     }
 
-    /// Sets the velocities of its bodies for the next `duration` [s]; `levers` returns the position of each lever, from
-    /// -1 to 1. The first lever that is moved permanently takes the machine over from its keys.
+    /// Sets the velocities of its bodies and motors for the next `duration` [s]; `levers` returns the position of each lever, from
+    /// -1 to 1. The first lever that is moved permanently takes the machine over from its keys and the targets of its motors.
     pub fn drive(&mut self, world: &mut World, levers: impl Fn(Lever) -> f64, duration: f64) {
         let asked: Vec<f64> = self
             .controls
@@ -89,6 +116,12 @@ impl Machine {
         for (k, &lever) in asked.iter().enumerate() {
             let change = (lever - self.pressures[k]).clamp(-duration / PRESSURE_TIME, duration / PRESSURE_TIME);
             self.pressures[k] += change;
+            if let Movement::Motor { joint } = self.controls[k].movement {
+                if let Some(motor) = &mut world.joints[joint].motor {
+                    motor.target = Target::Speed(self.pressures[k] * self.controls[k].speed);
+                }
+                continue;
+            }
             let amount = self.pressures[k] * duration;
             if amount == 0.0 {
                 continue;
@@ -142,6 +175,8 @@ impl Machine {
                 });
                 pose.rotation = (pose.rotation * DQuat::from_axis_angle(axis, allowed - now)).normalize();
             }
+            // Not the machine moves it, but the motor.
+            Movement::Motor { .. } => {}
         }
     }
 
@@ -229,6 +264,72 @@ mod tests {
         speed = 30
         range = [-80, 40]
     "#;
+
+    const LOADER: &str = r#"
+        duration = 1
+        frame_rate = 60
+        gravity = [0, 0, 0]
+        [materials.sand]
+        density = 1600
+        [[body]]
+        name = "frame"
+        shape = { box = { size = [0.2, 0.2, 0.2] } }
+        [[body]]
+        name = "bucket"
+        motion = "dynamic"
+        mass = 5
+        shape = { box = { size = [0.2, 0.4, 0.2] }, at = [0.5, 0, 0] }
+        [[body]]
+        name = "wall"
+        motion = "dynamic"
+        mass = 50
+        shape = { box = { size = [0.2, 1, 1] }, at = [0.8, 0, 0] }
+        [[joint]]
+        name = "ram"
+        bodies = ["frame", "bucket"]
+        kind = "slider"
+        axis = [1, 0, 0]
+        at = [0.3, 0, 0]
+        motor = { speed = 0, max_force = 300 }
+        [[joint]]
+        name = "cell"
+        bodies = ["frame", "wall"]
+        kind = "fixed"
+        at = [0.8, 0, 0]
+        [[control]]
+        machine = "loader"
+        lever = "bucket"
+        joint = "ram"
+        speed = 0.4
+        [[control]]
+        machine = "other"
+        lever = "bucket"
+        joint = "ram"
+        speed = 0.1
+    "#;
+
+    #[test]
+    fn a_bucket_on_a_motor_stalls_at_a_wall_with_the_largest_force() {
+        let (scene, _) = parse_scene(&Document::new("loader", LOADER)).unwrap();
+        let names: Vec<String> = Machine::all(&scene)
+            .iter()
+            .map(|machine| machine.name().to_owned())
+            .collect();
+        assert_eq!(names, ["loader", "other"]);
+        let mut simulation = Simulation::new(&scene).unwrap();
+        let mut machine = Machine::named(&scene, "loader").unwrap();
+        hold(&mut simulation, &mut machine, Lever::Bucket, 1.0, 12);
+        let ram = simulation.joint("ram").unwrap();
+        assert!((ram.speed - 0.4).abs() < 0.01, "{ram:?}");
+        hold(&mut simulation, &mut machine, Lever::Bucket, 1.0, 60);
+        let (ram, cell) = (simulation.joint("ram").unwrap(), simulation.joint("cell").unwrap());
+        assert!(ram.speed.abs() < 1e-3 && (ram.position - 0.1).abs() < 2e-3, "{ram:?}");
+        assert!((ram.load.motor / 300.0 - 1.0).abs() < 1e-6, "{ram:?}");
+        assert!((cell.load.wrench.force.x / -300.0 - 1.0).abs() < 0.03, "{cell:?}");
+        // The lever let go: the motor holds, and pushes no more.
+        hold(&mut simulation, &mut machine, Lever::Bucket, -1.0, 30);
+        assert!(simulation.joint("ram").unwrap().position < 0.05);
+    }
 
     fn machine() -> (Simulation, Machine) {
         let (scene, _) = parse_scene(&Document::new("arm", ARM)).unwrap();

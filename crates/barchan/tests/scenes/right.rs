@@ -133,7 +133,7 @@ fn pairs_joints_and_cameras_are_kept() {
             .angular_velocity
             .abs_diff_eq(DVec3::Z * std::f64::consts::PI, 1e-12)
     );
-    let joint = scene.joints[0];
+    let joint = &scene.joints[0];
     assert_eq!((joint.kind, joint.cut), (JointType::Rope { length: None }, 0.5));
     assert_eq!(joint.holds, JointPlace::Frames([DVec3::X, DVec3::ZERO]));
     let key = scene.cameras[0].keys[1];

@@ -1,7 +1,7 @@
 use std::f64::consts::PI;
 
 use barchan::scene::{Document, Scene, parse_scene};
-use barchan::world::{Bodies, BodyId, Boundary, JointKind, Mass, World};
+use barchan::world::{Bodies, BodyId, Boundary, JointKind, Mass, Motor, Target, World};
 use glam::{DQuat, DVec3};
 use proptest::prelude::*;
 
@@ -268,6 +268,35 @@ fn joints_hold_bodies_where_the_world_says() {
     };
     assert!(axis.abs_diff_eq(DVec3::new(0.0, -1.0, 0.0), 1e-12));
     assert_eq!((rope.kind, rope.until), (JointKind::Rope { length: 2.0 }, 2.0));
+}
+
+#[test]
+fn joints_have_limits_springs_and_motors_in_radians_and_a_name() {
+    let two = "shape = { sphere = { radius = 0.5 } }\n[[body]]\nname = \"b\"\nmotion = \"dynamic\"\nmass = 3\ncenter = [0.1, 0, 0]\n\
+               inertia = [1, 2, 2.5]\nshape = { sphere = { radius = 0.5 }, at = [2, 0, 3] }\n";
+    let hinge = "[[joint]]\nname = \"axle\"\nbodies = [\"a\", \"b\"]\nkind = \"hinge\"\naxis = [0, 1, 0]\nat = [1, 0, 3]\n\
+                 limits = [-90, 180]\nspring = { stiffness = 5, rest = 30 }\nmotor = { angle = 45, speed = -90, max_torque = 7 }\n";
+    let slider = "[[joint]]\nbodies = [\"a\", \"b\"]\nkind = \"slider\"\naxis = [0, 0, 2]\nat = [1, 0, 3]\n\
+                  limits = [-0.5, 1]\nmotor = { speed = -0.2 }\n";
+    let world = world(&body(&format!("{two}{hinge}{slider}")));
+    let [hinge, slider] = &world.joints[..] else { panic!() };
+    assert_eq!((hinge.name.as_str(), slider.name.as_str()), ("axle", "a-b"));
+    let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{found}, expected {expected}");
+    let [low, high] = hinge.limits.unwrap();
+    near(low, -PI / 2.0);
+    near(high, PI);
+    near(hinge.spring.unwrap().rest, PI / 6.0);
+    let motor = hinge.motor.unwrap();
+    let Target::Position { at, speed } = motor.target else { panic!() };
+    near(at, PI / 4.0);
+    near(speed, PI / 2.0);
+    assert_eq!((motor.limit, slider.limits), (7.0, Some([-0.5, 1.0])));
+    assert_eq!(slider.motor.unwrap(), Motor { target: Target::Speed(-0.2), limit: f64::INFINITY });
+    assert_eq!(slider.kind, JointKind::Slider { axis: DVec3::Z });
+    let heavy = &world.bodies[1];
+    near(heavy.mass(), 3.0);
+    assert_eq!(heavy.mass_properties.center, DVec3::X * 0.1);
+    near((heavy.mass_properties.inertia * heavy.density).z_axis.z, 2.5);
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod layer;
 mod packing;
 mod slide;
 mod truck;
+mod wheel;
 
 use barchan::SimulationError;
 use thiserror::Error;
@@ -54,6 +55,7 @@ const PROTOCOLS: &[(&str, Protocol)] = &[
     ("fall", free::fall),
     ("flip", free::flip),
     ("grains", grains::grains),
+    ("wheel", wheel::wheel),
 ];
 
 /// Returns the protocol called `name`.
