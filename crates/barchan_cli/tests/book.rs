@@ -384,7 +384,11 @@ fn scene_texts_of_pages_can_be_read() {
         fs::write(folder.path().join(name), mesh).unwrap();
     }
     for name in ["arm.urdf", "rod.obj"] {
-        fs::copy(docs().join("../crates/barchan/tests/robots").join(name), folder.path().join(name)).unwrap();
+        fs::copy(
+            docs().join("../crates/barchan/tests/robots").join(name),
+            folder.path().join(name),
+        )
+        .unwrap();
     }
     let mut pages = pages(&docs());
     pages.push(docs().join("../README.md"));

@@ -63,7 +63,7 @@ pub enum Target {
 /// A motor that drives a joint along its axis, as an electric or hydraulic actuator with a force limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Motor {
-    /// What it drives the joint to.
+    /// Speed or position to reach.
     pub target: Target,
     /// Largest force [N] or torque [N m].
     pub limit: f64,
@@ -91,7 +91,7 @@ impl Motor {
     }
 }
 
-/// What a joint exerts on its second body; the first body receives the opposite.
+/// Load of a joint on its second body; the first body receives the opposite.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct JointLoad {
     /// Force [N], and torque about the second body's anchor [N m], in the world's axes, of motor and spring too.

@@ -287,11 +287,19 @@ fn joints_have_limits_springs_and_motors_in_radians_and_a_name() {
     near(high, PI);
     near(hinge.spring.unwrap().rest, PI / 6.0);
     let motor = hinge.motor.unwrap();
-    let Target::Position { at, speed } = motor.target else { panic!() };
+    let Target::Position { at, speed } = motor.target else {
+        panic!()
+    };
     near(at, PI / 4.0);
     near(speed, PI / 2.0);
     assert_eq!((motor.limit, slider.limits), (7.0, Some([-0.5, 1.0])));
-    assert_eq!(slider.motor.unwrap(), Motor { target: Target::Speed(-0.2), limit: f64::INFINITY });
+    assert_eq!(
+        slider.motor.unwrap(),
+        Motor {
+            target: Target::Speed(-0.2),
+            limit: f64::INFINITY
+        }
+    );
     assert_eq!(slider.kind, JointKind::Slider { axis: DVec3::Z });
     let heavy = &world.bodies[1];
     near(heavy.mass(), 3.0);

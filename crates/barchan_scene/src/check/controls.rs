@@ -74,7 +74,7 @@ impl Check<'_, '_> {
         Some(body)
     }
 
-    /// How a body moves, and its greatest speed [m/s, rad/s].
+    /// Movement of a body and its greatest speed [m/s, rad/s].
     fn movement(&self, table: &Fields, speed: f64) -> Option<(Movement, f64)> {
         match (table.vector("move"), table.vector("turn")) {
             (Some(along), _) => Some((Movement::Move { along: unit(along) }, speed)),

@@ -10,7 +10,7 @@ const SLIPS: [f64; 3] = [0.0, 0.2, 0.6];
 /// Part of a phase after which its pull is measured [-].
 const RAMP: f64 = 0.5;
 
-/// What was measured at a slip: the pull over the load, and the height of the axle [m] at the end.
+/// Results at a slip: the pull over the load [-], and the height of the axle [m] at the end.
 struct Phase {
     pull: f64,
     height: f64,
