@@ -7,7 +7,7 @@ use std::sync::Arc;
 use barchan_bodies::Dynamics;
 use barchan_geometry::mesh::primitives;
 use barchan_geometry::shapes::Torus;
-use barchan_world::{Archive, ArchiveError, Joint, JointKind, Motion, World, Wrench};
+use barchan_world::{Archive, ArchiveError, Joint, JointKind, Motion, Motor, Spring, Target, World, Wrench};
 use common::*;
 use glam::DVec3;
 
