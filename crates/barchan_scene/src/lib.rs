@@ -23,6 +23,7 @@ mod room;
 mod scene;
 mod schema;
 pub mod shapes;
+mod start;
 mod tables;
 mod written;
 
@@ -36,4 +37,5 @@ pub use scene::{
 };
 pub use schema::schema_with;
 pub use shapes::{ParsedShape, PlacedShape, parse_shape, shape_help};
+pub use start::{Inherited, InheritedGroup, InheritedGuide, Start};
 pub use tables::SCENE;
