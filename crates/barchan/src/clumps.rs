@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use barchan_geometry::clump::Clump;
+use barchan_geometry::MassProperties;
+use barchan_geometry::clump::{Clump, ClumpError};
 use barchan_scene::Scene;
 use barchan_world::{Column, Table, World};
-use glam::{Quat, Vec3};
+use glam::{DMat3, DVec3, Quat, Vec3};
 use serde::{Deserialize, Serialize};
 
 /// A clump and the ids of its guides; kept beside a cache, so that it can be drawn without its scene.
@@ -16,15 +17,20 @@ pub(crate) struct ClumpPlan {
     ids: Range<u32>,
     /// Position [m] and radius [m] of each sphere, for a guide of radius 1 m.
     members: Vec<[f32; 4]>,
+    /// Inertia about the center of mass per mass, by columns [m²]; old stages have none.
+    #[serde(default)]
+    inertia: Option<[f64; 9]>,
 }
 
 /// Returns the clumps of `scene` with the ids of their guides in `world`, which was just built.
 pub(crate) fn of_scene(scene: &Scene, world: &World) -> Vec<(Range<u32>, Clump)> {
     let ends = world.fill_ends.iter().copied();
     let ids = [0].into_iter().chain(ends.clone()).zip(ends);
-    let clumped = scene.fills.iter().zip(ids);
+    let inherited = scene.inherited().into_iter().flat_map(|inherited| &inherited.groups);
+    let clumps = scene.fills.iter().map(|fill| &fill.clump);
+    let clumped = clumps.chain(inherited.map(|group| &group.clump)).zip(ids);
     clumped
-        .filter_map(|(fill, (start, end))| Some((start..end, (**fill.clump.as_ref()?).clone())))
+        .filter_map(|(clump, (start, end))| Some((start..end, (**clump.as_ref()?).clone())))
         .collect()
 }
 
@@ -34,7 +40,29 @@ impl ClumpPlan {
         Self {
             ids,
             members: clump.members().iter().map(member).collect(),
+            inertia: Some(clump.inertia().to_cols_array()),
         }
+    }
+
+    /// Returns the ids of its guides.
+    pub(crate) fn ids(&self) -> Range<u32> {
+        self.ids.clone()
+    }
+
+    /// Returns the clump, to the precision of single-precision numbers.
+    pub(crate) fn clump(&self) -> Result<Clump, ClumpError> {
+        let member = |[x, y, z, radius]: &[f32; 4]| (Vec3::new(*x, *y, *z).as_dvec3(), f64::from(*radius));
+        let spheres: Vec<(DVec3, f64)> = self.members.iter().map(member).collect();
+        let Some(inertia) = &self.inertia else {
+            return Clump::of_spheres(&spheres);
+        };
+        let volume = 4.0 / 3.0 * std::f64::consts::PI;
+        let whole = MassProperties {
+            volume,
+            center: DVec3::ZERO,
+            inertia: DMat3::from_cols_array(inertia) * volume,
+        };
+        Clump::of_solid(&whole, &spheres)
     }
 }
 
@@ -91,7 +119,18 @@ impl<'a> Drawn<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::DVec3;
+
+    #[test]
+    fn a_clump_is_the_same_after_a_stage() {
+        let clump = Clump::of_spheres(&[(DVec3::X, 1.0), (-DVec3::X, 1.0), (2.0 * DVec3::Y, 0.5)]).unwrap();
+        let kept = ClumpPlan::new(0..1, &clump).clump().unwrap();
+        for (a, b) in clump.members().iter().zip(kept.members()) {
+            assert!((a.offset - b.offset).length() < 1e-6 && (a.radius - b.radius).abs() < 1e-6);
+        }
+        let (inertia, again) = (clump.inertia(), kept.inertia());
+        assert!(inertia.abs_diff_eq(again, 1e-12), "{inertia} {again}");
+        assert_eq!(clump.is_round(), kept.is_round());
+    }
 
     #[test]
     fn a_turned_dumbbell_is_drawn_as_its_two_spheres() {

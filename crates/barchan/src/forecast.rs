@@ -2,7 +2,7 @@
 
 use barchan_geometry::sample::{Packing, Radii, SampleError, VolumeSettings, estimate_volume, mean_radius};
 use barchan_geometry::text::short;
-use barchan_scene::{Fill, FillSource, Refine, Scene, SceneError};
+use barchan_scene::{Fill, FillSource, InheritedGroup, InheritedGuide, Refine, Scene, SceneError};
 use barchan_world::{Emitter, SETTLED_FRACTION, World};
 use thiserror::Error;
 
@@ -157,6 +157,29 @@ fn forecast_until(scene: &Scene, frames: u64, duration: f64) -> Result<Forecast,
         let grains = match &scene.refine {
             Some(refine) => grains_of_fill(scene, refine, fill, guides)?,
             None => 0.0,
+        };
+        add(guides, grains, 1.0);
+    }
+    if let Some(inherited) = scene.inherited() {
+        let guides = inherited.guides.len() as f64;
+        let spheres_of = |group: &InheritedGroup| group.clump.as_ref().map_or(1, |clump| clump.members().len());
+        let most_spheres = inherited.groups.iter().map(spheres_of).max().unwrap_or(1);
+        filled += guides;
+        spheres += guides * most_spheres as f64;
+        // The scene's own masses say nothing of those of another run.
+        mass = None;
+        let grains = match (&scene.refine, &inherited.grains) {
+            (Some(_), Some(grains)) => grains.len() as f64,
+            (Some(refine), None) => {
+                let volume =
+                    |guide: &InheritedGuide| 4.0 / 3.0 * std::f64::consts::PI * f64::from(guide.radius).powi(3);
+                inherited
+                    .guides
+                    .iter()
+                    .map(|guide| per_guide(refine, volume(guide)))
+                    .sum()
+            }
+            (None, _) => 0.0,
         };
         add(guides, grains, 1.0);
     }

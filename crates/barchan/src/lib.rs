@@ -1,4 +1,4 @@
-//! Simulates granular material (sand, gravel, cereal, snow) in high resolution. This crate is the library's entry
+//! Simulates granular material (sand, gravel, cereal) in high resolution. This crate is the library's entry
 //! point.
 //!
 //! Simulate a scene frame by frame:
@@ -39,6 +39,7 @@ mod clumps;
 mod coloring;
 mod disk;
 mod forecast;
+mod inherited;
 pub mod interact;
 mod look;
 mod machines;

@@ -174,6 +174,16 @@ pub fn refiner(
         FillSource::Points(_) => Source::Points(ids),
     };
     let ids = starts.zip(ends).map(|(start, end)| start..end);
-    let sources: Vec<Source> = scene.fills.iter().zip(ids).map(source).collect();
+    let mut sources: Vec<Source> = scene.fills.iter().zip(ids).map(source).collect();
+    if let Some(inherited) = scene.inherited() {
+        let first = scene.fills.len().checked_sub(1).map_or(0, |last| world.fill_ends[last]);
+        sources.push(match &inherited.grains {
+            Some(grains) => Source::Grains {
+                table: grains.clone(),
+                guides: first..world.next_id,
+            },
+            None => Source::Guides(first..world.next_id),
+        });
+    }
     GrainRefiner::watched(refine_settings(refine, scene.seed), world, &sources, progress).map(Some)
 }

@@ -26,6 +26,9 @@
 //! assert!(problems.contains("--> scene.toml:7:1") && problems.contains("did you mean `radius`?"));
 //! ```
 
+use barchan_world::spec::SolverSpec;
+
+use crate::inherited;
 use crate::registry::SOLVERS;
 
 pub use barchan_scene::*;
@@ -37,6 +40,19 @@ pub use barchan_world::spec::{Setting, Settings};
 /// [`parse_scene_with`] does the same for other solvers than those of [`SOLVERS`].
 pub fn parse_scene(document: &Document) -> Result<(Scene, Vec<Diagnostic>), Diagnostics> {
     parse_scene_with(document, SOLVERS)
+}
+
+/// Like [`parse_scene`], for any `solvers`; the first is that of scenes that choose none.
+///
+/// # Panics
+/// If there are no solvers.
+pub fn parse_scene_with(
+    document: &Document,
+    solvers: &[&'static SolverSpec],
+) -> Result<(Scene, Vec<Diagnostic>), Diagnostics> {
+    let (mut scene, warnings) = barchan_scene::parse_scene_with(document, solvers)?;
+    inherited::resolve(&mut scene)?;
+    Ok((scene, warnings))
 }
 
 /// Returns the JSON Schema (draft 2020-12) of scene files.

@@ -115,8 +115,12 @@ impl Simulation {
         watch: &PhaseWatch,
         record: Option<&mut Record<'_>>,
     ) -> Result<Self, SimulationError> {
-        let solver = settle(scene, &mut world, watch, record)?;
+        let mut solver = settle(scene, &mut world, watch, record)?;
         check_finite(&world)?;
+        if let Some(inherited) = scene.inherited() {
+            let solver = solver.insert(registry::solver(scene, &world)?);
+            solver.adopt(&world, &inherited.columns_by_id(&world));
+        }
         world.place_scripted_bodies(0.0);
         let seeded = |share| watch(Phase::Seeding { share });
         let refiner = rayon::scope(|_| registry::refiner(scene, &world, &seeded)).map_err(Box::new)?;

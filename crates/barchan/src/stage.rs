@@ -1,6 +1,7 @@
 //! Scene data for pictures besides frames: surfaces and colors of bodies, the ground, cameras. Kept beside a cache, so
 //! that it can be drawn without its scene.
 
+use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -66,6 +67,12 @@ pub(crate) struct Plan {
     /// Guides that are drawn as several spheres.
     #[serde(default)]
     pub clumps: Vec<ClumpPlan>,
+    /// Names of the materials, by index.
+    #[serde(default)]
+    pub names: Vec<String>,
+    /// Ids of guides that never move.
+    #[serde(default)]
+    pub fixed: Vec<Range<u32>>,
     cameras: Vec<CameraPlan>,
 }
 
@@ -132,6 +139,13 @@ impl Stage {
                 clumps: (clumps::of_scene(scene, world).into_iter())
                     .map(|(ids, clump)| ClumpPlan::new(ids, &clump))
                     .collect(),
+                names: scene
+                    .materials
+                    .all
+                    .iter()
+                    .map(|material| material.name.clone())
+                    .collect(),
+                fixed: fixed(world),
                 cameras: scene.cameras.iter().map(CameraPlan::of).collect(),
             },
             surfaces: world.bodies.iter().map(surface).collect(),
@@ -226,6 +240,14 @@ impl CameraPlan {
             keys: self.keys.iter().map(key).collect(),
         })
     }
+}
+
+/// Returns the ids of the guides that never move.
+fn fixed(world: &World) -> Vec<Range<u32>> {
+    let ends = world.fill_ends.iter().copied();
+    let ids = [0].into_iter().chain(ends.clone()).zip(ends);
+    let fills = ids.zip(&world.fixed_fills).filter(|(_, is_fixed)| **is_fixed);
+    fills.map(|((start, end), _)| start..end).collect()
 }
 
 /// Returns the file name for the surface of body `index`: ASCII letters, digits, `-`, `_` and `.` only.

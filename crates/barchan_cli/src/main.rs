@@ -20,6 +20,7 @@ macro_rules! tell {
 mod bench;
 mod cache;
 mod check;
+mod compare;
 mod demo;
 mod disk;
 mod failure;
@@ -42,7 +43,7 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
 
-/// Simulates granular material (sand, gravel, cereal, snow) in high resolution. Without a command: simulates and draws
+/// Simulates granular material (sand, gravel, cereal) in high resolution. Without a command: simulates and draws
 /// an hourglass.
 #[derive(Parser)]
 #[command(name = "barchan", version, max_term_width = 110, after_help = failure::EXIT_CODES)]
@@ -73,6 +74,8 @@ enum Command {
     Scenes(check::ScenesArguments),
     /// Print the JSON Schema of scene files, for editors
     Schema,
+    /// Simulate a scene by several methods, and compare them in pictures and numbers
+    Compare(compare::Arguments),
     /// Validate a solver against experiments and closed forms
     Validate(validate::Arguments),
     /// Measure the speed of barchan on this machine
@@ -108,6 +111,7 @@ fn execute(command: Command) -> Result<(), Failure> {
             check::print_schema();
             Ok(())
         }
+        Command::Compare(arguments) => compare::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
     }

@@ -1,6 +1,6 @@
 //! `barchan render`: draws a cache, or a scene while it is simulated, as a picture, pictures or a movie.
 
-mod options;
+pub mod options;
 mod reel;
 mod source;
 

@@ -87,6 +87,15 @@ fn the_artist_gets_a_movie_and_points() {
 }
 
 #[test]
+fn methods_are_compared_as_the_page_says() {
+    let (said, folder) = follow("../comparing.md");
+    assert!(said.contains("pbd:sommer") && said.contains("run-out [m]"), "{said}");
+    for file in ["compare.png", "compare.mp4", "compare.html", "pbd-sommer/manifest.json"] {
+        assert!(folder.path().join("comparison").join(file).is_file(), "{file}");
+    }
+}
+
+#[test]
 fn the_roboticist_reads_that_slip_pulls() {
     let (said, _folder) = follow("robotics.md");
     let number = |run: &str, what: &str| -> f64 {

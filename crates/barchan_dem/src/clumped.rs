@@ -94,19 +94,25 @@ impl State {
                 found: format!("{} grains", all.len()),
             });
         }
-        let mut state = Self { ids, ..Self::default() };
-        state.first.push(0);
-        for (i, numbers) in all.iter().enumerate() {
-            let particle = fresh(world, settings, i).with_numbers(numbers);
-            let count = particle.count(&settings.clumps) as u32;
-            state.first.push(state.first[i] + count);
-            state.particles.push(particle);
-        }
-        // Made of the particles at the start of the next frame.
-        state
-            .rows
-            .resize(state.first[state.ids.len()] as usize + 1, Row::PADDING);
+        let particle = |(i, numbers)| fresh(world, settings, i).with_numbers(numbers);
+        let mut state = Self {
+            ids,
+            particles: all.iter().enumerate().map(particle).collect(),
+            ..Self::default()
+        };
+        state.divide(&settings.clumps);
         Ok(state)
+    }
+
+    /// Counts the spheres of the particles. Their rows are made of the particles at the start of the next frame.
+    pub(crate) fn divide(&mut self, clumps: &[Clump]) {
+        self.first.push(0);
+        let mut next = 0;
+        for particle in &self.particles {
+            next += particle.count(clumps) as u32;
+            self.first.push(next);
+        }
+        self.rows.resize(next as usize + 1, Row::PADDING);
     }
 }
 
@@ -138,6 +144,22 @@ impl Particle {
 pub(crate) fn first_turns(world: &World, settings: &DemSettings) -> Vec<Vec3> {
     let turn = |i: usize| fresh(world, settings, i).rotation.to_scaled_axis().as_vec3();
     (0..world.guides.len()).map(turn).collect()
+}
+
+/// Returns guide `i` of the world, with the rotation vector `turn` [rad] and the angular velocity `spin` [rad/s] if they are known.
+pub(crate) fn turned(
+    world: &World,
+    settings: &DemSettings,
+    i: usize,
+    turn: Option<DVec3>,
+    spin: Option<DVec3>,
+) -> Particle {
+    let mut particle = fresh(world, settings, i);
+    if let Some(turn) = turn {
+        particle.rotation = DQuat::from_scaled_axis(turn);
+    }
+    particle.set_spin(&settings.clumps, spin.unwrap_or_default());
+    particle
 }
 
 /// A guide as the world has it, falling freely without spin; turned at random unless it is a sphere.

@@ -5,8 +5,8 @@ use barchan_world::spec::Kind::{Between, Count, Word};
 use barchan_world::spec::Need::{self, Optional};
 use barchan_world::spec::quantities::{MODULUS, STEP};
 use barchan_world::spec::{
-    BodySurface, Facts, FrictionMeaning, Idle, Input, Refusal, SettingError, Settings, SolverSpec, TableSpec, Unless,
-    Weight, field,
+    BodySurface, Facts, FrictionMeaning, Idle, Input, Preset, Refusal, Setting, SettingError, Settings, SolverSpec,
+    TableSpec, Unless, Weight, field, preset_names,
 };
 use barchan_world::{ContactProperties, Solver, World, words};
 
@@ -17,7 +17,7 @@ pub static SPEC: SolverSpec = SolverSpec {
     name: "dem",
     about: "discrete elements: spheres and clumps with contact laws and their history",
     settings: SETTINGS,
-    presets: &[],
+    presets: &PRESETS,
     materials: &[
         "restitution",
         "youngs_modulus",
@@ -38,6 +38,7 @@ pub static SPEC: SolverSpec = SolverSpec {
 const SETTINGS: TableSpec = TableSpec {
     name: "solver.dem",
     fields: &[
+        field("preset",            Word(&preset_names(&PRESETS)), Optional,          "settings of a paper, for all that is not said"),
         field("step",              STEP,               Optional,                     "longest step [s]; a frame is cut into equal ones. By the duration of a contact if not given"),
         field("steps_per_contact", Between(10.0, 1e4), Need::Number(20.0),           "steps in the shortest contact, where no step is given [-]"),
         field("step_divisor",      Count(1, 1000),     Need::Count(1),               "steps in the place of one [-], whatever set its length: 2 halves all steps, to see whether a result depends on them"),
@@ -54,6 +55,17 @@ const SETTINGS: TableSpec = TableSpec {
     ],
     exclusive: &[],
 };
+
+const PRESETS: [Preset; 1] = [Preset {
+    name: "bell",
+    about: "[Bell05]: viscoelastic spheres of Hertz, friction without memory of eq. (18), steps of RKF45, bodies covered with spheres",
+    settings: &[
+        ("integrator", Setting::word(Integrator::Rkf45.word())),
+        ("normal", Setting::word(NormalLaw::HertzViscoelastic.word())),
+        ("shear", Setting::word(ShearLaw::Capped.word())),
+        ("boundary", Setting::word(BoundaryKind::Particles.word())),
+    ],
+}];
 
 words! {
     /// Representation of bodies.

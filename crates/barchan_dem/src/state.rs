@@ -1,10 +1,13 @@
 //! Spheres in double precision, in the world's order.
 
+use std::collections::BTreeMap;
+
 use barchan_geometry::clump::Clump;
-use barchan_world::{Archive, ArchiveError, FARTHEST, Guides, Renumbering, World, permute};
+use barchan_world::{Archive, ArchiveError, Column, FARTHEST, Guides, Renumbering, Table, World, permute};
 use glam::{DVec3, Vec3};
 
 use crate::DemSettings;
+use crate::clumped;
 use crate::cpu::motion::{Pull, SphereMotion};
 use crate::cpu::particles::Particle;
 use crate::cpu::rows::{FIXED_MASS, Row};
@@ -144,6 +147,45 @@ impl State {
             (position[i], offset[i]) = rounded(place);
             velocity[i] = speed.as_vec3();
         }
+    }
+
+    /// Returns the state of all guides of `world`, rotated and spinning as `columns` have it for some of their ids.
+    pub(crate) fn of_columns(world: &World, settings: &DemSettings, columns: &Table) -> Self {
+        let vectors = |name: &str| match columns.column(name) {
+            Some(Column::Vec3(values)) => values.iter().map(|v| v.as_dvec3()).collect(),
+            _ => Vec::new(),
+        };
+        let (turns, spins): (Vec<DVec3>, Vec<DVec3>) = (vectors("rotation"), vectors("angular_velocity"));
+        let rows: BTreeMap<u32, usize> = match columns.column("id") {
+            Some(Column::U32(ids)) => ids.iter().copied().zip(0..).collect(),
+            _ => BTreeMap::new(),
+        };
+        let of = |values: &[DVec3], i: usize| {
+            let row = rows.get(&world.guides.id[i])?;
+            values.get(*row).copied()
+        };
+        let count = world.guides.len();
+        let mut state = Self {
+            ids: world.guides.id.clone(),
+            ..Self::default()
+        };
+        if settings.has_particles() {
+            state.particles = (0..count)
+                .map(|i| clumped::turned(world, settings, i, of(&turns, i), of(&spins, i)))
+                .collect();
+            state.divide(&settings.clumps);
+            return state;
+        }
+        for i in 0..count {
+            let (row, motion) = fresh(world, i);
+            state.rows.push(row);
+            state.motions.push(SphereMotion {
+                spin: of(&spins, i).unwrap_or(motion.spin),
+                ..motion
+            });
+        }
+        state.rows.push(Row::PADDING);
+        state
     }
 
     pub(crate) fn save(&self, archive: &mut Archive) {

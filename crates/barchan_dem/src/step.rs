@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 
 use barchan_bodies::{Dynamics, Impulses, sum_loads};
-use barchan_world::{AdvanceError, AdvanceReport, Archive, ArchiveError, Column, Solver, Stopwatch, World, Wrench};
+use barchan_world::{
+    AdvanceError, AdvanceReport, Archive, ArchiveError, Column, Solver, Stopwatch, Table, World, Wrench,
+};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
@@ -371,6 +373,13 @@ impl Solver for DemSolver {
             columns.push(("rotation", Column::Vec3(turns)));
         }
         columns
+    }
+
+    fn adopt(&mut self, world: &World, columns: &Table) {
+        self.state = State::of_columns(world, &self.settings, columns);
+        self.past = Some(Past::default());
+        // From now on the state has them.
+        self.first_turns = Vec::new();
     }
 
     fn save(&self, archive: &mut Archive) {

@@ -121,6 +121,7 @@ fn experiment(case: &Table) -> Seen {
             step: Some(step),
             reference_speed: number(case, "reference_speed").unwrap_or(1.0),
             duration: number(case, "duration"),
+            shear_viscosity: number(case, "shear_viscosity"),
             contacts: vec![Contact {
                 youngs_modulus: number(case, "youngs_modulus").unwrap_or(usual.youngs_modulus),
                 restitution: number(case, "restitution").unwrap_or(usual.restitution),

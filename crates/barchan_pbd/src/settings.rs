@@ -3,6 +3,8 @@
 use barchan_world::words;
 use thiserror::Error;
 
+use crate::SPEC;
+
 /// A setting that cannot be.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 #[error("`{name}` must be {allowed}, got {value}")]
@@ -66,18 +68,10 @@ pub struct PbdSettings {
 }
 
 impl PbdSettings {
-    /// Returns the step, passes and friction as printed in the paper.
+    /// Returns the settings of the preset `sommer`: those printed in the paper.
     pub fn paper() -> Self {
-        Self {
-            step: Some(0.005),
-            iterations: 4,
-            stabilization: 1,
-            friction: FrictionMode::Sommer,
-            splitting: Splitting::Average,
-            memory: false,
-            relaxation: 1.0,
-            ..Self::default()
-        }
+        let given = SPEC.preset_settings("sommer").expect("a preset of the table");
+        Self::read(&given, 60.0).expect("the settings of a preset fit their table")
     }
 
     /// Checks every value.

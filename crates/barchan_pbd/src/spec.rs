@@ -5,8 +5,8 @@ use barchan_world::spec::Kind::{Between, Count, Flag, Word};
 use barchan_world::spec::Need::{self, Optional};
 use barchan_world::spec::quantities::STEP;
 use barchan_world::spec::{
-    BodySurface, Facts, FrictionMeaning, Input, Passes, Refusal, SettingError, Settings, SolverSpec, TableSpec, Weight,
-    field,
+    BodySurface, Facts, FrictionMeaning, Input, Passes, Preset, Refusal, Setting, SettingError, Settings, SolverSpec,
+    TableSpec, Weight, field, preset_names,
 };
 use barchan_world::{Solver, World, words};
 
@@ -17,7 +17,7 @@ pub static SPEC: SolverSpec = SolverSpec {
     name: "pbd",
     about: "position-based dynamics: contacts and friction as constraints on positions",
     settings: SETTINGS,
-    presets: &[],
+    presets: &PRESETS,
     materials: &[],
     idle: &[],
     idle_materials: &[],
@@ -29,6 +29,7 @@ pub static SPEC: SolverSpec = SolverSpec {
 pub(crate) const SETTINGS: TableSpec = TableSpec {
     name: "solver.pbd",
     fields: &[
+        field("preset",           Word(&preset_names(&PRESETS)), Optional,     "settings of a paper, for all that is not said"),
         field("step",             STEP,             Optional,                  "longest step [s]; a frame is cut into equal ones. By the guides' size if not given"),
         field("substeps",         Count(1, 10_000), Optional,                  "least number of steps in a frame, instead of step"),
         field("step_divisor",     Count(1, 1000),   Need::Count(1),            "steps in the place of one [-], whatever set its length: 2 halves all steps, to see whether a result depends on them"),
@@ -47,6 +48,25 @@ pub(crate) const SETTINGS: TableSpec = TableSpec {
     ],
     exclusive: &[["substeps", "step"]],
 };
+
+const PRESETS: [Preset; 1] = [Preset {
+    name: "sommer",
+    about: "[Sommer22]: 5 ms, four passes whose corrections are averaged, friction by the guides' size, masses that fall off with height, bodies of particles fitted by shape matching",
+    settings: &[
+        ("step", Setting::Number(5e-3)),
+        ("iterations", Setting::Count(4)),
+        ("stabilization_iterations", Setting::Count(1)),
+        ("friction", Setting::word(FrictionMode::Sommer.word())),
+        ("splitting", Setting::word(Splitting::Average.word())),
+        ("memory", Setting::Flag(false)),
+        ("mass_scaling", Setting::Number(1.0)),
+        ("relaxation", Setting::Number(1.0)),
+        ("velocity_clamp", Setting::Number(1e3)),
+        ("sleeping", Setting::Flag(false)),
+        ("rigid", Setting::word(Rigid::ShapeMatching.word())),
+        ("boundary", Setting::word(BoundaryKind::Particles.word())),
+    ],
+}];
 
 words! {
     /// Representation of bodies.

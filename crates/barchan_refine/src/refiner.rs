@@ -107,6 +107,11 @@ impl GrainRefiner {
         if expected > MOST_GRAINS {
             return Err(RefineError::TooMany { count: expected });
         }
+        for source in sources {
+            if let Source::Grains { table, .. } = source {
+                seed::take(grains, next_id, world, table);
+            }
+        }
         let solids = Solids::of(world);
         for (k, source) in sources.iter().enumerate() {
             let filled = |share: f64| progress((k as f64 + share) / sources.len() as f64);
@@ -147,11 +152,16 @@ impl GrainRefiner {
                         seed::about(grains, next_id, world, &solids, settings, parent);
                     }
                 }
-                (_, Seeding::Support) => {}
+                (_, Seeding::Support) | (Source::Grains { .. }, _) => {}
             }
         }
         if settings.seeding == Seeding::Support {
-            for parent in parents(world) {
+            let has_grains = |parent: &Parent| {
+                let given =
+                    |source: &Source| matches!(source, Source::Grains { guides, .. } if guides.contains(&parent.id));
+                sources.iter().any(given)
+            };
+            for parent in parents(world).filter(|parent| !has_grains(parent)) {
                 seed::about(grains, next_id, world, &solids, settings, parent);
             }
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use barchan_geometry::Shape;
 use barchan_geometry::random::Stream;
 use barchan_geometry::sample::{Packing, Particles, SampleError, VolumeSettings, sample_periodic};
-use barchan_world::{Pose, World, retain};
+use barchan_world::{Column, Pose, Table, World, retain};
 use glam::{DVec3, Vec3};
 
 use crate::grains::{Grains, rank_of};
@@ -34,6 +34,36 @@ pub enum Source {
     Guides(std::ops::Range<u32>),
     /// The guides with these ids, wherever they are: each gets grains of its own.
     Points(std::ops::Range<u32>),
+    /// Grains of another run, which keep their ids, from which their radii follow, and come before all others.
+    Grains {
+        /// Columns of [`Refiner::table`](barchan_world::Refiner::table).
+        table: Table,
+        /// Ids of the guides that have these grains.
+        guides: std::ops::Range<u32>,
+    },
+}
+
+/// Takes the grains of `table` over.
+pub(crate) fn take(grains: &mut Grains, next_id: &mut u32, world: &World, table: &Table) {
+    let (
+        Some(Column::U32(ids)),
+        Some(Column::Vec3(positions)),
+        Some(Column::Vec3(velocities)),
+        Some(Column::U8(materials)),
+    ) = (
+        table.column("id"),
+        table.column("position"),
+        table.column("velocity"),
+        table.column("material"),
+    )
+    else {
+        return;
+    };
+    for (i, &id) in ids.iter().enumerate() {
+        let place = (positions[i].as_dvec3() - world.origin).as_vec3();
+        grains.push(place, velocities[i], id, materials[i]);
+        *next_id = (*next_id).max(id.saturating_add(1));
+    }
 }
 
 /// Fills `shape` with grains; `progress` gets the share done, 0 to 1.

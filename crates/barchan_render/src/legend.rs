@@ -5,9 +5,9 @@ use font8x8::legacy::{BASIC_LEGACY, LATIN_LEGACY, MISC_LEGACY};
 use crate::{ColorMap, Image};
 
 /// Side of a letter before scaling [px].
-const LETTER: u32 = 8;
+pub(crate) const LETTER: u32 = 8;
 /// Share of the picture that shows through the panel, of 256 [-].
-const PANEL_TRANSPARENCY: u32 = 90;
+pub(crate) const PANEL_TRANSPARENCY: u32 = 90;
 /// Size of an image with unscaled letters; a larger image scales them up [px].
 const UNSCALED_SIZE: [u32; 2] = [640, 360];
 
@@ -60,9 +60,7 @@ impl Legend {
 
     /// Draws the bar into the lower left corner. An image that is too small stays unchanged.
     pub fn draw(&self, image: &mut Image) {
-        let size = (image.width / UNSCALED_SIZE[0])
-            .min(image.height / UNSCALED_SIZE[1])
-            .max(1);
+        let size = scale(image);
         let letter = LETTER * size;
         let margin = 2 * letter;
         let length = |text: &str| text.chars().count() as u32 * letter;
@@ -93,16 +91,22 @@ impl Legend {
     }
 }
 
-fn cells(width: u32, height: u32) -> impl Iterator<Item = (u32, u32)> {
+/// Returns the factor on the size of letters in `image` [-].
+pub(crate) fn scale(image: &Image) -> u32 {
+    let [width, height] = UNSCALED_SIZE;
+    (image.width / width).min(image.height / height).max(1)
+}
+
+pub(crate) fn cells(width: u32, height: u32) -> impl Iterator<Item = (u32, u32)> {
     (0..height).flat_map(move |y| (0..width).map(move |x| (x, y)))
 }
 
-fn pixel(image: &mut Image, x: u32, y: u32) -> &mut [u8; 3] {
+pub(crate) fn pixel(image: &mut Image, x: u32, y: u32) -> &mut [u8; 3] {
     &mut image.pixels[y as usize * image.width as usize + x as usize]
 }
 
 /// Draws a line of text in white; clipped at the image.
-fn write(image: &mut Image, [left, top]: [u32; 2], size: u32, text: &str) {
+pub(crate) fn write(image: &mut Image, [left, top]: [u32; 2], size: u32, text: &str) {
     for (k, letter) in text.chars().enumerate() {
         let rows = glyph(letter);
         for (x, y) in cells(LETTER * size, LETTER * size) {

@@ -24,6 +24,7 @@ use glam::{DQuat, DVec3};
 use thiserror::Error;
 
 use crate::scene::{Fill, FillSource, Scene};
+use crate::start::Inherited;
 
 /// Why there is no world.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -139,6 +140,9 @@ impl SceneError {
     }
 }
 
+/// Most guides there can be [-]: their ids are 32 bits.
+pub(crate) const MOST_GUIDES: usize = u32::MAX as usize;
+
 /// Radii of the balls in whose place tight clumps are first put, of those around them [-].
 const TIGHT: f64 = 0.84;
 
@@ -239,6 +243,7 @@ impl Scene {
             add_fill(world, fill, &particles, self.has_particles())?;
             world.fill_ends.push(world.next_id);
         }
+        self.add_inherited(world)?;
         world.ledger.filled = Mass::sum(world.guides.mass.iter().copied());
         Ok(())
     }
@@ -333,7 +338,9 @@ impl Scene {
     fn furnish(&self, world: &mut World, watch: &BuildWatch) -> Result<(), SceneError> {
         world.emitters.clone_from(&self.emitters);
         world.sinks.clone_from(&self.sinks);
-        self.add_bodies(world, watch)
+        self.add_bodies(world, watch)?;
+        self.place_inherited(world);
+        Ok(())
     }
 
     /// The world at the start without guides and bodies.
@@ -342,7 +349,9 @@ impl Scene {
         world.periodic = self.periodic;
         world.time = -self.settle();
         world.origin = self.origin();
-        world.fixed_fills = self.fills.iter().map(|fill| fill.is_fixed).collect();
+        let inherited = self.inherited().map_or(&[][..], |inherited| &inherited.groups);
+        let fills = self.fills.iter().map(|fill| fill.is_fixed);
+        world.fixed_fills = fills.chain(inherited.iter().map(|group| group.is_fixed)).collect();
         if self.has_particles() {
             for material in &mut world.materials.all {
                 material.density = material.particle_density * SETTLED_FRACTION;
@@ -386,13 +395,17 @@ impl Scene {
             FillSource::Points(particles) => Aabb::of_points(particles.positions.iter().copied()),
         });
         let emitters = self.emitters.iter().map(|emitter| emitter.shape.bounds());
-        fills.chain(emitters).fold(Aabb::EMPTY, |all, one| all.union(&one))
+        let inherited = self.inherited().map(Inherited::bounds);
+        fills
+            .chain(emitters)
+            .chain(inherited)
+            .fold(Aabb::EMPTY, |all, one| all.union(&one))
     }
 }
 
 fn add_fill(world: &mut World, fill: &Fill, particles: &Particles, are_particles: bool) -> Result<(), SceneError> {
     let count = world.guides.len() + particles.len();
-    if count >= u32::MAX as usize {
+    if count >= MOST_GUIDES {
         return Err(SceneError::TooMany {
             place: fill.place.clone(),
             count,

@@ -39,6 +39,7 @@ scenes! {
     "spheres": "three balls of different weight are tossed into a pool of sand",
     "splash": "a heavy ball is shot into a pool of sand",
     "piles": "three heaps of sand with angles of repose of 30, 45 and 60 degrees",
+    "slope-55": "a heap of sand at three resolutions",
     "ladder": "sand is poured over a rope ladder, whose ropes are cut in the end",
     "silo": "sand runs out of a silo, is caught and counted",
     "hourglass-clumps": "27,427 tetrahedra run through an hourglass",

@@ -68,6 +68,7 @@ pub(crate) fn scene<'d>(reader: &Reader<'d>, value: &Value<'d>) -> Option<Scene>
         periodic: ["x", "y", "z"].map(|axis| fields.table("periodic")?.range(axis)),
         solver,
         solver_settings,
+        start: check.start(),
         materials,
         contacts,
         colors,
@@ -380,7 +381,8 @@ impl Check<'_, '_> {
 
     fn some_guides(&self) {
         let none = |key: &str| self.fields.list(key).is_none_or(<[_]>::is_empty);
-        if none("fill") && none("emitter") && self.fields.written("fill").is_none() {
+        let is_started = self.fields.written("start").is_some();
+        if none("fill") && none("emitter") && self.fields.written("fill").is_none() && !is_started {
             let span = self.reader.begin();
             self.warn(span, "the scene has no guides", "add a `[[fill]]` or an `[[emitter]]`");
         }

@@ -23,6 +23,7 @@ mod room;
 mod scene;
 mod schema;
 pub mod shapes;
+mod start;
 mod tables;
 mod urdf;
 mod written;
@@ -37,4 +38,5 @@ pub use scene::{
 };
 pub use schema::schema_with;
 pub use shapes::{ParsedShape, PlacedShape, parse_shape, shape_help};
+pub use start::{Inherited, InheritedGroup, InheritedGuide, Start};
 pub use tables::SCENE;

@@ -14,6 +14,7 @@ use glam::{DMat3, DVec3};
 
 use crate::reader::Reader;
 use crate::shapes::PlacedShape;
+use crate::start::{Inherited, Start};
 use crate::tables::LEVERS;
 use crate::written::Written;
 use crate::{Diagnostic, Diagnostics, Document, check, overrides};
@@ -43,6 +44,8 @@ pub struct Scene {
     pub contacts: Vec<ContactProperties>,
     /// Color of each material in images, sRGB, by number; none if not given.
     pub colors: Vec<Option<[u8; 3]>>,
+    /// Frame of another run that this one begins with.
+    pub start: Option<Start>,
     /// Guides at the start.
     pub fills: Vec<Fill>,
     /// Emitters of guides.
@@ -396,7 +399,8 @@ impl Scene {
             let radii = &emitter.radii;
             ([radii.min(), radii.max()], emitter.material)
         });
-        fills.chain(emitters)
+        let inherited = self.inherited().into_iter().flat_map(Inherited::radii);
+        fills.chain(emitters).chain(inherited)
     }
 
     /// Radius of the smallest guide there can be [m]; none without guides.
@@ -406,7 +410,9 @@ impl Scene {
 
     /// Radius of the ball around the longest clump, of its guide's radius [-]; 1 where all are spheres.
     pub(crate) fn largest_extent(&self) -> f64 {
+        let inherited = self.inherited().map_or(&[][..], |inherited| &inherited.groups);
         let extents = self.fills.iter().filter_map(|fill| fill.clump.as_ref());
+        let extents = extents.chain(inherited.iter().filter_map(|group| group.clump.as_ref()));
         extents.map(|clump| clump.extent()).fold(1.0, f64::max)
     }
 

@@ -54,6 +54,7 @@ pub const SCENE: TableSpec = plain("the scene", &[
     field("gravity",    Vector(-1e6, 1e6),  Need::Vector([0.0, 0.0, -9.81]),  "acceleration of free fall [m/s²]"),
     field("periodic",   Table(&PERIODIC),   Optional,                         "axes that close upon themselves"),
     field("solver",     Kind::Solver,       Optional,                         "what moves the guides"),
+    field("start",      Table(&START),      Optional,                         "a frame of another run to begin with: its guides, clumps, grains, and bodies that can move"),
     field("materials",  Named(&MATERIAL),   Optional,                         "what guides are made of, by name"),
     field("pair",       List(&Table(&PAIR)),    Optional, "how two materials, or a material and a body, meet, where it does not follow from both"),
     field("clumps",     Named(&CLUMP),          Optional, "rigid groups of spheres, by name"),
@@ -67,6 +68,12 @@ pub const SCENE: TableSpec = plain("the scene", &[
     field("camera",     List(&Table(&CAMERA)),  Optional, "where to look from"),
     field("refine",     Table(&REFINE),     Optional,                         "grains"),
     field("output",     Table(&OUTPUT),     Optional,                         "what is kept"),
+]);
+
+#[rustfmt::skip]
+const START: TableSpec = plain("start", &[
+    field("cache", Text,                  Required, "folder of the run's cache"),
+    field("frame", Count(0, i64::MAX as u64), Optional, "number of the frame [-]; the last one by default"),
 ]);
 
 /// Key of the chosen solver's name.

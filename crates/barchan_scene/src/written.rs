@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::fields::Fields;
 use crate::reader::Reader;
-use crate::{Diagnostic, Document, Place, Scene, Severity};
+use crate::{Diagnostic, Diagnostics, Document, Place, Scene, Severity};
 
 /// A scene's text and the positions of its keys.
 #[derive(Clone, Debug)]
@@ -35,6 +35,18 @@ impl Scene {
         match document.place(self.span(path).start) {
             Place::Text { line, column } => format!("{}:{line}:{column}", document.name),
             Place::Override(assignment) => format!("--set {assignment}"),
+        }
+    }
+
+    /// All that is wrong with the key `path`, as [`parse_scene_with`](crate::parse_scene_with) reports it.
+    pub fn error(&self, path: &[&str], message: impl Into<String>, help: &str) -> Diagnostics {
+        let error = Diagnostic {
+            severity: Severity::Error,
+            ..self.warning(path, message, help)
+        };
+        Diagnostics {
+            document: (*self.written.document).clone(),
+            items: vec![error],
         }
     }
 

@@ -3,10 +3,10 @@
 use barchan_world::{NEW_ROW, World};
 use rayon::prelude::*;
 
-use crate::SphSolver;
 use crate::cpu::discrete::Touch;
 use crate::cpu::{cohesion, discrete, drag, moisture, viscosity};
 use crate::laws;
+use crate::{SphSolver, WallShear};
 
 impl SphSolver {
     /// Adds them over `step` [s] to the velocities that the step goes on with.
@@ -69,14 +69,22 @@ impl SphSolver {
             let others = (0..count).map(|b| world.materials.friction(a, b).kinetic);
             self.pair_friction.extend(others);
         }
-        if self.settings.is_viscous() && self.sound.is_none() && !world.guides.is_empty() {
+        if self.settings.has_sound() && self.sound.is_none() && !world.guides.is_empty() {
             self.sound = Some(self.settings.sound_speed.unwrap_or_else(|| sound(world)));
         }
     }
 
     /// Longest step [s] that they allow.
     pub(crate) fn calm_step(&self) -> f64 {
-        let thickest = self.settings.viscosity.iter().flatten().copied().fold(0.0, f32::max);
+        let own = self.settings.viscosity.iter().flatten().copied().fold(0.0, f32::max);
+        let walls = match self.settings.wall_shear {
+            WallShear::Dissipation => {
+                let frictions = self.body_friction.iter().map(|friction| friction.r#static);
+                self.settings.wall_viscosity.unwrap_or(frictions.fold(0.0, f32::max))
+            }
+            WallShear::Coulomb | WallShear::Stress => 0.0,
+        };
+        let thickest = own.max(walls);
         match self.sound {
             Some(sound) if thickest > 0.0 && sound > 0.0 => {
                 laws::viscosity::longest_step(thickest, sound, self.supports[1]).into()

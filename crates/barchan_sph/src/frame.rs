@@ -14,7 +14,7 @@ use crate::cpu::pressure;
 use crate::cpu::surface::WallField;
 use crate::laws::{cohesion, repose, stress};
 use crate::settings::STEP;
-use crate::{SphSolver, Yield};
+use crate::{Correction, SphSolver, Yield};
 
 /// Step if neither the settings nor gravity give one [s].
 const LONGEST_STEP: f64 = 1.0 / 480.0;
@@ -67,7 +67,7 @@ impl SphSolver {
                 gain: stress::gain(convention, friction, self.settings.flow_friction),
             }
         }));
-        self.columns.mirror = match self.is_smooth() {
+        self.columns.mirror = match self.is_smooth() || self.settings.correction == Correction::Velocity {
             true => pressure::MIRROR_LIQUID,
             false => pressure::MIRROR_SAND,
         };

@@ -22,6 +22,8 @@ pub use frame::MAX_SUPPORT_RATIO;
 pub use laws::drag::Air;
 pub use laws::repose::STEEPEST;
 pub use laws::stress::Yield;
-pub use settings::{Integration, Pressure, STEP, SettingsError, SphSettings, Walls};
+pub use settings::{
+    Correction, Gradients, Integration, Prediction, Pressure, Rest, STEP, SettingsError, SphSettings, WallShear, Walls,
+};
 pub use spec::SPEC;
 pub use step::SphSolver;

@@ -62,6 +62,58 @@ words! {
     }
 }
 
+words! {
+    /// Density that the pressure of `Pcisph` answers.
+    pub enum Prediction {
+        /// Density to first order in the step, by its rate; each guide responds as its own neighbors let it.
+        Rate = "rate",
+        /// Density at predicted positions, and the response of a prototype in a full neighborhood, [Ihmsen13] eqs. (6), (7), as printed.
+        Positions = "positions",
+    }
+}
+
+words! {
+    /// Removal of compression that a step inherits.
+    pub enum Correction {
+        /// By displacements, which give guides no speed.
+        Displacement = "displacement",
+        /// By velocities, as printed.
+        Velocity = "velocity",
+    }
+}
+
+words! {
+    /// Gradients of velocities, and the response of the strain rate to a stress.
+    pub enum Gradients {
+        /// Exact for linear fields; each guide responds as its own neighbors let it.
+        Exact = "exact",
+        /// Plain sums, and the response of a prototype in a full neighborhood, as printed.
+        Plain = "plain",
+    }
+}
+
+words! {
+    /// Friction of walls. Guides without a pressure rub by Coulomb's law.
+    pub enum WallShear {
+        /// Coulomb's law.
+        Coulomb = "coulomb",
+        /// The stress of guides acts on walls, whose motion strains guides, [Ihmsen13] eqs. (18), (19).
+        Stress = "stress",
+        /// The larger of that and of a viscosity of walls, [Ihmsen13] eqs. (20), (21).
+        Dissipation = "dissipation",
+    }
+}
+
+words! {
+    /// Sleep of sand at rest.
+    pub enum Rest {
+        /// All guides at once, when most are at rest.
+        All = "all",
+        /// Each guide for itself while it is slow and no net force acts on it, [Ihmsen13] section 3.3, as printed.
+        Single = "single",
+    }
+}
+
 /// Settings of the solver. The defaults are those of [`SPEC`](crate::SPEC).
 #[derive(Clone, Debug, PartialEq)]
 pub struct SphSettings {
@@ -91,8 +143,20 @@ pub struct SphSettings {
     /// printed, and resting sand creeps; the pressure of `Pcisph` starts from zero, that of `Iisph` from half the
     /// previous one.
     pub warm_start: bool,
+    /// Change of stress in a pass, as a fraction of the pressure, at which passes of `Pcisph` stop [-]; without it only the density error counts.
+    pub stress_error: Option<f32>,
+    /// Density that the pressure of `Pcisph` answers.
+    pub prediction: Prediction,
+    /// Removal of inherited compression.
+    pub correction: Correction,
+    /// Gradients of velocities.
+    pub gradients: Gradients,
     /// Boundary model of bodies.
     pub walls: Walls,
+    /// Friction of walls.
+    pub wall_shear: WallShear,
+    /// σ of the viscosity of walls [-]; the wall's friction if none is given.
+    pub wall_viscosity: Option<f32>,
     /// Cohesion of each material when wet [Pa]; 0 for materials beyond the list.
     pub cohesion: Vec<f32>,
     /// α of artificial viscosity of each material, dry and wet [-]; 0 for materials beyond the list.
@@ -107,6 +171,8 @@ pub struct SphSettings {
     pub sound_speed: Option<f32>,
     /// Lets sand at rest sleep until something may move it.
     pub sleeping: bool,
+    /// Which sand sleeps at once.
+    pub rest: Rest,
     /// Contact forces between guides of thin sand, which has no pressure.
     pub discrete: bool,
     /// The air that slows guides down, if any.
@@ -119,6 +185,11 @@ impl SphSettings {
     /// Returns true if any material has artificial viscosity.
     pub(crate) fn is_viscous(&self) -> bool {
         self.viscosity.iter().flatten().any(|&a| a > 0.0)
+    }
+
+    /// Returns true if anything needs a speed of sound.
+    pub(crate) fn has_sound(&self) -> bool {
+        self.is_viscous() || self.wall_shear == WallShear::Dissipation
     }
 
     /// Returns true if wetness changes.
@@ -151,6 +222,12 @@ impl SphSettings {
                 s.iterations[1].into(),
                 "no less than `min_iterations`, which is at least 1",
             ),
+            s if s.stress_error.is_some_and(|e| !within(e, 1e-6, 10.0)) => {
+                refuse("stress_error", s.stress_error.unwrap_or_default().into(), "1e-6 to 10")
+            }
+            s if s.wall_viscosity.is_some_and(|v| !within(v, 0.0, 10.0)) => {
+                refuse("wall_viscosity", s.wall_viscosity.unwrap_or_default().into(), "0 to 10")
+            }
             s if !within(s.flow_friction, 0.0, 2.0) => refuse("flow_friction", s.flow_friction.into(), "0 to 2"),
             s if s.cohesion.iter().any(|&c| !within(c, 0.0, 1e6)) => {
                 let wrong = s.cohesion.iter().find(|&&c| !within(c, 0.0, 1e6));
@@ -217,6 +294,8 @@ mod tests {
         assert!(wrong(&|s| s.step = Some(f64::NAN)).contains("`step`"));
         assert!(wrong(&|s| s.support = 0.9).contains("a kernel that does not reach"));
         assert!(wrong(&|s| s.density_error = 0.0).contains("`density_error`"));
+        assert!(wrong(&|s| s.stress_error = Some(0.0)).contains("`stress_error`"));
+        assert!(wrong(&|s| s.wall_viscosity = Some(-1.0)).contains("`wall_viscosity`"));
         assert!(wrong(&|s| s.iterations = [3, 2]).contains("`max_iterations`"));
         assert!(wrong(&|s| s.cohesion = vec![0.0, -1.0]).contains("`cohesion`"));
         assert!(wrong(&|s| s.flow_friction = -0.1).contains("`flow_friction`"));

@@ -10,7 +10,10 @@ use barchan_world::spec::{
 };
 use barchan_world::{ContactProperties, Solver, World};
 
-use crate::{Air, Integration, MAX_SUPPORT_RATIO, Pressure, STEEPEST, SphSettings, SphSolver, Walls, Yield};
+use crate::{
+    Air, Correction, Gradients, Integration, MAX_SUPPORT_RATIO, Prediction, Pressure, Rest, STEEPEST, SphSettings,
+    SphSolver, WallShear, Walls, Yield,
+};
 
 /// The SPH solver: sand as a continuum.
 pub static SPEC: SolverSpec = SolverSpec {
@@ -38,6 +41,10 @@ const SETTINGS: TableSpec = TableSpec {
         field("density_error",    Between(1e-6, 0.1), Need::Number(0.001),     "mean density error at which the pressure is good enough [-]"),
         field("min_iterations",   Count(1, 1000),   Need::Count(3),            "fewest passes of the pressure in a step"),
         field("max_iterations",   Count(1, 1000),   Need::Count(100),          "most passes of the pressure in a step"),
+        field("stress_error",     Between(1e-6, 10.0), Optional,               "change of stress in a pass, over the pressure, at which friction is good enough [-]; only density_error counts if not given"),
+        field("prediction",       Word(Prediction::WORDS), Need::Word(Prediction::Rate.word()), "density that the pressure answers: by its rate, or at predicted positions with a prototype's stiffness, as printed"),
+        field("correction",       Word(Correction::WORDS), Need::Word(Correction::Displacement.word()), "how inherited compression is undone: by displacements, or by velocities, as printed"),
+        field("gradients",        Word(Gradients::WORDS), Need::Word(Gradients::Exact.word()), "exact for linear fields, or plain sums with a prototype's response, as printed"),
         field("friction_iterations", Count(0, 1000), Need::Count(3),           "passes of friction in a step; pcisph has one in each of its own"),
         field("yield",            Word(Yield::WORDS), Need::Word(Yield::Repose.word()), "what the angle of friction means"),
         field("flow_friction",    Between(0.0, 2.0), Need::Number(0.12),       "increase of friction in fast flow, mu_2 - mu_s [-]"),
@@ -46,8 +53,11 @@ const SETTINGS: TableSpec = TableSpec {
         field("drying_time",      Between(1e-6, 1e9), Optional,                "in which sand loses all but 1/e of its water [s]; it never dries if not given"),
         field("wetting_time",     Between(1e-6, 1e9), Optional,                "in which guides that touch share their water [s]; each keeps its own if not given"),
         field("boundary",         Word(Walls::WORDS), Need::Word(Walls::Density.word()), "what guides feel of bodies: a map of what they hold of a kernel, of a ball (guides hover), or particles"),
+        field("wall_shear",       Word(WallShear::WORDS), Need::Word(WallShear::Coulomb.word()), "friction of bodies: Coulomb's law, the stress of guides, or the larger of that and a viscosity, as printed"),
+        field("wall_viscosity",   Between(0.0, 10.0), Optional,                "of bodies [-]; their friction if not given"),
         field("sound_speed",      Between(1e-3, 1e5), Optional,                "of artificial viscosity [m/s]; ten times what guides fall to if not given"),
         field("sleeping",         Flag,             Need::Flag(true),          "whether sand at rest is left alone until something may move it"),
+        field("rest",             Word(Rest::WORDS),  Need::Word(Rest::All.word()), "what sleeps: all guides at once, or each for itself, as printed"),
         field("discrete",         Flag,             Need::Flag(false),         "whether guides of sand too thin for a pressure push each other apart"),
         field("air_density",      Between(0.0, 1e5), Need::Number(0.0),        "of what slows guides down [kg/m³], 1.2041 for air; 0 for nothing"),
         field("air_viscosity",    Between(1e-9, 1e6), Need::Number(1.845e-5),  "of the same [Pa s]"),
@@ -64,7 +74,7 @@ const SUPPORT: f64 = 2.0;
 const PRESETS: [Preset; 2] = [
     Preset {
         name: "ihmsen",
-        about: "[Ihmsen13]: 1 ms, three passes of PCISPH with friction in each, boundary particles, forces between single guides",
+        about: "[Ihmsen13]: 1 ms, three passes of PCISPH with friction in each, boundary particles with the greatest dissipation, forces between single guides",
         settings: &[
             ("pressure", Setting::word(Pressure::Pcisph.word())),
             ("step", Setting::Number(1e-3)),
@@ -72,7 +82,11 @@ const PRESETS: [Preset; 2] = [
             ("max_iterations", Setting::Count(3)),
             ("yield", Setting::word(Yield::Narain.word())),
             ("flow_friction", Setting::Number(0.0)),
+            ("prediction", Setting::word(Prediction::Positions.word())),
+            ("gradients", Setting::word(Gradients::Plain.word())),
             ("boundary", Setting::word(Walls::Particles.word())),
+            ("wall_shear", Setting::word(WallShear::Dissipation.word())),
+            ("rest", Setting::word(Rest::Single.word())),
             ("discrete", Setting::Flag(true)),
             ("warm_start", Setting::Flag(false)),
         ],
@@ -86,7 +100,9 @@ const PRESETS: [Preset; 2] = [
             ("friction_iterations", Setting::Count(1)),
             ("yield", Setting::word(Yield::Narain.word())),
             ("flow_friction", Setting::Number(0.0)),
+            ("gradients", Setting::word(Gradients::Plain.word())),
             ("boundary", Setting::word(Walls::Volume.word())),
+            ("wall_shear", Setting::word(WallShear::Stress.word())),
             ("air_density", Setting::Number(1.2041)),
             ("warm_start", Setting::Flag(false)),
         ],
@@ -100,7 +116,11 @@ const NO_WATER: Unless = Unless::Holds {
 };
 
 const NO_VISCOSITY: Unless = Unless::Holds {
-    condition: |scene| any(scene, |contact| contact.viscosity) || any(scene, |contact| contact.wet_viscosity),
+    condition: |scene| {
+        any(scene, |contact| contact.viscosity)
+            || any(scene, |contact| contact.wet_viscosity)
+            || scene.settings.get("wall_shear") == Ok(WallShear::Dissipation)
+    },
     why: ": no material has `viscosity`",
     help: "",
 };
@@ -121,6 +141,9 @@ const NOT_FELT: Unless = Unless::Holds {
 #[rustfmt::skip]
 const IDLE: &[Idle] = &[
     Idle { key: "friction_iterations", unless: Unless::Word("pressure", &[Pressure::Iisph.word()]) },
+    Idle { key: "stress_error",        unless: Unless::Word("pressure", &[Pressure::Pcisph.word()]) },
+    Idle { key: "prediction",          unless: Unless::Word("pressure", &[Pressure::Pcisph.word()]) },
+    Idle { key: "wall_viscosity",      unless: Unless::Word("wall_shear", &[WallShear::Dissipation.word()]) },
     Idle { key: "drying_time",         unless: NO_WATER },
     Idle { key: "wetting_time",        unless: NO_WATER },
     Idle { key: "sound_speed",         unless: NO_VISCOSITY },
@@ -242,11 +265,17 @@ impl SphSettings {
             integration: given.get("integration")?,
             density_error: given.get("density_error")?,
             iterations: [given.get("min_iterations")?, given.get("max_iterations")?],
+            stress_error: given.get("stress_error")?,
+            prediction: given.get("prediction")?,
+            correction: given.get("correction")?,
+            gradients: given.get("gradients")?,
             friction_iterations: given.get("friction_iterations")?,
             convention: given.get("yield")?,
             flow_friction: given.get("flow_friction")?,
             warm_start: given.get("warm_start")?,
             walls: given.get("boundary")?,
+            wall_shear: given.get("wall_shear")?,
+            wall_viscosity: given.get("wall_viscosity")?,
             cohesion: Vec::new(),
             viscosity: Vec::new(),
             wetness: Vec::new(),
@@ -254,6 +283,7 @@ impl SphSettings {
             wetting_time: given.get("wetting_time")?,
             sound_speed: given.get("sound_speed")?,
             sleeping: given.get("sleeping")?,
+            rest: given.get("rest")?,
             discrete: given.get("discrete")?,
             air: (air.density > 0.0).then_some(air),
             cfl: given.get("cfl")?,

@@ -2,8 +2,8 @@
 
 use barchan_bodies::{Dynamics, Impulses, sum_loads};
 use barchan_world::{
-    AdvanceError, AdvanceReport, Archive, ArchiveError, Column, FARTHEST, Friction, Guides, Solver, Stopwatch, World,
-    Wrench, displace,
+    AdvanceError, AdvanceReport, Archive, ArchiveError, Column, FARTHEST, Friction, Guides, Solver, Stopwatch, Table,
+    World, Wrench, displace,
 };
 use glam::{Vec3, Vec4, Vec4Swizzles};
 use rayon::prelude::*;
@@ -13,18 +13,22 @@ use crate::cpu::columns::{Columns, Past, Spare};
 use crate::cpu::friction::{self, Bound, Held, Pass};
 use crate::cpu::near::Near;
 use crate::cpu::pairs::{self, Rows, Space};
-use crate::cpu::pressure::{self, Errors, Goal, Outcome};
+use crate::cpu::pressure::{self, COUPLED_RELAXATION, Errors, Goal, Outcome};
 use crate::cpu::surface::WallField;
-use crate::cpu::walls::{ChunkWalls, WallSearch};
+use crate::cpu::walls::{self, ChunkWalls, Drag, WallSearch};
 use crate::cpu::{CHUNK, memory};
 use crate::frame::{REPORTED, search_error};
+use crate::laws::{prototype, rest};
 use crate::settings::SettingsError;
-use crate::{Pressure, SphSettings};
+use crate::{Correction, Gradients, Prediction, Pressure, Rest, SphSettings, WallShear};
 
 /// Largest rate at which velocities undo the compression of a liquid, in units of √(g/d) [-]: compressed liquid must
 /// not fly apart, and the compression that few passes of `Pcisph` leave must not wind up.
 const MAX_RECOVERY_IISPH: f32 = 0.5;
 const MAX_RECOVERY_PCISPH: f32 = 0.05;
+
+/// Relaxation of the stress where gradients are plain sums [-]: a pass in full diverges on a lattice.
+const PLAIN_RELAXATION: f32 = 0.5;
 
 /// Largest support in a checkpoint, in radii of the largest guide [-].
 const MAX_SUPPORT: f32 = 1e3;
@@ -138,7 +142,9 @@ impl SphSolver {
         self.clock.enter("pressure");
         self.columns.shift.fill(Vec4::ZERO);
         let is_spread = self.settings.pressure == Pressure::Pcisph || !self.is_smooth();
-        pressure::stiffen(&mut self.columns, step as f32, is_spread);
+        let is_displaced = self.settings.correction == Correction::Displacement;
+        pressure::stiffen(&mut self.columns, step as f32, is_spread && is_displaced);
+        self.idealize(step as f32);
         match self.settings.pressure {
             Pressure::Iisph => {
                 self.press(world, step as f32);
@@ -161,6 +167,22 @@ impl SphSolver {
             .map_err(search_error)
     }
 
+    /// Gives guides the responses of a prototype where the settings say so.
+    fn idealize(&mut self, step: f32) {
+        let is_prototype = self.settings.prediction == Prediction::Positions;
+        let is_plain = self.settings.gradients == Gradients::Plain;
+        if !is_prototype && !is_plain {
+            return;
+        }
+        let squares = prototype::squares(self.settings.support);
+        if is_prototype && self.settings.pressure == Pressure::Pcisph {
+            pressure::idealize(&mut self.columns, squares);
+        }
+        if is_plain {
+            friction::simplify(&mut self.columns, squares, step);
+        }
+    }
+
     /// Walls that guides are near, and what they add to densities.
     fn find_walls(&mut self, world: &World, step: f32) {
         let speed = self.body_speed(world) as f32;
@@ -177,6 +199,23 @@ impl SphSolver {
             kind: self.settings.walls,
         };
         scene.find(&mut self.walls, &mut self.columns);
+        if self.settings.wall_shear != WallShear::Coulomb {
+            walls::carry(&self.walls, &mut self.columns);
+        }
+    }
+
+    /// Returns the friction of walls, if it is not Coulomb's.
+    fn drag(&self) -> Option<Drag> {
+        let is_greatest = match self.settings.wall_shear {
+            WallShear::Coulomb => return None,
+            WallShear::Stress => false,
+            WallShear::Dissipation => true,
+        };
+        Some(Drag {
+            is_greatest,
+            viscosity: self.settings.wall_viscosity,
+            sound: self.sound.unwrap_or_default(),
+        })
     }
 
     /// v* = v + Δt (g + further forces + friction of the last step), where the pressure is found first.
@@ -228,11 +267,19 @@ impl SphSolver {
             Pressure::Iisph => MAX_RECOVERY_IISPH,
             Pressure::Pcisph => MAX_RECOVERY_PCISPH,
         };
+        let is_by_speed = self.settings.correction == Correction::Velocity;
         Goal {
             step,
             // Friction holds on to compression: a pressure that were to undo it by speed would wind up without end.
-            is_undone: self.is_smooth(),
-            gentle: gentle * (world.gravity.length() as f32 / spacing).sqrt() * step,
+            is_undone: is_by_speed || self.is_smooth(),
+            gentle: match is_by_speed {
+                true => f32::INFINITY,
+                false => gentle * (world.gravity.length() as f32 / spacing).sqrt() * step,
+            },
+            relaxation: match self.settings.prediction {
+                Prediction::Rate => COUPLED_RELAXATION,
+                Prediction::Positions => 1.0,
+            },
             density_error: self.settings.density_error,
             iterations: self.settings.iterations,
         }
@@ -255,8 +302,9 @@ impl SphSolver {
     /// The friction that the pressure allows. Each disturbs the other, so the pressure goes on with it: found apart, they never let sand rest.
     fn rub(&mut self, world: &World, step: f32) {
         if self.is_smooth() {
+            let drag = self.drag();
             let Past { pressure, grip, .. } = &mut self.past;
-            return friction::integrate(pressure, grip, &mut self.columns, &mut self.walls, None, step);
+            return friction::integrate(pressure, grip, &mut self.columns, &mut self.walls, None, drag, step);
         }
         let goal = self.goal(world, step);
         friction::load(&self.past.stress, Some(&self.past.pressure), &mut self.columns);
@@ -276,7 +324,9 @@ impl SphSolver {
             self.rub_once(world, goal, self.solved.iterations == 0);
             self.solved.iterations += 1;
             self.solved.error = pressure::mean(&self.errors);
-            if self.solved.iterations >= goal.iterations[0] && self.solved.error <= goal.density_error {
+            let most = self.settings.stress_error;
+            let is_calm = most.is_none_or(|most| pressure::stress_change(&self.errors) <= most);
+            if self.solved.iterations >= goal.iterations[0] && self.solved.error <= goal.density_error && is_calm {
                 break;
             }
         }
@@ -286,7 +336,12 @@ impl SphSolver {
 
     /// One pass of pressure to its `goal` and of frictional stress, which the first of a step turns with the material.
     fn rub_once(&mut self, world: &World, goal: Goal, is_first: bool) {
-        self.errors.resize(self.rows.len(), [0.0; 2]);
+        self.errors.resize(self.rows.len(), [0.0; 4]);
+        let settings = &self.settings;
+        let is_ahead = settings.prediction == Prediction::Positions && settings.pressure == Pressure::Pcisph;
+        if is_ahead {
+            pressure::foresee(&mut self.columns, &self.rows, &self.space, goal.step);
+        }
         let held = Held {
             pressure: &mut self.past.pressure,
             stress: &mut self.past.stress,
@@ -296,16 +351,24 @@ impl SphSolver {
         let pass = Pass {
             goal,
             is_first,
-            spacing: 2.0 / self.settings.support,
+            spacing: 2.0 / settings.support,
+            relaxation: match settings.gradients {
+                Gradients::Exact => COUPLED_RELAXATION,
+                Gradients::Plain => PLAIN_RELAXATION,
+            },
+            is_ahead,
+            is_judged: settings.stress_error.is_some(),
+            is_walled: settings.wall_shear != WallShear::Coulomb,
         };
         friction::update(held, &mut self.columns, &self.rows, &self.space, bounds, pass);
     }
 
     /// Velocities with pressure, friction and walls as they were loaded last.
     fn integrate(&mut self, step: f32) {
+        let drag = self.drag();
         let Past { pressure, grip, .. } = &mut self.past;
         let rows = Some((&*self.rows, &self.space));
-        friction::integrate(pressure, grip, &mut self.columns, &mut self.walls, rows, step);
+        friction::integrate(pressure, grip, &mut self.columns, &mut self.walls, rows, drag, step);
     }
 
     /// Leapfrog: positions go half of the way with the old velocities, before forces are found.
@@ -332,6 +395,9 @@ impl SphSolver {
                 self.columns.velocity[i] = Vec4::ZERO;
                 self.columns.shift[i] = Vec4::ZERO;
             }
+        }
+        if self.settings.rest == Rest::Single && self.settings.sleeping {
+            self.hold_slow(world, step);
         }
         let Guides {
             position,
@@ -370,6 +436,32 @@ impl SphSolver {
         );
     }
 
+    /// Stops guides that are slow and that no net force accelerates.
+    fn hold_slow(&mut self, world: &World, step: f32) {
+        let gravity = world.gravity.length() as f32;
+        let per_support = 2.0 / self.settings.support;
+        let Columns {
+            velocity,
+            shift,
+            half_support,
+            ..
+        } = &mut self.columns;
+        let guides = velocity.par_iter_mut().with_min_len(CHUNK).zip(shift).zip(half_support);
+        guides
+            .zip(&world.guides.velocity)
+            .for_each(|(((velocity, shift), half_support), before)| {
+                let acceleration = (velocity.xyz() - *before).length() / step;
+                if rest::stays(
+                    velocity.xyz().length(),
+                    acceleration,
+                    per_support * *half_support,
+                    gravity,
+                ) {
+                    (*velocity, *shift) = (Vec4::ZERO, Vec4::ZERO);
+                }
+            });
+    }
+
     /// Moves bodies by their keys, or by guides and gravity.
     fn move_bodies(&mut self, world: &mut World, step: f64) -> Result<(), AdvanceError> {
         let count = world.bodies.len();
@@ -380,6 +472,11 @@ impl SphSolver {
         self.impulses.add(self.loads.iter().copied(), -1.0);
         self.impulses.step(&mut self.motion, world, step)
     }
+}
+
+/// Returns `value` of a file, which may be anything, from 0 to `most`.
+fn positive(value: f32, most: f32) -> f32 {
+    if value > 0.0 { value.min(most) } else { 0.0 }
 }
 
 impl Solver for SphSolver {
@@ -421,6 +518,24 @@ impl Solver for SphSolver {
             columns.push(("wetness", Column::F32(self.past.wetness.clone())));
         }
         columns
+    }
+
+    fn adopt(&mut self, _world: &World, columns: &Table) {
+        let Some(Column::U32(ids)) = columns.column("id") else {
+            return;
+        };
+        let numbers = |name: &str| match columns.column(name) {
+            Some(Column::F32(values)) => Some(values.clone()),
+            _ => None,
+        };
+        self.ids.clone_from(ids);
+        self.past = Past::at_rest(ids.len());
+        if let Some(pressure) = numbers("pressure") {
+            self.past.pressure = pressure.into_iter().map(|p| positive(p, f32::MAX)).collect();
+        }
+        if let Some(wetness) = numbers("wetness") {
+            self.past.wetness = wetness.into_iter().map(|w| positive(w, 1.0)).collect();
+        }
     }
 
     fn save(&self, archive: &mut Archive) {

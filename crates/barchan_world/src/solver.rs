@@ -72,6 +72,10 @@ pub trait Solver: Send {
         Vec::new()
     }
 
+    /// Takes over what another run showed in its [`columns`](Self::columns), with the `id` of each guide in `world`. Called before the first
+    /// frame of a scene that begins with a frame of that run.
+    fn adopt(&mut self, _world: &World, _columns: &Table) {}
+
     /// Stores what it needs to go on bit for bit, besides the world.
     fn save(&self, archive: &mut Archive);
 

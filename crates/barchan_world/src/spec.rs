@@ -222,6 +222,16 @@ impl SolverSpec {
         self.presets.iter().find(|preset| preset.name == name)
     }
 
+    /// Returns the settings of the preset called `name`, with the defaults for all that it leaves open.
+    pub fn preset_settings(&self, name: &str) -> Option<Settings> {
+        let preset = self.preset(name)?;
+        let mut settings = self.defaults();
+        for (key, value) in preset.settings {
+            settings.set(key, value.clone());
+        }
+        Some(settings)
+    }
+
     /// Returns the settings of this solver where a scene gives none.
     pub fn defaults(&self) -> Settings {
         Settings::defaults(&self.settings)

@@ -21,8 +21,8 @@ use crate::use_threads;
 /// Measure the speed of barchan on this machine.
 #[derive(Args)]
 pub struct Arguments {
-    /// Parts and scenes to measure [default: the papers' scenes]
-    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(BENCHES.iter().map(|b| b.0).chain(scenes::NAMES.iter().copied())))]
+    /// Parts and scenes to measure [default: the papers' scenes that take minutes]
+    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(BENCHES.iter().map(|b| b.0).chain(scenes::NAMES.iter().chain(scenes::LONG).copied())))]
     names: Vec<String>,
 
     /// Number of threads [default: all cores]
@@ -76,8 +76,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             printer.finish(name);
         }
     }
-    for name in scenes::NAMES {
-        if arguments.names.is_empty() || arguments.names.iter().any(|n| n == name) {
+    for name in scenes::NAMES.iter().chain(scenes::LONG) {
+        let is_usual = arguments.names.is_empty() && scenes::NAMES.contains(name);
+        if is_usual || arguments.names.iter().any(|n| n == name) {
             scenes::run(name, &mut printer);
             printer.finish(name);
         }

@@ -1,4 +1,4 @@
-//! The paper's bulldozer with the paper's step and iterations, and a dam break, with SPH.
+//! The paper's bulldozer with the preset of the paper, with its step and iterations alone, and with the defaults; and a dam break, with SPH.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -42,7 +42,7 @@ struct Case {
     paper_guide_ms: Option<f64>,
 }
 
-const CASES: [Case; 3] = [
+const CASES: [Case; 4] = [
     Case {
         name: "dam iisph 1 ms 0.1 %",
         scene: "dam",
@@ -63,6 +63,13 @@ const CASES: [Case; 3] = [
             "solver.sph.min_iterations=3",
             "solver.sph.max_iterations=3",
         ],
+        frames: 5..10,
+        paper_guide_ms: Some(1400.0),
+    },
+    Case {
+        name: "bulldozer ihmsen",
+        scene: "bulldozer",
+        overrides: &["solver.sph.preset=ihmsen"],
         frames: 5..10,
         paper_guide_ms: Some(1400.0),
     },

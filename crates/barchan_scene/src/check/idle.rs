@@ -93,7 +93,8 @@ impl Check<'_, '_> {
             let Some(table) = item.table() else { continue };
             let is_used = scene.fills.iter().any(|fill| fill.material == id)
                 || scene.emitters.iter().any(|emitter| emitter.material == id);
-            if !is_used {
+            // What another run left is not known here.
+            if !is_used && scene.start.is_none() {
                 self.warn(
                     item.span.clone(),
                     format!("no fill or emitter is of material `{name}`"),

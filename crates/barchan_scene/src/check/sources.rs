@@ -14,6 +14,7 @@ use crate::build::{LIGHTEST, solid_of};
 use crate::fields::{Fields, Item, look_up};
 use crate::reader::bound;
 use crate::scene::{Fill, FillSource};
+use crate::start::Start;
 use crate::tables::CLUMPS;
 use crate::{points, room};
 use barchan_world::spec::SolverSpec;
@@ -219,6 +220,21 @@ impl Check<'_, '_> {
             positions: file.positions,
             radii,
         }))
+    }
+
+    pub(super) fn start(&self) -> Option<Start> {
+        let table = self.fields.table("start")?;
+        for fill in self.fields.tables("fill") {
+            if fill.number("settle").is_some_and(|time| time > 0.0) {
+                let message = "a scene that begins with the frame of another run cannot settle";
+                self.error(fill.place("settle"), message, "remove `settle`, or `start`");
+            }
+        }
+        Some(Start {
+            cache: self.reader.document().folder.join(table.text("cache")?),
+            frame: table.count("frame"),
+            contents: None,
+        })
     }
 
     pub(super) fn emitters(&self, materials: &Materials) -> Vec<Emitter> {

@@ -2,7 +2,7 @@
 
 use barchan_neighbors::Curve;
 use barchan_world::{Guides, Renumbering, World, carry};
-use glam::{Vec3, Vec4, Vec4Swizzles};
+use glam::{Mat3, Vec3, Vec4, Vec4Swizzles};
 use rayon::prelude::*;
 
 use super::CHUNK;
@@ -58,6 +58,8 @@ pub(crate) struct Columns {
     pub wall: Vec<Vec4>,
     /// Σ ∇λ·v of the walls [1/s].
     pub inflow: Vec<f32>,
+    /// Σ ∇λ vᵀ [1/s] of the walls, column b for component b of v; empty unless walls strain guides.
+    pub carried: Vec<Mat3>,
     /// Change of the compression per pressure [1/Pa], over Δt² [1/s²]: below 0.
     pub diagonal: Vec<f32>,
     /// Compression that the step may still add, 1 - δ with all forces but pressure [-].
@@ -158,6 +160,17 @@ impl Columns {
 }
 
 impl Past {
+    /// Returns the state of so many wet guides that nothing presses yet.
+    pub(crate) fn at_rest(guides: usize) -> Self {
+        Self {
+            pressure: vec![0.0; guides],
+            stress: vec![Sym::default(); guides],
+            grip: vec![Vec4::ZERO; guides],
+            wetness: vec![1.0; guides],
+            calm: vec![Calm::default(); guides],
+        }
+    }
+
     /// Starts a step as printed: without friction, and with half of the pressure, or none, as the way to find it wants.
     pub(crate) fn forget(&mut self, way: Pressure) {
         let kept = match way {

@@ -6,12 +6,12 @@ use rayon::prelude::*;
 use super::CHUNK;
 use super::columns::Columns;
 use super::pairs::{Rows, Space};
-use super::pressure::{self, COUPLED_RELAXATION, Goal};
+use super::pressure::{self, Goal};
 use super::simd::{LANES, scatter, vectorized};
-use super::walls::ChunkWalls;
-use crate::laws::cohesion;
+use super::walls::{ChunkWalls, Drag};
 use crate::laws::shear::{self, Motion};
 use crate::laws::stress::Sym;
+use crate::laws::{cohesion, prototype};
 use barchan_simd::{Real, Simd, f32x8};
 
 /// Groups of eight guides whose sums are computed before any of their stresses [-]: one by one, sums would wait for stresses.
@@ -113,6 +113,7 @@ pub(crate) fn integrate(
     columns: &mut Columns,
     walls: &mut [ChunkWalls],
     rows: Option<(&[Rows], &Space)>,
+    drag: Option<Drag>,
     step: f32,
 ) {
     let mut velocity = std::mem::take(&mut columns.velocity);
@@ -123,6 +124,9 @@ pub(crate) fn integrate(
         push,
         volume,
         inverse_mass,
+        inverse_density,
+        half_support,
+        traction,
         ..
     } = columns_now;
     let per_step = 1.0 / step;
@@ -149,7 +153,17 @@ pub(crate) fn integrate(
             let mut gripped = Vec3::ZERO;
             for plane in planes {
                 let pressed = columns_now.mirror * volume[i] * inverse_mass[i] * pressure[i] * -plane.slope * step;
-                gripped += plane.hold(&mut held, pressed, step);
+                // Without a pressure there is no stress: single guides rub as discrete elements do.
+                match drag.as_ref().filter(|_| pressure[i] > 0.0) {
+                    None => gripped += plane.hold(&mut held, pressed, step),
+                    Some(drag) => {
+                        let gradient = plane.slope * plane.normal;
+                        let [x, y, z] = traction[i];
+                        let stress = (x * gradient.x + y * gradient.y + z * gradient.z).xyz() + pressure[i] * gradient;
+                        let rubbed = inverse_density[i] * stress;
+                        gripped += plane.drag(&mut held, pressed, rubbed, drag, 2.0 * half_support[i], step);
+                    }
+                }
             }
             *velocity = held.extend(free.w);
             grip[k] = (per_step * gripped).extend(0.0);
@@ -157,6 +171,23 @@ pub(crate) fn integrate(
     });
     columns.velocity = velocity;
     columns.rub = rub;
+}
+
+/// Gives guides gradients as plain sums, and the response of a prototype whose neighbors are `squares` [-] near, [Ihmsen13] eq. (12), in steps of
+/// `step` [s].
+pub(crate) fn simplify(columns: &mut Columns, squares: f32, step: f32) {
+    columns.exact.fill(Sym::of(Mat3A::IDENTITY));
+    let Columns {
+        response,
+        volume,
+        inverse_density,
+        ..
+    } = columns;
+    for ((response, volume), inverse_density) in response.iter_mut().zip(volume).zip(inverse_density) {
+        if *inverse_density > 0.0 {
+            *response = prototype::response(squares, volume.cbrt(), *inverse_density, step);
+        }
+    }
 }
 
 /// Parameters of one pass over pressure and stress.
@@ -169,6 +200,14 @@ pub(crate) struct Pass {
     pub is_first: bool,
     /// Spacing of settled guides, as a fraction of half their kernel radius [-].
     pub spacing: f32,
+    /// Relaxation of the stress [-].
+    pub relaxation: f32,
+    /// True if the compression at predicted positions counts, whose rate is `columns.room`.
+    pub is_ahead: bool,
+    /// True if the change of the stress is summed.
+    pub is_judged: bool,
+    /// True if walls strain guides, whose `columns.carried` is known.
+    pub is_walled: bool,
 }
 
 /// Yield bound of a guide's stress.
@@ -186,7 +225,7 @@ pub(crate) struct Bound {
 pub(crate) struct Held<'a> {
     pub pressure: &'a mut [f32],
     pub stress: &'a mut [Sym],
-    pub errors: &'a mut [[f64; 2]],
+    pub errors: &'a mut [[f64; 4]],
 }
 
 /// One pass: the pressure, and s ← s + ω D⁻¹ ε̇, without its trace, back to the cone of that pressure.
@@ -214,7 +253,7 @@ pub(crate) fn update(
     let columns_now = &*columns;
     chunks.for_each(
         |(c, ((((((pressure, stress), traction), push), shift), errors), rows))| {
-            *errors = [0.0; 2];
+            *errors = [0.0; 4];
             let mut chunk = Chunk {
                 first: c * CHUNK,
                 pressure,
@@ -240,7 +279,7 @@ struct Chunk<'a> {
     traction: &'a mut [[Vec4; 3]],
     push: &'a mut [Vec4],
     shift: &'a mut [Vec4],
-    errors: &'a mut [f64; 2],
+    errors: &'a mut [f64; 4],
 }
 
 vectorized! {
@@ -277,7 +316,7 @@ fn update_in<S: Simd>(
         for (n, k) in batch.clone().enumerate() {
             let i = chunk.first + k;
             let (own, columns_of) = ([place[i], velocity[i]], [&**place, &**velocity]);
-            let (a, spread) = match (space.is_open(), pass.is_first) {
+            let (mut a, spread) = match (space.is_open(), pass.is_first) {
                 (true, true) => rows.gradient::<S, true, true>(simd, k, space, own, columns_of),
                 (true, false) => rows.gradient::<S, true, false>(simd, k, space, own, columns_of),
                 (false, true) => rows.gradient::<S, false, true>(simd, k, space, own, columns_of),
@@ -286,6 +325,13 @@ fn update_in<S: Simd>(
             if pass.is_first {
                 let own = velocity[i].w * (lean[i] + columns.mirror * wall[i]);
                 chunk.shift[k] = -columns.inverse_density[i] * squared * (own + spread);
+            }
+            if pass.is_walled {
+                for (b, column) in a.iter_mut().enumerate() {
+                    for (axis, value) in column.iter_mut().enumerate() {
+                        *value += columns.carried[i].col(b)[axis] - wall[i][axis] * velocity[i][b];
+                    }
+                }
             }
             let (motion, l) = (&mut motions[n / LANES], n % LANES);
             for (b, column) in a.iter().enumerate() {
@@ -334,7 +380,10 @@ fn answer<S: Simd>(simd: S, chunk: &mut Chunk<'_>, start: usize, columns: &Colum
     let apart = simd.load8(xx) + simd.load8(yy) + simd.load8(zz);
     // In the order of a scalar product of four.
     let against_wall = u * wall_x + w * wall_z + v * wall_y;
-    let rate = against_wall - apart - eight(simd, &columns.inflow, i);
+    let rate = match pass.is_ahead {
+        true => eight(simd, &columns.room, i),
+        false => against_wall - apart - eight(simd, &columns.inflow, i),
+    };
     let (pressure, left) = pressure::corrected(
         eight(simd, chunk.pressure, start),
         eight(simd, &columns.compression, i),
@@ -348,7 +397,7 @@ fn answer<S: Simd>(simd: S, chunk: &mut Chunk<'_>, start: usize, columns: &Colum
         .sqrt();
     let spacing = simd.splat8(pass.spacing) * eight(simd, &columns.half_support, i);
     motion.inertia = <[f32; LANES]>::from(spacing / wave);
-    motion.response = <[f32; LANES]>::from(simd.splat8(COUPLED_RELAXATION) * eight(simd, &columns.response, i));
+    motion.response = <[f32; LANES]>::from(simd.splat8(pass.relaxation) * eight(simd, &columns.response, i));
     motion.pressure = <[f32; LANES]>::from(pressure);
     let turn = pass.is_first.then_some(pass.goal.step);
     let (stress, loaded) = shear::answered(simd, motion, turn);
@@ -371,6 +420,10 @@ fn answer<S: Simd>(simd: S, chunk: &mut Chunk<'_>, start: usize, columns: &Colum
         let counts = f64::from(u8::from(motion.pressure[l] > 0.0));
         chunk.errors[0] += counts * f64::from((-left[l]).max(0.0));
         chunk.errors[1] += counts;
+        if pass.is_judged {
+            chunk.errors[2] += counts * f64::from(stress.get(l).minus(chunk.stress[k]).norm());
+            chunk.errors[3] += counts * f64::from(motion.pressure[l]);
+        }
         chunk.pressure[k] = motion.pressure[l];
         chunk.push[k] = pushed[l] * wall[i + l];
         chunk.stress[k] = stress.get(l);
@@ -391,6 +444,7 @@ fn eight<S: Simd>(simd: S, column: &[f32], start: usize) -> f32x8<S> {
 mod tests {
     use super::*;
     use crate::cpu::pairs;
+    use crate::cpu::pressure::COUPLED_RELAXATION;
     use barchan_neighbors::{Grid, Lists, jittered_lattice};
     use glam::DVec3;
 
@@ -419,7 +473,7 @@ mod tests {
         columns.velocity.clone_from(&columns.base);
         let n = world.guides.len();
         let (mut stress, mut pressure) = (vec![Sym::default(); n], vec![1e-6; n]);
-        let mut errors = vec![[0.0; 2]; rows.len()];
+        let mut errors = vec![[0.0; 4]; rows.len()];
         // A pressure that neither changes nor pushes, and bounds nothing.
         columns.diagonal.fill(-1e30);
         let goal = Goal {
@@ -428,6 +482,7 @@ mod tests {
             iterations: [1, 1],
             gentle: 0.0,
             is_undone: false,
+            relaxation: COUPLED_RELAXATION,
         };
         let bounds = [Bound {
             slope: 1e18,
@@ -443,6 +498,10 @@ mod tests {
                 goal,
                 is_first: false,
                 spacing: 1.0,
+                relaxation: COUPLED_RELAXATION,
+                is_ahead: false,
+                is_judged: false,
+                is_walled: false,
             };
             let held = Held {
                 pressure: &mut pressure,
@@ -451,7 +510,7 @@ mod tests {
             };
             update(held, &mut columns, &rows, &space, bounds, pass);
             let rows = Some((&*rows, &space));
-            integrate(&[0.0].repeat(n), &mut grip, &mut columns, &mut walls, rows, STEP);
+            integrate(&[0.0].repeat(n), &mut grip, &mut columns, &mut walls, rows, None, STEP);
         }
         let stiffest = columns.response.iter().copied().fold(0.0, f32::max);
         (stress, columns.velocity, stiffest)

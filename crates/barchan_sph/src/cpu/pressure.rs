@@ -10,6 +10,7 @@ use super::CHUNK;
 use super::columns::Columns;
 use super::pairs::{Rows, Space};
 use super::simd::vectorized;
+use crate::laws::{kernel, prototype};
 use barchan_simd::{Real, Simd};
 
 /// Relaxation of the Jacobi passes [-].
@@ -40,8 +41,8 @@ pub(crate) struct Outcome {
     pub error: f32,
 }
 
-/// Sums over a chunk: density error, and guides under pressure.
-pub(crate) type Errors = Vec<[f64; 2]>;
+/// Sums over a chunk: density error, and guides under pressure; change of their stress [Pa], and their pressure [Pa].
+pub(crate) type Errors = Vec<[f64; 4]>;
 
 /// Target of a pressure solve.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +54,8 @@ pub(crate) struct Goal {
     /// changing velocities.
     pub is_undone: bool,
     pub gentle: f32,
+    /// Relaxation of the passes of `Pcisph` [-].
+    pub relaxation: f32,
 }
 
 /// Finds `pressure` [Pa] and `columns.push` for the velocities `columns.velocity`, from the pressure of the last step.
@@ -65,7 +68,7 @@ pub(crate) fn solve(
     errors: &mut Errors,
 ) -> Outcome {
     prepare(columns, rows, space, goal);
-    errors.resize(rows.len(), [0.0; 2]);
+    errors.resize(rows.len(), [0.0; 4]);
     charge(pressure, columns);
     let mut outcome = Outcome::default();
     while outcome.iterations < goal.iterations[1] {
@@ -95,7 +98,7 @@ pub(crate) fn corrected<T: Real>(pressure: T, compression: T, rate: T, diagonal:
     let allowed = (pressure.like(1.0) - compression).max(pressure.like(least_allowed(goal)));
     let left = allowed - pressure.like(goal.step) * rate;
     let a = pressure.like(goal.step * goal.step) * diagonal;
-    let next = pressure + pressure.like(COUPLED_RELAXATION) * left / a;
+    let next = pressure + pressure.like(goal.relaxation) * left / a;
     // A guide that nothing presses has nothing to press against.
     let next = T::select(
         a.lt(pressure.like(-f32::MIN_POSITIVE)),
@@ -111,6 +114,64 @@ pub(crate) fn mean(errors: &Errors) -> f32 {
         .iter()
         .fold((0.0, 0.0), |(e, n), chunk| (e + chunk[0], n + chunk[1]));
     (error / f64::max(count, 1.0)) as f32
+}
+
+/// Change of the stress in the last pass over the pressure [-], summed over guides under pressure.
+pub(crate) fn stress_change(errors: &Errors) -> f32 {
+    let (change, pressure) = errors
+        .iter()
+        .fold((0.0, 0.0), |(s, p), chunk| (s + chunk[2], p + chunk[3]));
+    (change / f64::max(pressure, f64::MIN_POSITIVE)) as f32
+}
+
+/// Finds the rate of compression [1/s] that takes guides to the compression at the positions where `columns.velocity` takes them, [Ihmsen13] eq. (6), into
+/// `columns.room`. Walls count to first order.
+pub(crate) fn foresee(columns: &mut Columns, rows: &[Rows], space: &Space, step: f32) {
+    let Columns {
+        place,
+        velocity,
+        lump,
+        compression,
+        held,
+        wall,
+        inflow,
+        room,
+        ..
+    } = columns;
+    let chunks = room.par_chunks_mut(CHUNK).zip(rows).enumerate();
+    chunks.for_each(|(c, (room, rows))| {
+        for (k, room) in room.iter_mut().enumerate() {
+            let i = c * CHUNK + k;
+            let own = lump[i];
+            let mut ahead = own.y * kernel::peak(0.5 / own.x) + held[i];
+            for (j, _) in rows.row(k) {
+                let way = match space.is_open() {
+                    true => space.between::<true>(place[i], place[j]),
+                    false => space.between::<false>(place[i], place[j]),
+                };
+                let way = way + step * (velocity[i] - velocity[j]).with_w(0.0);
+                let (value, _) = kernel::value_and_slope(way.length(), 1.0 / (own.x + lump[j].x));
+                ahead += lump[j].y * value;
+            }
+            let against_walls = velocity[i].dot(wall[i]) - inflow[i];
+            *room = (ahead - compression[i]) / step + against_walls;
+        }
+    });
+}
+
+/// Gives guides the stiffness of a prototype whose neighbors are `squares` [-] near, [Ihmsen13] eq. (7); those that never move keep their own.
+pub(crate) fn idealize(columns: &mut Columns, squares: f32) {
+    let Columns {
+        diagonal,
+        volume,
+        inverse_density,
+        ..
+    } = columns;
+    for ((diagonal, volume), inverse_density) in diagonal.iter_mut().zip(volume).zip(inverse_density) {
+        if *inverse_density > 0.0 {
+            *diagonal = prototype::diagonal(squares, volume.cbrt(), *inverse_density);
+        }
+    }
 }
 
 /// Places with `pressure` [Pa] beside them.
@@ -249,7 +310,7 @@ fn update(pressure: &mut [f32], columns: &mut Columns, rows: &[Rows], space: &Sp
         .zip(rows)
         .enumerate();
     chunks.for_each(|(c, (((pressure, laden), errors), rows))| {
-        *errors = [0.0; 2];
+        *errors = [0.0; 4];
         let mut sums = [0.0; CHUNK];
         let sums = &mut sums[..pressure.len()];
         sum_inflow(sums, c * CHUNK, rows, space, [place, push]);

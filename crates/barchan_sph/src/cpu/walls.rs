@@ -1,7 +1,7 @@
 //! Walls near guides: their share of densities, and their effect on velocities.
 
 use barchan_world::{Friction, Motion, World, Wrench};
-use glam::{Vec3, Vec4, Vec4Swizzles};
+use glam::{Mat3, Vec3, Vec4, Vec4Swizzles};
 use rayon::prelude::*;
 
 use super::CHUNK;
@@ -23,6 +23,17 @@ const PLANE_DISTANCE: f32 = 0.02;
 const OPPOSITE_COSINE: f32 = -0.7;
 /// Largest number of planes near a guide [-], of all bodies.
 const MAX_PLANES: usize = 8;
+
+/// Friction of walls by stress and viscosity, [Ihmsen13] eqs. (18)-(21).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Drag {
+    /// True if the larger of both counts, else the stress.
+    pub is_greatest: bool,
+    /// σ [-]; the wall's friction if none is given.
+    pub viscosity: Option<f32>,
+    /// Speed of sound [m/s].
+    pub sound: f32,
+}
 
 /// A wall near a guide, taken as plane.
 #[derive(Clone, Copy, Debug, Default)]
@@ -87,6 +98,35 @@ impl Plane {
             -sliding * (self.friction.kinetic * normal / speed)
         };
         *velocity += stopped + slowed;
+        self.given = pressed * self.normal + stopped + slowed;
+        slowed
+    }
+
+    /// Holds a guide of `velocity` [m/s] back as [`hold`](Self::hold) does, with the friction of [Ihmsen13] eqs. (19)-(21) instead of Coulomb's: the
+    /// stress of the guide gives it `rubbed` [m/s²]. Returns the part by friction [m/s].
+    pub(crate) fn drag(
+        &mut self,
+        velocity: &mut Vec3,
+        pressed: f32,
+        rubbed: Vec3,
+        drag: &Drag,
+        support: f32,
+        step: f32,
+    ) -> Vec3 {
+        let gap = self.gap.max(0.0);
+        let approach = gap * (*velocity - self.velocity).dot(self.away);
+        let sigma = drag.viscosity.unwrap_or(self.friction.r#static);
+        let viscous = wall::viscosity(sigma, drag.sound, support, approach, gap) * self.slope * self.normal;
+        let slowed = step
+            * match drag.is_greatest {
+                true => wall::larger(viscous, rubbed),
+                false => rubbed,
+            };
+        *velocity += slowed;
+        let relative = *velocity - self.velocity;
+        let depth = self.contact - self.gap;
+        let stopped = (depth.min(0.0) / step - relative.dot(self.away)).max(0.0) * self.away;
+        *velocity += stopped;
         self.given = pressed * self.normal + stopped + slowed;
         slowed
     }
@@ -192,6 +232,22 @@ impl ChunkWalls {
         }
         self.loads = loads;
     }
+}
+
+/// Finds Σ ∇λ vᵀ of the walls near each guide.
+pub(crate) fn carry(walls: &[ChunkWalls], columns: &mut Columns) {
+    columns.carried.clear();
+    columns.carried.resize(columns.place.len(), Mat3::ZERO);
+    let chunks = columns.carried.par_chunks_mut(CHUNK).zip(walls);
+    chunks.for_each(|(carried, walls)| {
+        for (k, carried) in carried.iter_mut().enumerate() {
+            for plane in walls.of(k) {
+                let gradient = plane.slope * plane.normal;
+                let v = plane.velocity;
+                *carried += Mat3::from_cols(gradient * v.x, gradient * v.y, gradient * v.z);
+            }
+        }
+    });
 }
 
 /// Inputs of the wall search.

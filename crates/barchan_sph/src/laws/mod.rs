@@ -5,6 +5,7 @@ pub(crate) mod discrete;
 pub(crate) mod drag;
 pub(crate) mod kernel;
 pub(crate) mod moisture;
+pub(crate) mod prototype;
 pub(crate) mod repose;
 pub(crate) mod rest;
 pub(crate) mod shear;

@@ -12,6 +12,17 @@ const WAKE_SPEED: f32 = 0.6;
 /// Share of the guides that must be at rest [-]: on the surface, which bears no load, some always jitter.
 const RESTING_SHARE: f32 = 0.85;
 
+/// Speed below which a guide may sleep alone, in units of √(g d) [-], and the net acceleration that wakes it, in units of g [-].
+/// [Ihmsen13] has no values.
+const SINGLE_SPEED: f32 = 0.02;
+const SINGLE_ACCELERATION: f32 = 0.3;
+
+/// Returns true if a guide of `spacing` [m] that moves at `speed` [m/s] with a net acceleration of `acceleration` [m/s²] is
+/// not moved, [Ihmsen13] section 3.3.
+pub(crate) fn stays(speed: f32, acceleration: f32, spacing: f32, gravity: f32) -> bool {
+    speed < SINGLE_SPEED * (gravity * spacing).sqrt() && acceleration < SINGLE_ACCELERATION * gravity
+}
+
 /// Recent motion of a guide.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Calm {
@@ -56,6 +67,13 @@ mod tests {
     fn calms(way: impl Fn(u32) -> Vec3) -> bool {
         let calm = (0..500).fold(Calm::default(), |calm, n| calm.after(way(n), 2e-3, 0.04));
         calm.is_calm()
+    }
+
+    #[test]
+    fn a_guide_stays_if_it_is_slow_and_nothing_pulls_it() {
+        assert!(stays(0.01, 1.0, 0.04, 9.81));
+        assert!(!stays(0.02, 1.0, 0.04, 9.81), "it moves");
+        assert!(!stays(0.0, 9.81, 0.04, 9.81), "it begins to fall");
     }
 
     #[test]

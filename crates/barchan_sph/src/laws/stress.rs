@@ -55,6 +55,15 @@ impl Sym {
         (self.diagonal.length_squared() + 2.0 * self.off.length_squared()).sqrt()
     }
 
+    /// self - other.
+    #[inline(always)]
+    pub(crate) fn minus(self, other: Self) -> Self {
+        Self {
+            diagonal: self.diagonal - other.diagonal,
+            off: self.off - other.off,
+        }
+    }
+
     /// factor self.
     #[inline(always)]
     pub(crate) fn times(self, factor: f32) -> Self {

@@ -1,6 +1,8 @@
 //! Density of a wall near a guide: λ, the part of the kernel that lies in the wall, a normalized density map
 //! ([Bender19] with the whole integral instead of a volume at one point).
 
+use glam::Vec3;
+
 /// λ [-] of a half-space at distance τ h from it, and dλ/dτ [-].
 ///
 /// λ(τ) = ½ - 7/5 τ + 8/3 τ³ - 24/5 τ⁵ + 16/5 τ⁶ up to τ = ½, 8/5 (1-τ)⁵ - 16/15 (1-τ)⁶ up to 1; λ(-τ) = 1 - λ(τ) within the wall.
@@ -47,6 +49,19 @@ pub(crate) fn beyond(cosine: f32) -> f32 {
     (cosine.clamp(-1.0, 1.0).acos() * std::f32::consts::FRAC_2_PI).min(1.0)
 }
 
+/// Acceleration of a guide by the viscosity of a wall, over its ∇λ [m²/s²]: σ h c/2 min(v·x, 0)/(x² + 0.01 h²), [Ihmsen13] eq. (20) with V_b ∇W
+/// summed to ∇λ. `approach` is v·x [m²/s] of the guide against the wall, `gap` |x| [m].
+#[inline]
+pub(crate) fn viscosity(sigma: f32, sound: f32, support: f32, approach: f32, gap: f32) -> f32 {
+    0.5 * sigma * support * sound * approach.min(0.0) / (gap * gap + 0.01 * support * support)
+}
+
+/// The larger of two forces, [Ihmsen13] eq. (21): greatest dissipation.
+#[inline]
+pub(crate) fn larger(a: Vec3, b: Vec3) -> Vec3 {
+    if a.length_squared() > b.length_squared() { a } else { b }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,6 +100,18 @@ mod tests {
             let difference = (half_space(tau + e).0 - half_space(tau - e).0) / (2.0 * e);
             assert!((difference - half_space(tau).1).abs() < 1e-3, "{tau}");
         }
+    }
+
+    #[test]
+    fn a_wall_resists_approach_only_and_the_larger_force_counts() {
+        assert_eq!(viscosity(0.3, 20.0, 0.08, 0.01, 0.02), 0.0);
+        let against = viscosity(0.3, 20.0, 0.08, -0.01, 0.02);
+        assert!(
+            (against + 0.5 * 0.3 * 0.08 * 20.0 * 0.01 / (0.0004 + 0.000_064)).abs() < 1e-4,
+            "{against}"
+        );
+        assert_eq!(larger(Vec3::X, 2.0 * Vec3::Y), 2.0 * Vec3::Y);
+        assert_eq!(larger(-3.0 * Vec3::X, Vec3::Y), -3.0 * Vec3::X);
     }
 
     #[test]
