@@ -5,6 +5,7 @@ mod column;
 mod creep;
 mod cut;
 mod discharge;
+mod flight;
 mod free;
 mod grains;
 mod heap;
@@ -54,6 +55,7 @@ const PROTOCOLS: &[(&str, Protocol)] = &[
     ("fall", free::fall),
     ("flip", free::flip),
     ("grains", grains::grains),
+    ("flight", flight::flight),
 ];
 
 /// Returns the protocol called `name`.
