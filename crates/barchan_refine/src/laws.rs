@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn grains_spread_down_the_gradient_no_faster_than_a_share_of_the_agitation() {
-        let gradient = glam::Vec3::new(0.0, 2.0, 0.0);
+        let gradient = Vec3::new(0.0, 2.0, 0.0);
         let slow = spreading(gradient, 0.02, 100.0);
         assert!((slow.y + SPREAD_RATE * 0.02 * 0.02 * 2.0).abs() < 1e-7 && slow.x == 0.0);
         assert!((spreading(100.0 * gradient, 0.02, 0.1).length() - SPREAD_SHARE * 0.1).abs() < 1e-6);

@@ -22,7 +22,7 @@ fn thrown() -> (World, Vec<Vec3>) {
             let cell = DVec3::new((k % SIDE) as f64, (k / SIDE % SIDE) as f64, (k / SIDE / SIDE) as f64);
             let place = 1.92 * RADIUS * (cell - 0.5 * (SIDE - 1) as f64);
             let random = Stream::new(11, k as u64).unit_cube() - 0.5;
-            let velocity = DVec3::new(1.0, 0.0, 3.0) + 4.0 * place + 0.6 * random;
+            let velocity = DVec3::new(1.0, 0.0, 3.0) + 4.0 * place + 0.4 * random;
             world.add_guide(place + velocity * STEP, velocity, RADIUS, 1.0, 0);
             velocity.as_vec3()
         })
@@ -40,10 +40,14 @@ fn fall(world: &mut World, velocities: &mut [Vec3], refiner: &mut GrainRefiner) 
     refiner.advance(world, velocities, STEP);
 }
 
-/// Grains of each guide, by the ids that they were seeded with.
-fn clouds(grains: &Grains) -> Vec<Vec<usize>> {
-    let mut clouds = vec![Vec::new(); SIDE * SIDE * SIDE];
-    (0..grains.len()).for_each(|i| clouds[(grains.id[i] / PER_GUIDE) as usize].push(i));
+/// Grains, by id, of which each guide is the nearest.
+fn clouds(world: &World, grains: &Grains) -> Vec<Vec<u32>> {
+    let mut clouds = vec![Vec::new(); world.guides.len()];
+    for i in 0..grains.len() {
+        let away = |k: &usize| world.guides.position[*k].distance_squared(grains.place(i));
+        let nearest = (0..world.guides.len()).min_by(|a, b| away(a).total_cmp(&away(b)));
+        clouds[nearest.unwrap()].push(grains.id[i]);
+    }
     clouds
 }
 
@@ -63,13 +67,19 @@ fn flown(change: impl Fn(&mut RefineSettings), frames: u32) -> (World, Vec<Vec3>
 
 #[test]
 fn the_cloud_of_a_guide_flies_with_it_while_its_grains_disperse() {
-    let (world, velocities, refiner, before) = flown(|_| (), 30);
+    // Those that are nearest to a guide as it lets them go belong to it.
+    let (start, _, first, _) = flown(|_| (), 1);
+    let (world, velocities, refiner, before) = flown(|_| (), 31);
     let grains = refiner.grains();
+    let mut row = vec![0; grains.len()];
+    (0..grains.len()).for_each(|i| row[grains.id[i] as usize] = i);
     let (mut worst_way, mut worst_momentum) = (0.0f32, 0.0f32);
     let (mut way, mut momentum) = (0.0, 0.0);
-    let (start, _) = thrown();
-    for (i, cloud) in clouds(grains).iter().enumerate() {
-        let mean = |of: &dyn Fn(usize) -> Vec3| cloud.iter().map(|&k| of(k)).sum::<Vec3>() / cloud.len() as f32;
+    for (i, cloud) in clouds(&start, first.grains()).iter().enumerate() {
+        let mean = |of: &dyn Fn(usize) -> Vec3| {
+            let all = cloud.iter().map(|&id| of(row[id as usize]));
+            all.sum::<Vec3>() / cloud.len() as f32
+        };
         let place = mean(&|k| grains.place(k));
         let rate = mean(&|k| grains.rate(k));
         let flown = world.guides.position[i].distance(start.guides.position[i]);

@@ -144,7 +144,7 @@ fn every_printed_mode_moves_grains_by_its_equations() {
         }
         // α jumps: a grain at its edge may fall to the other side in single precision.
         assert!(
-            wrong <= 2,
+            wrong <= after.len() as u32 / 1000,
             "{mode:?}, {count} guides: {wrong} of {} grains",
             after.len()
         );
@@ -163,6 +163,7 @@ fn grains_stick_to_a_plate_that_moves_by_one_rule_and_not_by_the_other() {
         let (mut world, _, _) = scene(1);
         // The plate is in the midst of the grains.
         world.bodies[0].pose.position = world.place(0) - DVec3::new(0.225, 0.225, -0.25);
+        world.guides.velocity[0] = Vec3::ZERO;
         let mut refiner = GrainRefiner::new(settings(mode, 200), &world, &[]).unwrap();
         world.guides.position[0] = Vec3::splat(50.0);
         for _ in 0..3 {
