@@ -151,8 +151,8 @@ struct Sums<S: Simd> {
     /// Part of it of guides that move; in the modes as printed, of guides.
     going: f32x16<S>,
     velocity: [f32x16<S>; 3],
-    /// Sums of the shares that grains keep [-], and of the fluctuations that they get [m/s].
-    freedom: [f32x16<S>; 2],
+    /// Sums of the shares that grains keep [-], and of the fluctuations and velocities that they get [m/s].
+    freedom: [f32x16<S>; 5],
 }
 
 /// Guides to sum over: terms, and the freedoms of their grains, if any has one.
@@ -197,7 +197,7 @@ impl<S: Simd> Sums<S> {
         places: &[f32x16<S>; 3],
         from: V::From,
     ) -> Self {
-        let [weight, largest, share, going, u, v, w, free, kick] = simd.by_register(
+        let [weight, largest, share, going, u, v, w, freedom @ ..] = simd.by_register(
             *places,
             #[inline(always)]
             |place| sum::<S::Register, SHARP, RESTING, WEIGHTS, FREE, V>(terms, list, place, from),
@@ -208,7 +208,7 @@ impl<S: Simd> Sums<S> {
             share,
             going,
             velocity: [u, v, w],
-            freedom: [free, kick],
+            freedom,
         }
     }
 }
@@ -278,12 +278,12 @@ fn sum<P: Real, const SHARP: bool, const RESTING: bool, const WEIGHTS: bool, con
     list: &[u32],
     place: [P; 3],
     from: V::From,
-) -> [P; 9] {
+) -> [P; 12] {
     let zero = place[0].like(0.0);
     let view = V::new(place, from);
     let (mut sum, mut largest, mut shares) = (zero, zero, zero);
     let (mut u, mut v, mut w, mut going) = (zero, zero, zero, zero);
-    let (mut free, mut kick) = (zero, zero);
+    let (mut free, mut kick, [mut x, mut y, mut z]) = (zero, zero, [zero; 3]);
     for &k in list {
         let guide = &terms[k as usize];
         let weight = laws::weight_at(view.rest(guide));
@@ -303,10 +303,13 @@ fn sum<P: Real, const SHARP: bool, const RESTING: bool, const WEIGHTS: bool, con
             let freedom = &freedoms[k as usize];
             free = share.mul_add(share.like(freedom.free), free);
             kick = share.mul_add(share.like(freedom.kick), kick);
+            x = share.mul_add(share.like(freedom.shift[0]), x);
+            y = share.mul_add(share.like(freedom.shift[1]), y);
+            z = share.mul_add(share.like(freedom.shift[2]), z);
         }
     }
     let going = if RESTING { going } else { shares };
-    [sum, largest, shares, going, u, v, w, free, kick]
+    [sum, largest, shares, going, u, v, w, free, kick, x, y, z]
 }
 
 /// Moves a group.
@@ -394,22 +397,22 @@ fn move_group<S: Simd>(simd: S, group: Group, field: &Field, rule: &Rule, scratc
     }
 }
 
-/// Adds to the velocities of sixteen grains, `id`, the fluctuation that their guides give them as they let them go.
+/// Adds to the velocities of sixteen grains, `id`, what their guides give them as they let them go.
 #[inline(always)]
 fn stir<S: Simd>(simd: S, rates: &mut [f32x16<S>; 3], sums: &Sums<S>, id: &[u32], seed: u64) {
     let zero = sums.share.like(0.0);
-    let [_, kick] = sums.freedom;
+    let [_, kick, shift @ ..] = sums.freedom;
     if f32x16::bits(kick.le(zero)) == u32::from(u16::MAX) {
         return;
     }
-    let kick = f32x16::select(sums.share.le(zero), zero, kick / sums.share);
+    let share = f32x16::select(sums.share.le(zero), zero, zero.like(1.0) / sums.share);
     let mut way = [[0.0; LANES]; 3];
     for (lane, &id) in id.iter().enumerate() {
         let own = laws::fluctuation(seed, id);
         (0..3).for_each(|axis| way[axis][lane] = own[axis]);
     }
-    for (rate, way) in rates.iter_mut().zip(&way) {
-        *rate += kick * simd.load16(way);
+    for axis in 0..3 {
+        rates[axis] += share * (shift[axis] + kick * simd.load16(&way[axis]));
     }
 }
 

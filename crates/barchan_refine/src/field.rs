@@ -29,6 +29,8 @@ pub struct Mover {
     free: f32,
     /// Fluctuation that they get in each step [m/s].
     kick: f32,
+    /// Velocity that they get in each step [m/s].
+    shift: [f32; 3],
 }
 
 /// Next to nothing: weighs as little as 0, and is none.
@@ -49,12 +51,14 @@ impl Mover {
             },
             free: 0.0,
             kick: 0.0,
+            shift: [0.0; 3],
         }
     }
 
-    /// Lets its grains keep the share `free` [-] of their own velocities, and gives them the fluctuation `kick` [m/s] in each step.
-    pub(crate) fn let_go(&mut self, free: f32, kick: f32) {
-        (self.free, self.kick) = (free, kick);
+    /// Lets its grains keep the share `free` [-] of their own velocities, and gives them the fluctuation `kick` and the velocity `shift` [m/s] in
+    /// each step.
+    pub(crate) fn let_go(&mut self, free: f32, kick: f32, shift: Vec3) {
+        (self.free, self.kick, self.shift) = (free, kick, shift.to_array());
     }
 
     pub(crate) fn free(&self) -> f32 {
@@ -64,6 +68,11 @@ impl Mover {
     /// Fluctuation that its grains get in each step [m/s].
     pub(crate) fn kick(&self) -> f32 {
         self.kick
+    }
+
+    /// Velocity that its grains get in each step [m/s].
+    pub(crate) fn shift(&self) -> [f32; 3] {
+        self.shift
     }
 
     /// A particle of a body, of `radius` [m].

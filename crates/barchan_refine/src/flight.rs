@@ -10,7 +10,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use crate::field::Mover;
-use crate::laws::{COMPANY, LONE, REACH, agitation, bulk_weight, fall_share, gate, weight};
+use crate::laws::{COMPANY, LONE, REACH, agitation, bulk_weight, fall_share, gate, sharp, weight};
 
 /// Guides of a task [-], at least.
 const TASK: usize = 1024;
@@ -34,7 +34,21 @@ struct Company {
     filling: f32,
     /// Their velocity fluctuation along an axis [m/s].
     agitation: f32,
+    /// What the mean velocity of the guide's grains lacks to its own [m/s].
+    lack: Vec3,
 }
+
+/// Points about a guide that stand for its grains, in its radii from its center [-].
+const SPOTS: [Vec3; 7] = [
+    Vec3::ZERO,
+    Vec3::new(SPOT, 0.0, 0.0),
+    Vec3::new(-SPOT, 0.0, 0.0),
+    Vec3::new(0.0, SPOT, 0.0),
+    Vec3::new(0.0, -SPOT, 0.0),
+    Vec3::new(0.0, 0.0, SPOT),
+    Vec3::new(0.0, 0.0, -SPOT),
+];
+const SPOT: f32 = 0.8;
 
 impl Flights {
     /// Lets the grains of those `movers` go that fall freely, over a frame of `duration` [s] in `steps`. Guides have `velocities`
@@ -63,7 +77,8 @@ impl Flights {
                     let before = free[ids[i] as usize];
                     let falls = falling[i] * gate(company.filling, COMPANY);
                     let now = falls.max(before * gate(company.filling, LONE));
-                    mover.let_go(now, company.agitation * (now - before).max(0.0) / steps);
+                    let share = (now - before).max(0.0) / steps;
+                    mover.let_go(now, share * company.agitation, share * company.lack);
                 }
             };
             movers.par_iter_mut().enumerate().with_min_len(TASK).for_each(lets_go);
@@ -90,7 +105,9 @@ impl Company {
     /// The guides around guide `i`, weighted as by a grain at its center.
     fn of(grid: &Grid, world: &World, velocities: &[Vec3], i: usize) -> Self {
         let (mut sum, mut momentum, mut squared) = (0.0, Vec3::ZERO, 0.0);
-        grid.near(world.guides.position[i], |j, distance| {
+        let mut spots = [(0.0, Vec3::ZERO); SPOTS.len()];
+        let (place, radius) = (world.guides.position[i], world.guides.radius[i]);
+        grid.near(place, |j, distance| {
             let j = j as usize;
             let reach = REACH * world.guides.radius[j];
             let w = weight(distance, 1.0 / (reach * reach));
@@ -98,11 +115,20 @@ impl Company {
             let relative = velocities[j] - velocities[i];
             momentum += w * relative;
             squared += w * relative.length_squared();
+            for ((shares, pull), spot) in spots.iter_mut().zip(SPOTS) {
+                let distance = world.guides.position[j].distance_squared(place + radius * spot);
+                let share = sharp(weight(distance, 1.0 / (reach * reach)));
+                *shares += share;
+                *pull += share * relative;
+            }
         });
+        // The guide itself is in reach of each.
+        let field: Vec3 = spots.iter().map(|(shares, pull)| *pull / *shares).sum();
         Self {
             // It is one of them itself, and weighs 1.
             filling: (sum - 1.0) / bulk_weight(barchan_world::SETTLED_FRACTION as f32),
             agitation: agitation(sum, momentum, squared),
+            lack: -field / SPOTS.len() as f32,
         }
     }
 }

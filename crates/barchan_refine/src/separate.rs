@@ -5,6 +5,8 @@
 //! meanwhile: what rests or moves as one is left alone. Windows begin half a window later in every other round, and sorting moves
 //! their ends, so that few pairs are never in one window.
 
+#![allow(clippy::needless_range_loop, reason = "axes and columns of several arrays at once")]
+
 use barchan_world::{Archive, ArchiveError};
 use rayon::prelude::*;
 

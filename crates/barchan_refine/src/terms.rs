@@ -65,6 +65,8 @@ pub(crate) struct Freedom {
     pub free: f32,
     /// Fluctuation that they get [m/s].
     pub kick: f32,
+    /// Velocity that they get [m/s].
+    pub shift: [f32; 3],
 }
 
 /// The guides of a group.
@@ -91,6 +93,7 @@ impl Terms {
                 Freedom {
                     free: mover.free(),
                     kick: mover.kick(),
+                    shift: mover.shift(),
                 }
             }));
         }
