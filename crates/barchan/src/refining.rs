@@ -12,7 +12,7 @@ use barchan_io::{
     Cache, CacheError, CacheFolder, CacheSettings, CacheWriter, GrainsWriter, PointTable, READABLE, ReadPointsError,
     Run, read_points,
 };
-use barchan_refine::measures::Quality;
+use barchan_refine::measures::{self, Dispersal, Quality, Velocities};
 use barchan_refine::{GrainRefiner, Grains, RefineError, RefineSettings, Source};
 use barchan_world::{
     BodyState, Boundary, Column, Frame, Guides, Ledger, Motion, Pose, Refiner, Stats, Table, Twist, World,
@@ -440,6 +440,35 @@ fn resolve_bodies(world: &mut World, points: &PointTable, default_radius: Option
 /// Measures the quality of the grains in a frame of a cache; `None` if it has none. Bodies are those of the cache's
 /// scene.
 pub fn quality(cache: &Cache, frame: u64) -> Result<Option<Quality>, RefiningError> {
+    let Some((mut world, grains, radius)) = state(cache, frame)? else {
+        return Ok(None);
+    };
+    place_bodies(cache, frame, &mut world)?;
+    Ok(Some(Quality::of(&world, &grains, radius)))
+}
+
+/// Measures the dispersal of the grains in flight in a frame of a cache, by velocities in the frame before; `None` if one of them has no
+/// grains, or next to nothing is in flight.
+pub fn dispersal(cache: &Cache, frame: u64) -> Result<Option<Dispersal>, RefiningError> {
+    let before = cache.frames().iter().rfind(|entry| entry.frame < frame);
+    let Some(before) = before.map(|entry| entry.frame) else {
+        return Ok(None);
+    };
+    let (Some((world, grains, _)), Some((old_world, old_grains, _))) = (state(cache, frame)?, state(cache, before)?)
+    else {
+        return Ok(None);
+    };
+    let before = Velocities::of(&old_world, &old_grains);
+    Ok(measures::dispersal(
+        &world,
+        &grains,
+        &before,
+        world.time - old_world.time,
+    ))
+}
+
+/// Guides and grains in a frame of a cache, and the radius [m] of the smallest grain; `None` if it has no grains.
+fn state(cache: &Cache, frame: u64) -> Result<Option<(World, Grains, f64)>, RefiningError> {
     let table = match cache.read_grains(frame) {
         Ok(table) => table,
         Err(CacheError::NoFrame { .. }) => return Ok(None),
@@ -450,20 +479,25 @@ pub fn quality(cache: &Cache, frame: u64) -> Result<Option<Quality>, RefiningErr
     if let Some(entry) = cache.frames().iter().find(|entry| entry.frame == frame) {
         world.time = entry.time;
     }
-    place_bodies(cache, frame, &mut world)?;
     let guides = of_table(&cache.read_guides(frame)?);
-    for (position, radius) in guides.positions.iter().zip(guides.radii.iter().flatten()) {
+    for (i, (position, radius)) in guides.positions.iter().zip(guides.radii.iter().flatten()).enumerate() {
         let mass = world.settled_mass(0, *radius);
-        world.add_guide(*position, DVec3::ZERO, *radius, mass, 0);
+        let velocity = guides.velocities.as_ref().map_or(DVec3::ZERO, |v| v[i]);
+        world.add_guide(*position, velocity, *radius, mass, 0);
+        if let Some(ids) = &guides.ids {
+            world.guides.id[i] = ids[i];
+        }
     }
     let points = of_table(&table);
     let mut grains = Grains::default();
-    for (position, id) in points.positions.iter().zip(0..) {
-        grains.push((*position - world.origin).as_vec3(), Vec3::ZERO, id, 0);
+    for (i, position) in points.positions.iter().enumerate() {
+        let velocity = points.velocities.as_ref().map_or(DVec3::ZERO, |v| v[i]);
+        let id = points.ids.as_ref().map_or(i as u32, |ids| ids[i]);
+        grains.push((*position - world.origin).as_vec3(), velocity.as_vec3(), id, 0);
     }
     let radii = points.radii.unwrap_or_default();
     let radius = radii.iter().copied().fold(f64::INFINITY, f64::min);
-    Ok((!grains.is_empty() && radius > 0.0).then(|| Quality::of(&world, &grains, radius)))
+    Ok((!grains.is_empty() && radius > 0.0).then_some((world, grains, radius)))
 }
 
 /// Grains over a sequence of guide frames.

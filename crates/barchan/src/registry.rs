@@ -144,6 +144,8 @@ pub fn refine_settings(refine: &Refine, seed: u64) -> RefineSettings {
         packing: refine.packing,
         per_guide: given.count("per_guide").map(|n| n as u32),
         spread: given.flag("spread").unwrap_or(defaults.spread),
+        flight: given.flag("flight").unwrap_or(defaults.flight),
+        separate: given.flag("separate").unwrap_or(defaults.separate),
         repel: given.flag("repel").unwrap_or(defaults.repel),
         seed,
         ..defaults

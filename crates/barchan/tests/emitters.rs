@@ -66,6 +66,53 @@ rate = 100
     assert!((mass - 100.0).abs() < 0.01, "{mass} kg");
 }
 
+/// Amplitude of the density of a stream along its way at a wavelength [m], of its mean [-]: 1 for thin layers, little for an even stream.
+fn layering(heights: &[f64], wavelength: f64) -> f64 {
+    let phase = |z: &f64| std::f64::consts::TAU * z / wavelength;
+    let (sin, cos) = heights
+        .iter()
+        .fold((0.0, 0.0), |(s, c), z| (s + phase(z).sin(), c + phase(z).cos()));
+    f64::hypot(sin, cos) / heights.len() as f64
+}
+
+#[test]
+fn a_stream_has_no_layers_however_fast_it_is_poured() {
+    // 2 m/s, 40 mm per frame. The second rate is more than a random stream can carry.
+    for rate in [40.0, 160.0] {
+        let text = format!(
+            r#"
+duration = 2
+frame_rate = 50
+gravity = [0, 0, 0]
+[materials.sand]
+density = 1600
+[[emitter]]
+material = "sand"
+radius = 0.01
+shape = {{ box = {{ size = [0.2, 0.2, 0.05] }} }}
+velocity = [0, 0, -2]
+rate = {rate}
+"#
+        );
+        let (scene, _) = parse_scene(&Document::new("scene", &*text)).unwrap_or_else(|problems| panic!("{problems}"));
+        let mut world = scene.build().unwrap();
+        for _ in 0..60 {
+            world.emit(0.02);
+            world.time += 0.02;
+            world.guides.position.iter_mut().for_each(|place| place.z -= 0.04);
+        }
+        let heights: Vec<f64> = (0..world.guides.len())
+            .map(|i| world.place(i).z)
+            .filter(|z| (-2.2..-0.2).contains(z))
+            .collect();
+        assert!(heights.len() > 1000, "{}", heights.len());
+        for wavelength in [0.04, 0.02, 0.0133] {
+            let found = layering(&heights, wavelength);
+            assert!(found < 0.06, "{found} at {wavelength} m, {rate} kg/s");
+        }
+    }
+}
+
 #[test]
 fn guides_that_weigh_nothing_are_not_emitted_for_ever() {
     let text = r#"

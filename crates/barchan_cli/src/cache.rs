@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use barchan::geometry::Aabb;
 use barchan::io::{Cache, CacheError, EXPORTERS, ExportError, FrameStats, PointFileError, export};
-use barchan::refine::measures::Quality;
-use barchan::refining::quality;
+use barchan::refine::measures::{Dispersal, Quality};
+use barchan::refining::{dispersal, quality};
 use barchan::world::{BodyState, Column};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -49,12 +49,15 @@ pub fn info(arguments: &InfoArguments) -> Result<(), Failure> {
             let is_last = Some(line.frame) == stats.last().map(|last| last.frame) && s.grains > 0;
             let quality = is_last.then(|| quality(&cache, line.frame)).transpose();
             let quality = quality.map_err(|error| Failure::input(error.to_string()))?.flatten();
+            let dispersal = is_last.then(|| dispersal(&cache, line.frame)).transpose();
+            let dispersal = dispersal.map_err(|error| Failure::input(error.to_string()))?.flatten();
             let row = json!({
                 "frame": line.frame, "time": line.time, "steps": s.steps, "guides": s.guides, "grains": s.grains,
                 "mass": s.mass, "kinetic_energy": s.kinetic_energy, "potential_energy": s.potential_energy,
                 "momentum": s.momentum.to_array(), "max_speed": s.max_speed, "max_overlap": s.max_overlap,
                 "guide_ms": s.guide_ms, "grain_ms": s.grain_ms, "removed_mass": s.removed_mass, "bodies": bodies,
                 "grain_quality": quality.as_ref().map(quality_fields),
+                "grains_in_flight": dispersal.map(dispersal_fields),
             });
             say!("{row}");
         }
@@ -113,6 +116,16 @@ pub fn info(arguments: &InfoArguments) -> Result<(), Failure> {
         && let Some(quality) = quality(&cache, last.frame).map_err(|error| Failure::input(error.to_string()))?
     {
         print_quality(&quality);
+        if let Some(found) = dispersal(&cache, last.frame).map_err(|error| Failure::input(error.to_string()))? {
+            say!(
+                "{} grains in flight: {:.3} of them within two radii of a guide, {:.2} times as many pairs within one radius as at three, \
+                 Fano factor {:.2} of that of the guides",
+                found.grains,
+                found.near,
+                found.pairs,
+                found.fano
+            );
+        }
     }
     if let Ok(guides) = cache.read_guides(last.frame)
         && let Some(Column::Vec3(positions)) = guides.column("position")
@@ -190,11 +203,21 @@ fn print_quality(quality: &Quality) {
             error.edge
         );
     }
+    if let Some(fano) = quality.edge_fano {
+        say!("Fano factor of the grains at edges: {fano:.2} of that of the guides");
+    }
     say!(
         "mean distance to the nearest grain: {} m; inside bodies: {:.1} of 100,000",
         format_number(quality.mean_nearest()),
         1e5 * quality.inside
     );
+}
+
+/// Returns the dispersal as fields of a row.
+fn dispersal_fields(found: Dispersal) -> serde_json::Value {
+    json!({
+        "guides": found.guides, "grains": found.grains, "near": found.near, "pairs": found.pairs, "fano_ratio": found.fano,
+    })
 }
 
 /// Returns the quality as fields of a row.
@@ -203,6 +226,7 @@ fn quality_fields(quality: &Quality) -> serde_json::Value {
         "spacing": quality.clumping.map(|c| c.ratio), "fano": quality.clumping.map(|c| c.fano),
         "bulk_error": quality.mass.map(|m| m.bulk), "surface_error": quality.mass.map(|m| m.surface),
         "edge_error": quality.mass.map(|m| m.edge), "mean_nearest": quality.mean_nearest(), "inside": quality.inside,
+        "edge_fano_ratio": quality.edge_fano,
     })
 }
 

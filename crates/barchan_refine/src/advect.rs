@@ -15,7 +15,7 @@ use crate::field::{Bounds, Field, List};
 use crate::grains::Grains;
 use crate::laws::{self, Gate};
 use crate::settings::Mode;
-use crate::terms::{Middle, Term, Terms};
+use crate::terms::{Freedom, Middle, Term, Terms};
 
 /// Grains of a vector [-].
 pub(crate) const LANES: usize = 16;
@@ -31,8 +31,10 @@ pub(crate) struct Rule {
     pub mode: Mode,
     /// Length of the step [s].
     pub step: f32,
-    /// Velocity that free fall adds in a step [m/s].
+    /// Velocity that free fall adds in this step [m/s].
     pub fall: Vec3,
+    /// Random seed of the fluctuations of grains in flight.
+    pub seed: u64,
     /// One over the sum of weights in the bulk [-].
     pub inverse_bulk: f32,
     /// Range of the filling that opens the blend.
@@ -106,6 +108,7 @@ impl Known {
 struct Group<'a> {
     position: [&'a mut [f32]; 3],
     velocity: [&'a mut [f32]; 3],
+    id: &'a [u32],
     fastest: &'a mut [f32],
     bounds: &'a mut Bounds,
     looked: &'a mut u32,
@@ -122,13 +125,15 @@ pub(crate) fn advect(grains: &mut Grains, known: &mut Known, field: &Field, rule
         .zip(u.par_chunks_mut(GROUP))
         .zip(v.par_chunks_mut(GROUP))
         .zip(w.par_chunks_mut(GROUP))
+        .zip(grains.id.par_chunks(GROUP))
         .zip(known.fastest.par_chunks_mut(GROUP / CHUNK))
         .zip(known.bounds.par_iter_mut().zip(&mut known.looked))
         .with_min_len(4)
-        .for_each(|(((((((x, y), z), u), v), w), fastest), (bounds, looked))| {
+        .for_each(|((((((((x, y), z), u), v), w), id), fastest), (bounds, looked))| {
             let group = Group {
                 position: [x, y, z],
                 velocity: [u, v, w],
+                id,
                 fastest,
                 bounds,
                 looked,
@@ -143,43 +148,59 @@ struct Sums<S: Simd> {
     largest: f32x16<S>,
     /// Sum of the weights of velocities.
     share: f32x16<S>,
-    /// Part of it of guides that move.
+    /// Part of it of guides that move; in the modes as printed, of guides.
     going: f32x16<S>,
     velocity: [f32x16<S>; 3],
+    /// Sums of the shares that grains keep [-], and of the fluctuations and velocities that they get [m/s].
+    freedom: [f32x16<S>; 5],
 }
+
+/// Guides to sum over: terms, and the freedoms of their grains, if any has one.
+type Guides<'a> = (&'a [Term], &'a [Freedom]);
 
 impl<S: Simd> Sums<S> {
     /// Sums over the guides `list` of `terms`, relative to the `middle`, for grains at `places`. Without `RESTING`, all guides are taken to
-    /// move; without `WEIGHTS`, neither the sum of weights nor the largest is computed.
+    /// move; without `WEIGHTS`, neither the sum of weights nor the largest is computed; without `FREE`, none lets its grains go.
     #[inline(always)]
-    fn over<const SHARP: bool, const RESTING: bool, const WEIGHTS: bool>(
+    fn over<const SHARP: bool, const RESTING: bool, const WEIGHTS: bool, const FREE: bool>(
         simd: S,
-        terms: &[Term],
+        terms: Guides<'_>,
         list: &[u32],
         places: &[f32x16<S>; 3],
         middle: Option<Middle>,
     ) -> Self {
         match middle {
             Some(middle) => {
-                Self::of::<SHARP, RESTING, WEIGHTS, FromMiddle<S::Register>>(simd, terms, list, places, middle)
+                Self::of::<SHARP, RESTING, WEIGHTS, FREE, FromMiddle<S::Register>>(simd, terms, list, places, middle)
             }
-            None => Self::of::<SHARP, RESTING, WEIGHTS, AsTheyStand<S::Register>>(simd, terms, list, places, ()),
+            None => Self::of::<SHARP, RESTING, WEIGHTS, FREE, AsTheyStand<S::Register>>(simd, terms, list, places, ()),
+        }
+    }
+
+    /// Leaves everything out for grains in reach of bodies but of no guide [Sommer22].
+    #[inline(always)]
+    fn leave_out_lone_bodies(&mut self) {
+        let zero = self.share.like(0.0);
+        let is_lone = self.going.le(zero);
+        let [u, v, w] = &mut self.velocity;
+        for sum in [&mut self.weight, &mut self.largest, &mut self.share, u, v, w] {
+            *sum = f32x16::select(is_lone, zero, *sum);
         }
     }
 
     /// The same, register by register: the sums of sixteen grains do not fit into those of AVX2.
     #[inline(always)]
-    fn of<const SHARP: bool, const RESTING: bool, const WEIGHTS: bool, V: View<S::Register>>(
+    fn of<const SHARP: bool, const RESTING: bool, const WEIGHTS: bool, const FREE: bool, V: View<S::Register>>(
         simd: S,
-        terms: &[Term],
+        terms: Guides<'_>,
         list: &[u32],
         places: &[f32x16<S>; 3],
         from: V::From,
     ) -> Self {
-        let [weight, largest, share, going, u, v, w] = simd.by_register(
+        let [weight, largest, share, going, u, v, w, freedom @ ..] = simd.by_register(
             *places,
             #[inline(always)]
-            |place| sum::<S::Register, SHARP, RESTING, WEIGHTS, V>(terms, list, place, from),
+            |place| sum::<S::Register, SHARP, RESTING, WEIGHTS, FREE, V>(terms, list, place, from),
         );
         Self {
             weight,
@@ -187,6 +208,7 @@ impl<S: Simd> Sums<S> {
             share,
             going,
             velocity: [u, v, w],
+            freedom,
         }
     }
 }
@@ -249,18 +271,19 @@ impl<P: Real> View<P> for AsTheyStand<P> {
     }
 }
 
-/// [`Sums::over`] for a register of grains: weight, largest, share, going, velocity.
+/// [`Sums::over`] for a register of grains: weight, largest, share, going, velocity, freedom.
 #[inline(always)]
-fn sum<P: Real, const SHARP: bool, const RESTING: bool, const WEIGHTS: bool, V: View<P>>(
-    terms: &[Term],
+fn sum<P: Real, const SHARP: bool, const RESTING: bool, const WEIGHTS: bool, const FREE: bool, V: View<P>>(
+    (terms, freedoms): Guides<'_>,
     list: &[u32],
     place: [P; 3],
     from: V::From,
-) -> [P; 7] {
+) -> [P; 12] {
     let zero = place[0].like(0.0);
     let view = V::new(place, from);
     let (mut sum, mut largest, mut shares) = (zero, zero, zero);
     let (mut u, mut v, mut w, mut going) = (zero, zero, zero, zero);
+    let (mut free, mut kick, [mut x, mut y, mut z]) = (zero, zero, [zero; 3]);
     for &k in list {
         let guide = &terms[k as usize];
         let weight = laws::weight_at(view.rest(guide));
@@ -276,8 +299,17 @@ fn sum<P: Real, const SHARP: bool, const RESTING: bool, const WEIGHTS: bool, V: 
         if RESTING {
             going = share.mul_add(share.like(guide.going), going);
         }
+        if FREE {
+            let freedom = &freedoms[k as usize];
+            free = share.mul_add(share.like(freedom.free), free);
+            kick = share.mul_add(share.like(freedom.kick), kick);
+            x = share.mul_add(share.like(freedom.shift[0]), x);
+            y = share.mul_add(share.like(freedom.shift[1]), y);
+            z = share.mul_add(share.like(freedom.shift[2]), z);
+        }
     }
-    [sum, largest, shares, if RESTING { going } else { shares }, u, v, w]
+    let going = if RESTING { going } else { shares };
+    [sum, largest, shares, going, u, v, w, free, kick, x, y, z]
 }
 
 /// Moves a group.
@@ -287,11 +319,12 @@ fn move_group<S: Simd>(simd: S, group: Group, field: &Field, rule: &Rule, scratc
     let Group {
         position: [x, y, z],
         velocity: [u, v, w],
+        id,
         fastest,
         bounds,
         looked,
     } = group;
-    if fastest.iter().all(|speed| *speed == 0.0) && field.is_still(bounds) {
+    if rule.mode == Mode::Gated && fastest.iter().all(|speed| *speed == 0.0) && field.is_still(bounds) {
         return;
     }
     let mut boxes = [Bounds::EMPTY; GROUP / LANES];
@@ -318,29 +351,41 @@ fn move_group<S: Simd>(simd: S, group: Group, field: &Field, rule: &Rule, scratc
             *looked += TEST * some.indices().len() as u32 + SUM * few.indices().len() as u32;
             let mut places = load3(simd, [x, y, z], &lanes);
             let mut rates = load3(simd, [u, v, w], &lanes);
-            let (terms, list) = (terms.all(), few.indices());
+            let list = few.indices();
+            let freedoms = terms.freedoms();
+            let terms = (terms.all(), freedoms.unwrap_or_default());
             let own = match rule.mode {
+                Mode::Gated if freedoms.is_some() => {
+                    let sums = Sums::over::<true, true, true, true>(simd, terms, list, &places, middle);
+                    stir(simd, &mut rates, &sums, &id[lanes.clone()], rule.seed);
+                    move_lanes(&mut places, &mut rates, &sums, rule)
+                }
                 Mode::Gated if rests(rates) => {
-                    let sums = Sums::over::<true, true, true>(simd, terms, list, &places, middle);
+                    let sums = Sums::over::<true, true, true, false>(simd, terms, list, &places, middle);
                     move_lanes(&mut places, &mut rates, &sums, rule)
                 }
                 Mode::Gated => {
                     let mut followed = None;
                     if are_dense {
-                        let sums = Sums::over::<true, false, false>(simd, terms, list, &places, middle);
+                        let sums = Sums::over::<true, false, false, false>(simd, terms, list, &places, middle);
                         followed = follow(&mut places, &mut rates, &sums, rule);
                     }
                     match followed {
                         Some(speed) => speed,
                         None => {
-                            let sums = Sums::over::<true, false, true>(simd, terms, list, &places, middle);
+                            let sums = Sums::over::<true, false, true, false>(simd, terms, list, &places, middle);
                             are_dense = is_shut(&sums, rule);
                             move_lanes(&mut places, &mut rates, &sums, rule)
                         }
                     }
                 }
-                _ => {
-                    let sums = Sums::over::<false, false, true>(simd, terms, list, &places, middle);
+                Mode::Sommer => {
+                    let mut sums = Sums::over::<false, true, true, false>(simd, terms, list, &places, middle);
+                    sums.leave_out_lone_bodies();
+                    move_lanes(&mut places, &mut rates, &sums, rule)
+                }
+                Mode::Ihmsen | Mode::Alduan => {
+                    let sums = Sums::over::<false, false, true, false>(simd, terms, list, &places, middle);
                     move_lanes(&mut places, &mut rates, &sums, rule)
                 }
             };
@@ -349,6 +394,25 @@ fn move_group<S: Simd>(simd: S, group: Group, field: &Field, rule: &Rule, scratc
             store3(rates, [u, v, w], &lanes);
         }
         fastest[chunk] = simd.greatest16(speed);
+    }
+}
+
+/// Adds to the velocities of sixteen grains, `id`, what their guides give them as they let them go.
+#[inline(always)]
+fn stir<S: Simd>(simd: S, rates: &mut [f32x16<S>; 3], sums: &Sums<S>, id: &[u32], seed: u64) {
+    let zero = sums.share.like(0.0);
+    let [_, kick, shift @ ..] = sums.freedom;
+    if f32x16::bits(kick.le(zero)) == u32::from(u16::MAX) {
+        return;
+    }
+    let share = f32x16::select(sums.share.le(zero), zero, zero.like(1.0) / sums.share);
+    let mut way = [[0.0; LANES]; 3];
+    for (lane, &id) in id.iter().enumerate() {
+        let own = laws::fluctuation(seed, id);
+        (0..3).for_each(|axis| way[axis][lane] = own[axis]);
+    }
+    for axis in 0..3 {
+        rates[axis] += share * (shift[axis] + kick * simd.load16(&way[axis]));
     }
 }
 
@@ -440,8 +504,12 @@ fn move_lanes<S: Simd>(
     let (sum, largest) = (sums.weight, sums.largest);
     let (zero, one) = (sum.like(0.0), sum.like(1.0));
     let keeps = match rule.mode {
-        Mode::Gated => laws::sparsity(largest, sum) * laws::gate(sum * sum.like(rule.inverse_bulk), rule.gate),
-        Mode::Ihmsen => laws::sparsity(largest, sum),
+        Mode::Gated => {
+            let open = laws::sparsity(largest, sum) * laws::gate(sum * sum.like(rule.inverse_bulk), rule.gate);
+            let free = f32x16::select(sums.share.le(zero), zero, sums.freedom[0] / sums.share).min(one);
+            open + free * (one - open)
+        }
+        Mode::Ihmsen | Mode::Sommer => laws::sparsity(largest, sum),
         // At most one guide in reach: the largest is the sum.
         Mode::Alduan => f32x16::select(sum.le(largest), one, zero),
     };

@@ -22,8 +22,15 @@ pub struct Mover {
     pub velocity: [f32; 3],
     /// One over its squared reach [1/m²].
     pub inverse: f32,
-    /// 1 if it moves, 0 if it is where it was in the last step and stays, [`TRACE`] if it has only just stopped [-].
+    /// 1 if it moves, 0 if it is where it was in the last step and stays, [`TRACE`] if it has only just stopped [-]. In the modes as
+    /// printed, 1 for guides and 0 for particles of bodies.
     going: f32,
+    /// Share of their own velocity that its grains keep whatever is around them [-].
+    free: f32,
+    /// Fluctuation that they get in each step [m/s].
+    kick: f32,
+    /// Velocity that they get in each step [m/s].
+    shift: [f32; 3],
 }
 
 /// Next to nothing: weighs as little as 0, and is none.
@@ -42,6 +49,37 @@ impl Mover {
                 (true, false) => TRACE,
                 (false, _) => 1.0,
             },
+            free: 0.0,
+            kick: 0.0,
+            shift: [0.0; 3],
+        }
+    }
+
+    /// Lets its grains keep the share `free` [-] of their own velocities, and gives them the fluctuation `kick` and the velocity `shift` [m/s] in
+    /// each step.
+    pub(crate) fn let_go(&mut self, free: f32, kick: f32, shift: Vec3) {
+        (self.free, self.kick, self.shift) = (free, kick, shift.to_array());
+    }
+
+    pub(crate) fn free(&self) -> f32 {
+        self.free
+    }
+
+    /// Fluctuation that its grains get in each step [m/s].
+    pub(crate) fn kick(&self) -> f32 {
+        self.kick
+    }
+
+    /// Velocity that its grains get in each step [m/s].
+    pub(crate) fn shift(&self) -> [f32; 3] {
+        self.shift
+    }
+
+    /// A particle of a body, of `radius` [m].
+    pub(crate) fn of_body(position: Vec3, velocity: Vec3, radius: f32) -> Self {
+        Self {
+            going: 0.0,
+            ..Self::new(position, velocity, radius, false)
         }
     }
 
@@ -59,6 +97,14 @@ impl Mover {
     /// What is around it may still change.
     pub(crate) fn watch(&mut self) {
         self.going = self.going.max(TRACE);
+    }
+
+    /// A guide of `radius` [m] in the modes as printed.
+    pub(crate) fn as_printed(position: Vec3, velocity: Vec3, radius: f32) -> Self {
+        Self {
+            going: 1.0,
+            ..Self::new(position, velocity, radius, false)
+        }
     }
 
     /// Gives it a velocity [m/s] besides its own.

@@ -1,6 +1,8 @@
 //! Motion of a grain by guides: pure functions, for one grain or the lanes of a vector.
 
+use barchan_geometry::random::Stream;
 use barchan_simd::Real;
+use glam::Vec3;
 
 /// Reach of a guide, in its radii [-]: h = 3 r [Ihmsen13].
 pub const REACH: f32 = 3.0;
@@ -88,6 +90,54 @@ pub fn per_step<T: Real>(alpha: T, exponent: f32) -> T {
     })
 }
 
+/// Deviation of a guide's acceleration from gravity, of gravity [-]: it falls freely up to `low`, and not at all from `high` on.
+const FREE_FALL: Gate = Gate { low: 0.3, high: 0.6 };
+
+/// Filling by other guides at a guide's center [-]: up to `low`, a guide that falls freely lets its grains go; from `high` on, as in a
+/// bed, they follow. Within a bed that is settled it is about 0.6.
+pub const COMPANY: Gate = Gate { low: 0.35, high: 0.5 };
+
+/// The same filling for a guide that has let its grains go and no longer falls: alone, it does not catch them again, so that they fall
+/// to the ground beside it instead of hanging around it.
+pub const LONE: Gate = Gate { low: 0.05, high: 0.15 };
+
+/// Share of free fall [-] in a guide's `acceleration` [m/s²], under `gravity` [m/s²]; 0 if the acceleration is no number.
+pub fn fall_share(acceleration: Vec3, gravity: Vec3) -> f32 {
+    let deviation = acceleration.distance(gravity) / gravity.length();
+    if deviation <= FREE_FALL.high {
+        gate(deviation, FREE_FALL)
+    } else {
+        0.0
+    }
+}
+
+/// Velocity fluctuation along an axis [m/s], √T with the granular temperature T = ⟨|v - ⟨v⟩|²⟩ / 3, of guides whose weights add up to `sum`
+/// [-], weighted velocities to `momentum` [m/s] and weighted squares of velocities to `squared` [m²/s²] [Goldhirsch08].
+pub fn agitation(sum: f32, momentum: Vec3, squared: f32) -> f32 {
+    let variance = squared / sum - (momentum / sum).length_squared();
+    (variance.max(0.0) / 3.0).sqrt()
+}
+
+/// Fluctuation that the grain `id` takes along, of that along an axis [-]: uniform in a ball, of variance 1 along each axis. Grains
+/// of even and odd number have opposite ones, so that pairs carry no momentum away.
+pub fn fluctuation(seed: u64, id: u32) -> Vec3 {
+    let mut stream = Stream::new(seed ^ FLUCTUATION_STREAM, u64::from(id / 2));
+    let radius = if id.is_multiple_of(2) {
+        5f32.sqrt()
+    } else {
+        -(5f32.sqrt())
+    };
+    loop {
+        let cube = 2.0 * stream.unit_cube_coarse() - 1.0;
+        if cube.length_squared() <= 1.0 {
+            return radius * cube;
+        }
+    }
+}
+
+/// Random stream of fluctuations.
+const FLUCTUATION_STREAM: u64 = 0x666c_7563_7475;
+
 /// Density from which on grains are too many, of that of settled ones [-].
 pub const CROWDED: f32 = 1.0;
 
@@ -110,7 +160,7 @@ pub fn agitated(before: f32, speed: f32, duration: f32) -> f32 {
 /// Velocity [m/s] that carries grains from where they are too many, by the gradient [1/m] of their density relative to that of settled
 /// ones: u = -D ∇n, D = r² / τ, no faster than a share of the guide's `agitation` [m/s]. Differences over a guide's radius r [m] are
 /// gone after about τ.
-pub fn spreading(gradient: glam::Vec3, radius: f32, agitation: f32) -> glam::Vec3 {
+pub fn spreading(gradient: Vec3, radius: f32, agitation: f32) -> Vec3 {
     (-SPREAD_RATE * radius * radius * gradient).clamp_length_max(SPREAD_SHARE * agitation)
 }
 
@@ -168,10 +218,41 @@ mod tests {
 
     #[test]
     fn grains_spread_down_the_gradient_no_faster_than_a_share_of_the_agitation() {
-        let gradient = glam::Vec3::new(0.0, 2.0, 0.0);
+        let gradient = Vec3::new(0.0, 2.0, 0.0);
         let slow = spreading(gradient, 0.02, 100.0);
         assert!((slow.y + SPREAD_RATE * 0.02 * 0.02 * 2.0).abs() < 1e-7 && slow.x == 0.0);
         assert!((spreading(100.0 * gradient, 0.02, 0.1).length() - SPREAD_SHARE * 0.1).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_guide_falls_freely_if_gravity_alone_moves_it() {
+        let gravity = Vec3::new(0.0, 0.0, -9.81);
+        assert_eq!(fall_share(gravity, gravity), 1.0);
+        assert_eq!(fall_share(0.75 * gravity, gravity), 1.0);
+        assert_eq!(fall_share(Vec3::ZERO, gravity), 0.0);
+        assert_eq!(fall_share(Vec3::NAN, gravity), 0.0);
+        assert!((fall_share(0.55 * gravity, gravity) - 0.5).abs() < 1e-5);
+        assert_eq!(fall_share(Vec3::ZERO, Vec3::ZERO), 0.0);
+    }
+
+    #[test]
+    fn agitation_is_the_deviation_of_velocities_along_an_axis() {
+        // Three equal guides at -1, 0 and 1 m/s along x: a variance of 2/3, a third of it along each axis.
+        let found = agitation(3.0, Vec3::ZERO, 2.0);
+        assert!((found - (2.0f32 / 9.0).sqrt()).abs() < 1e-6);
+        // Moving together does not agitate.
+        assert!(agitation(2.0, Vec3::X * 6.0, 18.0) < 1e-3);
+    }
+
+    #[test]
+    fn fluctuations_have_a_variance_of_one_along_each_axis_and_no_momentum() {
+        let all: Vec<Vec3> = (0..20_000).map(|id| fluctuation(7, id)).collect();
+        assert_eq!(all.iter().copied().sum::<Vec3>(), Vec3::ZERO);
+        for axis in 0..3 {
+            let variance = all.iter().map(|v| v[axis] * v[axis]).sum::<f32>() / all.len() as f32;
+            assert!((variance - 1.0).abs() < 0.03, "{variance}");
+        }
+        assert!(all.iter().all(|v| v.length() <= 5f32.sqrt() + 1e-5));
     }
 
     #[test]

@@ -5,12 +5,14 @@
 //! velocity and falls [Ihmsen13] [Sommer22]. Grains do not interact: a step is one pass over memory.
 
 mod advect;
+mod boundary;
 mod clearance;
 mod cloud;
 mod contact;
 mod domain;
 mod even;
 mod field;
+mod flight;
 mod grains;
 pub mod laws;
 pub mod measures;
@@ -20,6 +22,7 @@ mod play;
 mod refiner;
 mod repel;
 mod seed;
+mod separate;
 mod settings;
 mod terms;
 mod touch;

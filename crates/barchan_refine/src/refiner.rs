@@ -11,11 +11,13 @@ use glam::{DQuat, DVec3, Vec3};
 use thiserror::Error;
 
 use crate::advect::{Known, Rule, advect};
+use crate::boundary::BoundaryParticles;
 use crate::clearance::Clearance;
 use crate::cloud::Cloud;
 use crate::contact::{Contacts, Obstacle, Pushing};
 use crate::even::Evener;
 use crate::field::{Field, Mover};
+use crate::flight::Flights;
 use crate::grains::{Grains, radius_of, typical_radius};
 use crate::laws::{GATE, REACH, bulk_weight, exponent};
 use crate::order::Sorter;
@@ -23,6 +25,7 @@ use crate::periodic::{with_images, wrap, wrap_movers};
 use crate::play::Play;
 use crate::repel::{NUDGE, Repeller};
 use crate::seed::{self, Parent, Solids, Source};
+use crate::separate::Separator;
 use crate::settings::{Mode, RefineSettings, Seeding};
 
 /// Largest weight from which on a grain can lie on resting guides: that of a guide 1.8 radii away [-].
@@ -64,6 +67,7 @@ pub struct GrainRefiner {
     seeded: u32,
     play: Play,
     evener: Evener,
+    flights: Flights,
     /// Poses of the bodies at the end of the last frame, and whether they were there.
     poses: Vec<(Pose, bool)>,
     contacts: Contacts,
@@ -74,6 +78,8 @@ pub struct GrainRefiner {
     /// Guides that each group looked at right after the last sort; nothing if grains are to be sorted.
     sorted: Vec<u32>,
     repeller: Repeller,
+    separator: Separator,
+    boundary: BoundaryParticles,
     field: Field,
     movers: Vec<Mover>,
     known: Known,
@@ -179,6 +185,7 @@ impl GrainRefiner {
             seeded: 0,
             play: Play::default(),
             evener: Evener::default(),
+            flights: Flights::default(),
             poses: poses(world),
             contacts: Contacts::default(),
             clearances: Vec::new(),
@@ -186,6 +193,8 @@ impl GrainRefiner {
             sorter: Sorter::default(),
             sorted: Vec::new(),
             repeller: Repeller::default(),
+            separator: Separator::default(),
+            boundary: BoundaryParticles::default(),
             field: Field::default(),
             movers: Vec::new(),
             known: Known::default(),
@@ -219,14 +228,25 @@ impl GrainRefiner {
         radius_of(&self.settings.radii, self.settings.seed, id)
     }
 
-    fn rule(&self, world: &World, step: f64) -> Rule {
+    /// The rule of step `k` of a frame.
+    fn rule(&self, world: &World, step: f64, steps: f64, k: u32) -> Rule {
+        let fall = match (self.settings.mode, k) {
+            // Guides go at their mean velocity over the frame; grains that fall beside them, too.
+            (Mode::Gated, 0) => steps * step,
+            (Mode::Gated, _) => 0.0,
+            _ => step,
+        };
         Rule {
             mode: self.settings.mode,
             step: step as f32,
-            fall: (world.gravity * step).as_vec3(),
+            fall: (world.gravity * fall).as_vec3(),
+            seed: self.settings.seed,
             inverse_bulk: 1.0 / bulk_weight(FRACTION),
             gate: GATE,
-            exponent: exponent(step),
+            exponent: match self.settings.mode {
+                Mode::Gated => exponent(step),
+                _ => 1.0,
+            },
             hold: HOLD,
             stop: STOP * STOP,
             loose: LOOSE,
@@ -304,6 +324,12 @@ impl GrainRefiner {
         clock.enter("advect");
         advect(&mut self.grains, &mut self.known, &self.field, rule, self.level);
         self.judge_order();
+        if self.settings.separate && self.settings.mode == Mode::Gated {
+            clock.enter("separate");
+            let radius = typical_radius(&self.settings.radii) as f32;
+            self.separator
+                .advance(&mut self.grains, &mut self.known.fastest, radius, rule.step);
+        }
         if self.settings.repel {
             clock.enter("repel");
             let known = &self.known.fastest;
@@ -336,6 +362,18 @@ impl GrainRefiner {
             }
         }
         wrap_movers(world, &mut self.movers);
+    }
+
+    /// Takes the guides as they are, for the modes as printed, and the particles of bodies where these move grains.
+    fn take_guides(&mut self, world: &World, velocities: &[Vec3], duration: f64) {
+        self.movers.clear();
+        self.movers.extend(velocities.iter().enumerate().map(|(i, velocity)| {
+            let start = world.place(i) - world.origin - velocity.as_dvec3() * duration;
+            Mover::as_printed(start.as_vec3(), *velocity, world.guides.radius[i])
+        }));
+        if self.settings.mode.has_boundary_particles() {
+            self.boundary.append(world, &self.poses, duration, &mut self.movers);
+        }
     }
 
     /// Discards the state of the last step if guides were removed.
@@ -419,7 +457,10 @@ impl Refiner for GrainRefiner {
         let mut clock = Stopwatch::default();
         clock.enter("guides");
         let steps = (duration / self.settings.step * (1.0 - 1e-9)).ceil().max(1.0);
-        self.play.advance(world, velocities, duration, &mut self.movers);
+        match self.settings.mode {
+            Mode::Gated => self.play.advance(world, velocities, duration, &mut self.movers),
+            _ => self.take_guides(world, velocities, duration),
+        }
         self.watch_guides(world);
         clock.enter("seed");
         self.seed_new(world, velocities, duration);
@@ -429,7 +470,11 @@ impl Refiner for GrainRefiner {
             self.evener
                 .advance(world, &self.grains, density, duration, &mut self.movers);
         }
-        let rule = self.rule(world, duration / steps);
+        if self.settings.flight && self.settings.mode == Mode::Gated {
+            clock.enter("flight");
+            self.flights
+                .advance(world, velocities, duration, steps as f32, &mut self.movers);
+        }
         let present: Vec<bool> = world.bodies.iter().map(|b| b.is_present(world.time)).collect();
         if !present.iter().eq(self.poses.iter().map(|(_, present)| present)) {
             self.contacts.forget();
@@ -437,10 +482,14 @@ impl Refiner for GrainRefiner {
         self.survey(world);
         for k in 0..steps as u32 {
             let share = |k: u32| f64::from(k) / steps;
+            let rule = self.rule(world, duration / steps, steps, k);
             if k > 0 {
                 self.move_guides(world, rule.step);
             }
-            let obstacles = self.obstacles(world, share(k), share(k + 1));
+            let obstacles = match self.settings.mode.has_boundary_particles() {
+                true => Vec::new(),
+                false => self.obstacles(world, share(k), share(k + 1)),
+            };
             self.step(world, &rule, &obstacles, &mut clock);
         }
         clock.enter("sinks");
@@ -470,6 +519,8 @@ impl Refiner for GrainRefiner {
         self.grains.save(archive);
         self.play.save(archive);
         self.evener.save(archive);
+        self.flights.save(archive);
+        self.separator.save(archive);
         archive.put("grains.counters", &[u64::from(self.next_id), u64::from(self.seeded)]);
         archive.put("grains.sorted", &self.sorted);
         let pose = |(pose, present): &(Pose, bool)| {
@@ -498,6 +549,8 @@ impl Refiner for GrainRefiner {
         }
         self.play.load(archive)?;
         self.evener.load(archive)?;
+        self.flights.load(archive)?;
+        self.separator.load(archive)?;
         let pose = |numbers: &[f64; 8]| {
             let pose = Pose {
                 position: DVec3::from_slice(&numbers[..3]),

@@ -8,19 +8,27 @@ pub enum Mode {
     /// The rule of [Ihmsen13] where guides are sparse; dense regions follow, and rest when their guides rest.
     #[default]
     Gated,
-    /// The rule as [Ihmsen13] and [Sommer22] print it.
+    /// Equations 23 to 26 of [Ihmsen13] as printed: guides and particles of bodies move grains.
     Ihmsen,
+    /// Section 4 of [Sommer22] as printed: the same, but particles of bodies count only where a guide is in reach.
+    Sommer,
     /// The rule of [Alduan09]: a grain that at most one guide reaches falls freely, all others follow.
     Alduan,
 }
 
 impl Mode {
     /// Every mode, by the name used in scene files.
-    pub const ALL: [(&'static str, Self); 3] = [
+    pub const ALL: [(&'static str, Self); 4] = [
         ("gated", Self::Gated),
         ("ihmsen", Self::Ihmsen),
+        ("sommer", Self::Sommer),
         ("alduan", Self::Alduan),
     ];
+
+    /// Returns true if bodies move grains as particles among the guides, and do not push them out.
+    pub(crate) fn has_boundary_particles(self) -> bool {
+        matches!(self, Self::Ihmsen | Self::Sommer)
+    }
 }
 
 /// Source of the first grains.
@@ -50,6 +58,10 @@ pub struct RefineSettings {
     pub per_guide: Option<u32>,
     /// Lets flowing grains spread from regions that are too dense; in mode `gated`.
     pub spread: bool,
+    /// Lets the grains of guides in free flight fly on their own; in mode `gated`.
+    pub flight: bool,
+    /// Lets flowing grains part that lie inside each other; in mode `gated`.
+    pub separate: bool,
     /// Lets flowing grains push each other apart: more expensive than everything else.
     pub repel: bool,
     /// Decides what is random.
@@ -67,6 +79,8 @@ impl RefineSettings {
             packing: None,
             per_guide: None,
             spread: true,
+            flight: true,
+            separate: true,
             repel: false,
             seed: 1,
         }

@@ -58,10 +58,24 @@ pub(crate) struct Middle {
     pub inverse: f32,
 }
 
+/// Freedom of a guide's grains.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Freedom {
+    /// Share of their own velocity that they keep [-].
+    pub free: f32,
+    /// Fluctuation that they get [m/s].
+    pub kick: f32,
+    /// Velocity that they get [m/s].
+    pub shift: [f32; 3],
+}
+
 /// The guides of a group.
 #[derive(Debug, Default)]
 pub(crate) struct Terms {
     all: Vec<Term>,
+    freedoms: Vec<Freedom>,
+    /// True if a guide of the group lets its grains go.
+    are_free: bool,
 }
 
 impl Terms {
@@ -70,6 +84,18 @@ impl Terms {
     pub fn take(&mut self, field: &Field, indices: &[u32], bounds: &Bounds) -> Option<Middle> {
         if self.all.len() < indices.len() {
             self.all.resize(indices.len().next_power_of_two(), Term::default());
+        }
+        self.are_free = indices.iter().any(|&k| field.movers[k as usize].free() > 0.0);
+        if self.are_free {
+            self.freedoms.clear();
+            self.freedoms.extend(indices.iter().map(|&k| {
+                let mover = &field.movers[k as usize];
+                Freedom {
+                    free: mover.free(),
+                    kick: mover.kick(),
+                    shift: mover.shift(),
+                }
+            }));
         }
         let middle = middle(field, bounds);
         let pairs = self.all.iter_mut().zip(indices);
@@ -92,6 +118,12 @@ impl Terms {
     #[inline(always)]
     pub fn all(&self) -> &[Term] {
         &self.all
+    }
+
+    /// The freedoms of their grains, if one of them lets its grains go.
+    #[inline(always)]
+    pub fn freedoms(&self) -> Option<&[Freedom]> {
+        self.are_free.then_some(&self.freedoms)
     }
 }
 

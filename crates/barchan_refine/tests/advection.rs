@@ -1,101 +1,40 @@
 //! The pass over grains against a plain sum in f64, and what must not change its bits.
 
+mod common;
+
 use std::sync::Arc;
 
-use barchan_geometry::MassProperties;
-use barchan_geometry::random::Stream;
 use barchan_geometry::sample::{Packing, Radii};
 use barchan_geometry::shapes::{Cuboid, HalfSpace};
 use barchan_refine::laws::{C1, C2, GATE, REACH};
 use barchan_refine::{GrainRefiner, Level, Mode, RefineSettings, Seeding, Source};
-use barchan_world::{Archive, Friction, Material, Materials, Refiner, World};
+use barchan_world::{Archive, Refiner, World};
 use glam::{DVec3, Vec3};
 
-const STEP: f64 = 1.0 / 60.0;
+use common::{STEP, body, guides_of, settings, shift, world};
 
-fn world(gravity: f64) -> World {
-    let friction = Friction {
-        r#static: 0.35,
-        kinetic: 0.3,
-    };
-    let sand = Material {
-        name: "sand".to_owned(),
-        density: 1600.0,
-        particle_density: 2600.0,
-        friction,
-        angle_of_repose: None,
-    };
-    let materials = Materials {
-        all: vec![sand],
-        ..Materials::default()
-    };
-    World::new(DVec3::new(0.0, 0.0, -gravity), materials, 1)
-}
-
-/// `count` guides of mixed radii in a cube of `side` [m] that move at random, at the end of a frame.
+/// Guides of mixed radii, as by [`guides_of`].
 fn random_guides(world: &mut World, count: u32, side: f64, seed: u64) -> Vec<Vec3> {
     guides_of(world, [0.03, 0.05], count, side, seed)
 }
 
-/// The same, with radii from the first to the second [m].
-fn guides_of(world: &mut World, radii: [f64; 2], count: u32, side: f64, seed: u64) -> Vec<Vec3> {
-    let mut stream = Stream::new(seed, 0);
-    (0..count)
-        .map(|_| {
-            let velocity = (stream.unit_cube() - 0.5) * 4.0;
-            let place = stream.unit_cube() * side + velocity * STEP;
-            let radius = radii[0] + (radii[1] - radii[0]) * stream.unit();
-            world.add_guide(place, velocity, radius, 1.0, 0);
-            velocity.as_vec3()
-        })
-        .collect()
-}
-
-fn shift(world: &mut World, i: usize, way: Vec3) {
-    let guides = &mut world.guides;
-    barchan_world::displace(&mut guides.position[i], &mut guides.offset[i], way);
-}
-
-fn settings(mode: Mode, per_guide: u32) -> RefineSettings {
-    RefineSettings {
-        mode,
-        seeding: Seeding::Support,
-        per_guide: Some(per_guide),
-        ..RefineSettings::new(Radii::one(0.01).unwrap())
-    }
-}
-
-/// Returns the next velocity of a grain at `p` that moves with `v` [m/s], by a plain sum over all guides.
-fn expected(world: &World, velocities: &[Vec3], p: DVec3, v: DVec3, mode: Mode) -> DVec3 {
-    let (mut sum, mut largest, mut share, mut pull, mut reached) = (0.0, 0.0f64, 0.0, DVec3::ZERO, 0);
+/// Returns the next velocity of a grain at `p` that moves with `v` [m/s] in mode `gated`, by a plain sum over all guides.
+fn expected(world: &World, velocities: &[Vec3], p: DVec3, v: DVec3) -> DVec3 {
+    let (mut sum, mut largest, mut share, mut pull) = (0.0, 0.0f64, 0.0, DVec3::ZERO);
     for (i, velocity) in velocities.iter().enumerate() {
         let start = world.place(i) - velocity.as_dvec3() * STEP;
         let reach = f64::from(REACH * world.guides.radius[i]);
         let w = (1.0 - p.distance_squared(start) / (reach * reach)).max(0.0).powi(3);
         sum += w;
         largest = largest.max(w);
-        let sharp = if mode == Mode::Gated { w * w } else { w };
-        share += sharp;
-        pull += sharp * velocity.as_dvec3();
-        reached += u32::from(w > 0.0);
+        share += w * w;
+        pull += w * w * velocity.as_dvec3();
     }
     let sparse = largest <= f64::from(C1) || largest >= f64::from(C2) * sum;
-    let keep = match mode {
-        Mode::Ihmsen => {
-            if sparse {
-                1.0 - largest
-            } else {
-                0.0
-            }
-        }
-        Mode::Alduan => f64::from(u8::from(reached <= 1)),
-        Mode::Gated => {
-            let filling = sum / (4.114_285_7 * 0.6);
-            let t = ((f64::from(GATE.high) - filling) / f64::from(GATE.high - GATE.low)).clamp(0.0, 1.0);
-            let open = if sparse { 1.0 - largest } else { 0.0 };
-            open * t * t * (3.0 - 2.0 * t)
-        }
-    };
+    let filling = sum / (4.114_285_7 * 0.6);
+    let t = ((f64::from(GATE.high) - filling) / f64::from(GATE.high - GATE.low)).clamp(0.0, 1.0);
+    let open = if sparse { 1.0 - largest } else { 0.0 };
+    let keep = open * t * t * (3.0 - 2.0 * t);
     let guided = if share > 0.0 { pull / share } else { DVec3::ZERO };
     (1.0 - keep) * guided + keep * (v + world.gravity * STEP)
 }
@@ -104,22 +43,13 @@ fn expected(world: &World, velocities: &[Vec3], p: DVec3, v: DVec3, mode: Mode) 
 fn grains_move_as_a_plain_sum_over_all_guides_says() {
     // Guides of one radius are seen from the middle of a group, others as they stand.
     let (mixed, alike) = ([0.03, 0.05], [0.04, 0.04]);
-    for (mode, radii, density) in [
-        (Mode::Gated, mixed, 400),
-        (Mode::Ihmsen, mixed, 400),
-        (Mode::Alduan, mixed, 400),
-        (Mode::Gated, mixed, 30),
-        (Mode::Alduan, mixed, 30),
-        (Mode::Gated, alike, 400),
-        (Mode::Ihmsen, alike, 400),
-        (Mode::Gated, alike, 30),
-        (Mode::Alduan, alike, 30),
-    ] {
+    for (radii, density) in [(mixed, 400), (mixed, 30), (alike, 400), (alike, 30)] {
         let mut world = world(9.81);
         let velocities = guides_of(&mut world, radii, density, 0.5, u64::from(density));
         let plain = RefineSettings {
             spread: false,
-            ..settings(mode, 9)
+            separate: false,
+            ..settings(Mode::Gated, 9)
         };
         let mut refiner = GrainRefiner::new(plain, &world, &[]).unwrap();
         let before = refiner.grains().clone();
@@ -133,17 +63,17 @@ fn grains_move_as_a_plain_sum_over_all_guides_says() {
         for i in 0..after.len() {
             let was = place_of[after.id[i] as usize];
             let p = before.place(was).as_dvec3();
-            let expected = expected(&world, &velocities, p, before.rate(was).as_dvec3(), mode);
+            let expected = expected(&world, &velocities, p, before.rate(was).as_dvec3());
             let found = after.rate(i).as_dvec3();
             // Anchors of guides this fast lag by less than a fiftieth of a radius, and that only in the first step.
             let close = found.distance(expected) < 0.12;
             near += u32::from(close);
             let moved = after.place(i).as_dvec3() - p;
-            assert!(moved.distance(found * STEP) < 1e-5, "{mode:?}: {moved} at {found}");
+            assert!(moved.distance(found * STEP) < 1e-5, "{moved} at {found}");
         }
         // A rule that jumps may fall to the other side for grains at its edge.
         let share = f64::from(near) / after.len() as f64;
-        assert!(share > 0.99, "{mode:?}, {density} guides: only {share} of the grains");
+        assert!(share > 0.99, "{density} guides: only {share} of the grains");
     }
 }
 
@@ -359,34 +289,6 @@ fn a_block_that_moves_as_one_keeps_every_grain_in_its_place() {
     assert!(seen > 3000, "{seen}");
     // The rope of a fast guide is a fiftieth of its radius.
     assert!(worst < 0.02 * 0.02 + 1e-4, "{worst}");
-}
-
-fn body(world: &mut World, shape: Arc<dyn barchan_geometry::Shape>, boundary: barchan_world::Boundary) {
-    use barchan_world::{Body, Motion, Pose, Twist, Wrench};
-    world.bodies.push(Body {
-        name: "body".to_owned(),
-        surface: Arc::new(barchan_geometry::TriMesh::default()),
-        shape,
-        boundary,
-        motion: Motion::Driven,
-        friction: Friction {
-            r#static: 0.35,
-            kinetic: 0.3,
-        },
-        restitution: 0.0,
-        density: 1000.0,
-        mass_properties: MassProperties {
-            volume: 1.0,
-            center: DVec3::ZERO,
-            inertia: glam::DMat3::IDENTITY,
-        },
-        from: f64::NEG_INFINITY,
-        until: f64::INFINITY,
-        pose: Pose::IDENTITY,
-        twist: Twist::default(),
-        wrench: Wrench::default(),
-        peak: barchan_world::Peak::default(),
-    });
 }
 
 #[test]

@@ -333,12 +333,14 @@ const CAMERA_KEY: TableSpec = plain("key", &[
 #[rustfmt::skip]
 const REFINE: TableSpec = plain("refine", &[
     field("radius",    NumberOr(&RADIUS, &RADII),                 Required,                 "of the grains [m]: a number, { min, max } or { list, weights }"),
-    field("mode",      Word(&["gated", "ihmsen", "alduan"]),      Need::Word("gated"),      "what moves grains where guides are sparse; gated rests, the others are as published"),
+    field("mode",      Word(&["gated", "ihmsen", "sommer", "alduan"]), Need::Word("gated"),      "what moves grains between guides and beside them; gated is ours, the others are as printed"),
     field("step",      STEP,                                      Need::Number(1.0 / 60.0), "longest step of the grains [s]; a frame is cut into equal ones"),
     field("seeding",   Word(&["volume", "support"]),              Need::Word("volume"),     "where grains start: fills are sampled again, or points about each guide"),
     field("packing",   Word(PACKINGS),                            Optional,                 "how grains lie in fills; as the guides by default"),
     field("per_guide", Count(1, 1_000_000),                       Optional,                 "grains about each guide that is seeded so; as many as fill its space by default"),
     field("spread",    Flag,                                      Need::Flag(true),         "whether flowing grains spread where they are too many; in mode gated"),
+    field("flight",    Flag,                                      Need::Flag(true),         "whether grains of guides in free flight fly on their own; in mode gated"),
+    field("separate",  Flag,                                      Need::Flag(true),         "whether flowing grains part that lie inside each other; in mode gated"),
     field("repel",     Flag,                                      Need::Flag(false),        "whether flowing grains push each other apart, in a pass of its own"),
 ]);
 

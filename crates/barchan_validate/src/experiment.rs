@@ -48,6 +48,8 @@ const FILES: &[(&str, &str)] = &[
     ("refine_pile", include_str!("../experiments/refine_pile.toml")),
     ("refine_excavator", include_str!("../experiments/refine_excavator.toml")),
     ("refine_truck", include_str!("../experiments/refine_truck.toml")),
+    ("refine_splash", include_str!("../experiments/refine_splash.toml")),
+    ("refine_stream", include_str!("../experiments/refine_stream.toml")),
 ];
 
 /// An experiment: scene, protocol, and expected results.

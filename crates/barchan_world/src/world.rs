@@ -181,14 +181,18 @@ impl World {
                 continue;
             }
             emitter.owed += emitter.rate * active;
-            self.emit_owed(k);
+            self.emit_owed(k, active);
         }
     }
 
-    fn emit_owed(&mut self, k: usize) {
+    /// Guides enter all the time, so that a stream has no layers: those that enter later in the next `duration` [s] start as much
+    /// farther upstream.
+    fn emit_owed(&mut self, k: usize, duration: f64) {
         let emitter = self.emitters[k].clone();
         let bounds = emitter.shape.bounds();
-        let mut crowd = self.crowd_in(&bounds, emitter.radii.max());
+        let way = emitter.velocity * duration;
+        let upstream = Aabb::new(bounds.min - way, bounds.max - way);
+        let mut crowd = self.crowd_in(&bounds.union(&upstream), emitter.radii.max());
         let mut owed = emitter.owed;
         'owing: loop {
             let mut stream = Stream::new(self.seed, self.draws);
@@ -209,6 +213,7 @@ impl World {
                 if tries > EMITTER_TRIES {
                     break;
                 }
+                let place = place - stream.unit() * way;
                 if crowd.overlaps(place, radius) || self.is_in_body(place, radius) {
                     continue;
                 }

@@ -64,6 +64,8 @@ const WARNED: &[(&str, &[&str])] = &[
     ("[output]\ngrains_every = 2\n[refine]\nradius = 0.02", &[]),
     ("[refine]\nradius = 0.02\nmode = \"ihmsen\"\nspread = true\nper_guide = 9",
         &["`spread` has no effect with mode = \"ihmsen\"", "`per_guide` has no effect: no grains are seeded about guides"]),
+    ("[refine]\nradius = 0.02\nmode = \"sommer\"\nflight = true\nseparate = false",
+        &["`flight` has no effect with mode = \"sommer\"", "`separate` has no effect with mode = \"sommer\""]),
     ("[refine]\nradius = 0.02\nspread = false\nper_guide = 9\nseeding = \"support\"", &[]),
     ("[solver]\nkind = \"dem\"\n[solver.dem]\nstep = 1e-5\nsteps_per_contact = 30\nduration = 1\ntolerance = 0.01\nshear_viscosity = 1\nbody_poisson_ratio = 0.2",
         &["`steps_per_contact` has no effect beside `step`", "`duration` has no effect with normal = \"hertz_tsuji\"", "`tolerance` has no effect with integrator = \"verlet\"",

@@ -25,6 +25,8 @@ pub fn run(printer: &mut Printer) {
     }
     let plain = |settings: &mut RefineSettings| (settings.mode, settings.spread) = (Mode::Ihmsen, false);
     measure("as published", 400_000, &plain, printer);
+    let bound = |settings: &mut RefineSettings| (settings.flight, settings.separate) = (false, false);
+    measure("without flight and separation", 400_000, &bound, printer);
     measure("repel", 400_000, &|settings| settings.repel = true, printer);
 }
 

@@ -105,7 +105,7 @@ pub fn sticking(world: &World, grains: &Grains, radius: f64) -> f64 {
 /// Speed of a body from which on what goes with it sticks [m/s].
 const CRAWL: f64 = 0.1;
 
-fn guide_grid(world: &World) -> (Grid, f32) {
+pub(super) fn guide_grid(world: &World) -> (Grid, f32) {
     let reach = REACH * world.guides.radius.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
     let mut grid = Grid::new();
     grid.build(&world.guides.position, reach).expect("guides are finite");

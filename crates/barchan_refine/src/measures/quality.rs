@@ -3,7 +3,7 @@
 use barchan_world::{SETTLED_FRACTION, World};
 use glam::Vec3;
 
-use super::{Clumping, MassError, clumping, inside_bodies, is_filled, mass_error, nearest_distances};
+use super::{Clumping, MassError, clumping, edge_fano, inside_bodies, is_filled, mass_error, nearest_distances};
 use crate::grains::Grains;
 
 /// Filling from which on material is dense, of that of settled material [-].
@@ -18,6 +18,8 @@ pub struct Quality {
     pub mass: Option<MassError>,
     /// Share of the grains deeper in a body than half a radius [-].
     pub inside: f64,
+    /// Fano factor of the grains at edges over that of the guides [-]; none if there are next to no edges.
+    pub edge_fano: Option<f64>,
     /// Distance of each grain to the nearest other one [m]; infinity if none is near.
     pub nearest: Vec<f32>,
 }
@@ -44,6 +46,7 @@ impl Quality {
         Self {
             clumping: (spacing > 0.0).then(|| clumping(&places, spacing, &dense)).flatten(),
             mass: mass_error(&of_guides, &of_grains, 4.0 * largest),
+            edge_fano: edge_fano(world, grains),
             inside: inside_bodies(world, grains, 0.5 * radius),
             nearest: nearest_distances(&places, (4.0 * radius) as f32),
         }

@@ -7,10 +7,18 @@ use crate::fields::Fields;
 use crate::scene::Scene;
 
 /// Settings of grains that have an effect only under a condition.
-const OF_GRAINS: &[Idle] = &[Idle {
-    key: "spread",
-    unless: Unless::Word("mode", &["gated"]),
-}];
+const OF_GRAINS: &[Idle] = &[
+    in_mode_gated("spread"),
+    in_mode_gated("flight"),
+    in_mode_gated("separate"),
+];
+
+const fn in_mode_gated(key: &'static str) -> Idle {
+    Idle {
+        key,
+        unless: Unless::Word("mode", &["gated"]),
+    }
+}
 
 impl Check<'_, '_> {
     /// Warns of all that `scene` does not use.

@@ -149,13 +149,13 @@ fn go_on(stage: &mut Stage, duration: f64) -> Result<(), Broken> {
     Ok(())
 }
 
-fn quality(stage: &Stage) -> Quality {
+pub(super) fn quality(stage: &Stage) -> Quality {
     Quality::of(stage.simulation().world(), refiner(stage).grains(), radius(stage))
 }
 
 /// # Panics
 /// If the experiment's scene has no grains.
-fn refiner(stage: &Stage) -> &GrainRefiner {
+pub(super) fn refiner(stage: &Stage) -> &GrainRefiner {
     let refiner = stage.simulation().refiner();
     refiner.expect("the experiment's scene has grains")
 }
@@ -165,6 +165,6 @@ fn radius(stage: &Stage) -> f64 {
     refiner(stage).settings().radii.min()
 }
 
-fn largest_radius(world: &World) -> f64 {
+pub(super) fn largest_radius(world: &World) -> f64 {
     f64::from(world.guides.radius.iter().copied().fold(0.0, f32::max))
 }

@@ -5,6 +5,7 @@ mod column;
 mod creep;
 mod cut;
 mod discharge;
+mod flight;
 mod free;
 mod grains;
 mod heap;
@@ -56,6 +57,7 @@ const PROTOCOLS: &[(&str, Protocol)] = &[
     ("flip", free::flip),
     ("grains", grains::grains),
     ("wheel", wheel::wheel),
+    ("flight", flight::flight),
 ];
 
 /// Returns the protocol called `name`.
