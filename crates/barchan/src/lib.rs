@@ -39,6 +39,7 @@ mod clumps;
 mod coloring;
 mod disk;
 mod forecast;
+mod grain_look;
 pub mod interact;
 mod look;
 mod names;

@@ -1,5 +1,6 @@
 //! Shadows: a depth map seen from the sun, filtered with the width of the penumbra, [Fernando05].
 
+use crate::blocks::Blocks;
 use crate::lens::Lens;
 use crate::raster::Samples;
 use crate::scene::Scene;
@@ -16,10 +17,29 @@ pub(crate) const MAX_FILTER: f32 = 24.0;
 /// Samples of the blocker search, and of the filter.
 pub(crate) const TAPS: [usize; 2] = [8, 16];
 
+/// Range without any depth.
+const EMPTY: [f32; 2] = [f32::INFINITY, f32::NEG_INFINITY];
+
+fn merge(a: [f32; 2], b: [f32; 2]) -> [f32; 2] {
+    [a[0].min(b[0]), a[1].max(b[1])]
+}
+
+/// A point on a surface, seen from the sun.
+struct Place {
+    /// Position in the map [texel].
+    at: Vec2,
+    /// Depth [m].
+    depth: f32,
+    /// Slope of the surface against the light, bounded [-].
+    slope: f32,
+}
+
 /// Depth map of the sun.
 pub(crate) struct SunMap {
     lens: Lens,
     samples: Samples,
+    /// Smallest and largest depth per block.
+    ranges: Blocks<[f32; 2]>,
     /// Side of a texel [m].
     texel: f32,
     /// Tangent of the sun's angular radius [-].
@@ -31,9 +51,12 @@ impl SunMap {
     pub fn new(scene: &Scene, towards: Vec3, angular_radius: f32) -> Option<Self> {
         let (lens, texel) = lens(scene, towards)?;
         let samples = Samples::draw_depths(&lens, scene);
+        let range = |pixel: usize| [samples.depth[pixel].min_element(), samples.depth[pixel].max_element()];
+        let ranges = Blocks::new(&samples, lens.size, EMPTY, range, merge);
         Some(Self {
             lens,
             samples,
+            ranges,
             texel,
             softness: softness(angular_radius),
         })
@@ -42,31 +65,62 @@ impl SunMap {
     /// Returns the share of the sun that a surface at `point` with this `normal` sees, 0 to 1 [-]. `turn` rotates the
     /// filter's pattern [rad].
     pub fn light(&self, point: Vec3, normal: Vec3, turn: f32) -> f32 {
-        let cosine = -normal.dot(self.lens.forward);
-        // A tilted surface is deeper at one side of a texel than at the other.
-        let slope = ((1.0 - cosine * cosine).max(0.0).sqrt() / cosine.max(0.2)).min(3.0);
-        let local = self.lens.local(point + 0.75 * self.texel * normal);
-        let place = 2.0 * self.lens.project(local);
-        let bias = |taps: f32| self.texel * (0.25 + slope * (0.35 + 0.5 * taps.min(2.0)));
+        let place = self.place(point, normal);
+        // A pixel has 2 x 2 texels.
+        let depths = |reach: f32| self.ranges.around(0.5 * place.at, 0.5 * reach).fold(EMPTY, merge);
+        if depths(SEARCH)[0] >= place.depth - self.bias(&place, 0.0) {
+            return 1.0;
+        }
+        let hidden = place.depth - self.bias(&place, MAX_FILTER);
+        if self.contains(place.at, MAX_FILTER) && depths(MAX_FILTER)[1] < hidden {
+            return 0.0;
+        }
+        self.filtered(&place, turn)
+    }
 
+    /// Returns the place of a point on a surface in the map.
+    fn place(&self, point: Vec3, normal: Vec3) -> Place {
+        let cosine = -normal.dot(self.lens.forward);
+        let local = self.lens.local(point + 0.75 * self.texel * normal);
+        Place {
+            at: 2.0 * self.lens.project(local),
+            depth: local.z,
+            slope: ((1.0 - cosine * cosine).max(0.0).sqrt() / cosine.max(0.2)).min(3.0),
+        }
+    }
+
+    /// Returns the depth by which a surface lies in front of what hides it, at a distance of `taps` [texel]: a tilted
+    /// one is deeper at one side of a texel than at the other [m].
+    fn bias(&self, place: &Place, taps: f32) -> f32 {
+        self.texel * (0.25 + place.slope * (0.35 + 0.5 * taps.min(2.0)))
+    }
+
+    /// Returns the share of the sun from the samples of the filter [-].
+    fn filtered(&self, place: &Place, turn: f32) -> f32 {
         let (mut hiding, mut depth) = (0.0, 0.0);
         for offset in disc(TAPS[0], SEARCH, turn) {
-            let found = self.depth(place + offset);
-            if found < local.z - bias(offset.length()) {
+            let found = self.depth(place.at + offset);
+            if found < place.depth - self.bias(place, offset.length()) {
                 hiding += 1.0;
                 depth += found;
             }
         }
         let penumbra = if hiding > 0.0 {
-            (local.z - depth / hiding) * self.softness / self.texel
+            (place.depth - depth / hiding) * self.softness / self.texel
         } else {
             0.0
         };
         let radius = penumbra.clamp(1.2, MAX_FILTER);
         let lit = disc(TAPS[1], radius, turn)
-            .filter(|&offset| self.depth(place + offset) >= local.z - bias(offset.length()))
+            .filter(|&offset| self.depth(place.at + offset) >= place.depth - self.bias(place, offset.length()))
             .count();
         lit as f32 / TAPS[1] as f32
+    }
+
+    /// Returns true if the map has all points around one [texel].
+    fn contains(&self, place: Vec2, radius: f32) -> bool {
+        let [width, height] = self.lens.size.map(|pixels| 2.0 * pixels as f32);
+        (place - radius).cmpge(Vec2::ZERO).all() && (place + radius).cmplt(Vec2::new(width, height)).all()
     }
 
     /// Returns the depth of the nearest surface at a point [texel].
@@ -121,4 +175,36 @@ pub(crate) fn lens(scene: &Scene, towards: Vec3) -> Option<(Lens, f32)> {
 /// Returns the tangent of the sun's angular radius [-].
 pub(crate) fn softness(angular_radius: f32) -> f32 {
     angular_radius.clamp(0.0, 0.5).tan()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Picture, Radii, Spheres};
+
+    #[test]
+    fn certain_light_and_shadow_are_those_of_the_filter() {
+        let positions: Vec<Vec3> = (0..900)
+            .map(|k: i32| Vec3::new(0.05 * (k % 30 - 15) as f32, 0.05 * (k / 30 - 15) as f32, 0.6))
+            .chain([Vec3::new(1.2, 0.2, 0.05), Vec3::new(-0.9, 1.0, 0.3)])
+            .collect();
+        let mut picture = Picture::new(Spheres::sand(&positions, Radii::One(0.05)));
+        picture.ground = Some(0.0);
+        let scene = Scene::new(&picture).unwrap();
+        let map = SunMap::new(&scene, Vec3::new(-0.5, -0.3, 0.8).normalize(), 0.025).unwrap();
+        let (mut lit, mut dark, mut between) = (0, 0, 0);
+        for k in 0..20_000 {
+            let part = |step: f64| (f64::from(k) * step).fract() as f32;
+            let point = Vec3::new(4.0 * part(0.754_877_666) - 2.0, 4.0 * part(0.569_840_29) - 2.0, 0.0);
+            let point = point.with_z(if k % 4 == 0 { 0.6 * part(0.618_033_988) } else { 0.0 });
+            let light = map.light(point, Vec3::Z, k as f32);
+            assert_eq!(light, map.filtered(&map.place(point, Vec3::Z), k as f32), "{point}");
+            *(match light {
+                1.0 => &mut lit,
+                0.0 => &mut dark,
+                _ => &mut between,
+            }) += 1;
+        }
+        assert!(lit > 1000 && dark > 1000 && between > 300, "{lit} {dark} {between}");
+    }
 }

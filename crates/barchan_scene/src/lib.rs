@@ -36,4 +36,4 @@ pub use scene::{
 };
 pub use schema::schema_with;
 pub use shapes::{ParsedShape, PlacedShape, parse_shape, shape_help};
-pub use tables::SCENE;
+pub use tables::{LOOKS, SCENE};

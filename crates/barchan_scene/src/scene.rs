@@ -41,6 +41,8 @@ pub struct Scene {
     pub contacts: Vec<ContactProperties>,
     /// Color of each material in images, sRGB, by number; none if not given.
     pub colors: Vec<Option<[u8; 3]>>,
+    /// Look of each material in images, by number: one of [`LOOKS`](crate::LOOKS).
+    pub looks: Vec<&'static str>,
     /// Guides at the start.
     pub fills: Vec<Fill>,
     /// Emitters of guides.
