@@ -84,7 +84,7 @@ pub enum Error {
     /// The image could not be encoded or written.
     #[error("cannot write the image: {0}")]
     Png(#[from] png::EncodingError),
-    /// The layers could not be encoded or written.
+    /// The layers could not be written.
     #[error("cannot write the layers: {0}")]
-    Exr(#[from] exr::error::Error),
+    Exr(std::io::Error),
 }

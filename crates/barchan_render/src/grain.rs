@@ -53,14 +53,14 @@ pub(crate) struct Shape {
     pub edge: f32,
 }
 
-const KINDS: [Kind; 5] = [
+static KINDS: [Kind; 5] = [
     Kind {
         name: "sand",
         color: SAND,
         shape: Shape {
             stretch: 1.22,
             facets: 1.5,
-            edge: 0.55,
+            edge: 0.4,
         },
         spread: 0.15,
         tints: [
@@ -304,7 +304,8 @@ impl Ellipsoid {
     pub fn of_grain(id: u32, stretch: f32) -> Self {
         let noise = hash::bits(id ^ 0x0E11);
         let share = |k: u32| 0.4 + 0.6 * hash::byte(noise, k);
-        let (long, short) = (stretch.powf(share(0)), stretch.powf(-share(1)));
+        let [long, short] = [0, 1].map(|k| 1.0 + (stretch - 1.0) * share(k));
+        let short = short.recip();
         Self {
             axes: Vec3::new(long, 1.0 / (long * short), short),
             turn: orientation(id),

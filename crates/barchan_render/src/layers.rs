@@ -1,12 +1,10 @@
 //! Pictures in layers, for compositing: light with alpha, depths and ids.
 
-use std::io::{Cursor, Write};
+use std::io::Write;
 
-use exr::prelude::{
-    AnyChannel, AnyChannels, Encoding, FlatSamples, Layer, LayerAttributes, SmallVec, WritableImage, f16,
-};
 use glam::Vec4;
 
+use crate::exr::{self, Channel, Values};
 use crate::render::draw;
 use crate::scene::{GROUND, SKY, Surface};
 use crate::shade::{Backdrop, Shader};
@@ -133,32 +131,26 @@ impl Layers {
         Ok(writer.finish()?)
     }
 
-    /// Writes an OpenEXR file: `R`, `G`, `B`, `A` in half precision, `Z` in single precision, `object` and `id` as
+    /// Writes an OpenEXR file with the channels `R`, `G`, `B`, `A` and `Z` of 32-bit numbers, `object` and `id` of
     /// integers.
-    pub fn write_exr(&self, mut to: impl Write) -> Result<(), Error> {
-        let light = |k: usize| FlatSamples::F16(self.pixels.iter().map(|p| f16::from_f32(p.light[k])).collect());
-        let number = |of: fn(Seen) -> u32| FlatSamples::U32(self.pixels.iter().map(|p| of(p.seen)).collect());
-        let depth = FlatSamples::F32(self.pixels.iter().map(|p| p.depth).collect());
-        let channels: SmallVec<[AnyChannel<FlatSamples>; 4]> = [
-            AnyChannel::new("R", light(0)),
-            AnyChannel::new("G", light(1)),
-            AnyChannel::new("B", light(2)),
-            AnyChannel::new("A", light(3)),
-            AnyChannel::new("Z", depth),
-            AnyChannel::new("object", number(Seen::object)),
-            AnyChannel::new("id", number(Seen::id)),
-        ]
-        .into_iter()
-        .collect();
-        let layer = Layer::new(
-            (self.width as usize, self.height as usize),
-            LayerAttributes::default(),
-            Encoding::SMALL_LOSSLESS,
-            AnyChannels::sort(channels),
-        );
-        let mut bytes = Cursor::new(Vec::new());
-        exr::prelude::Image::from_layer(layer).write().to_buffered(&mut bytes)?;
-        to.write_all(bytes.get_ref()).map_err(exr::error::Error::from)?;
-        Ok(())
+    pub fn write_exr(&self, to: impl Write) -> Result<(), Error> {
+        let floats = |name, of: &dyn Fn(&LayerPixel) -> f32| Channel {
+            name,
+            values: Values::Floats(self.pixels.iter().map(of).collect()),
+        };
+        let integers = |name, of: fn(Seen) -> u32| Channel {
+            name,
+            values: Values::Integers(self.pixels.iter().map(|pixel| of(pixel.seen)).collect()),
+        };
+        let channels = vec![
+            floats("R", &|pixel| pixel.light[0]),
+            floats("G", &|pixel| pixel.light[1]),
+            floats("B", &|pixel| pixel.light[2]),
+            floats("A", &|pixel| pixel.light[3]),
+            floats("Z", &|pixel| pixel.depth),
+            integers("object", Seen::object),
+            integers("id", Seen::id),
+        ];
+        exr::write(to, [self.width, self.height], channels).map_err(Error::Exr)
     }
 }

@@ -136,30 +136,35 @@ impl Lens {
         self.middle + local.truncate() / (depth * self.scale)
     }
 
-    /// Projects a sphere, if any of it is visible. A sphere around the camera is not.
+    /// Projects a ball, if any of it is visible. One around the camera is not.
     pub fn see(&self, ball: &Ball) -> Option<Sphere> {
+        self.see_shape(ball).map(|seen| seen.0)
+    }
+
+    /// Projects a ball, and returns the shape in which it is drawn.
+    pub fn see_shape(&self, ball: &Ball) -> Option<(Sphere, Ellipsoid)> {
         let (c, radius) = (self.local(ball.center), ball.radius);
         if !self.perspective || self.is_far(c.z, ball) {
-            return self.far(c, ball).map(Sphere::Far);
+            let shape = self.drawn_shape(c.z, ball);
+            return self.far(c, ball, &shape).map(|far| (Sphere::Far(far), shape));
         }
         // Near the plane of the camera there are no bounds on the image: use those of the view pyramid.
         let half = self.middle * self.scale;
         let outside = |side: f32, half: f32| side.abs() - half * c.z > radius * (1.0 + half * half).sqrt();
         let hidden = c.z + radius <= self.near || outside(c.x, half.x) || outside(c.y, half.y);
         let inside = c.length_squared() <= radius * radius;
-        (!hidden && !inside).then(|| {
-            Sphere::Near(NearSphere {
-                center: c.as_dvec3(),
-                radius: f64::from(radius),
-                scale: self.scale,
-                middle: self.middle,
-                bounds: Bounds {
-                    min: Vec2::ZERO,
-                    max: 2.0 * self.middle,
-                    nearest: self.near,
-                },
-            })
-        })
+        let near = NearSphere {
+            center: c.as_dvec3(),
+            radius: f64::from(radius),
+            scale: self.scale,
+            middle: self.middle,
+            bounds: Bounds {
+                min: Vec2::ZERO,
+                max: 2.0 * self.middle,
+                nearest: self.near,
+            },
+        };
+        (!hidden && !inside).then_some((Sphere::Near(near), Ellipsoid::BALL))
     }
 
     /// Returns true if a ball at `depth` [m] lies entirely in front of the eye.
@@ -175,11 +180,6 @@ impl Lens {
         } else {
             Ellipsoid::BALL
         }
-    }
-
-    /// Returns the shape in which a ball is drawn.
-    pub fn shape(&self, ball: &Ball) -> Ellipsoid {
-        self.drawn_shape((ball.center - self.origin).dot(self.forward), ball)
     }
 
     /// Returns the smallest depth of a ball as it is drawn [m].
@@ -199,12 +199,11 @@ impl Lens {
     /// The vectors are taken to the frame in which an ellipsoid is a sphere. With c = z a there and the ray d = a + u,
     /// the distance of the center from the ray is |c x d| / |d|, and c x d = z a x u: no difference of large numbers,
     /// however small and far the sphere is.
-    fn far(&self, c: Vec3, ball: &Ball) -> Option<FarSphere> {
+    fn far(&self, c: Vec3, ball: &Ball, shape: &Ellipsoid) -> Option<FarSphere> {
         let s = self.scale;
         let least = self.least_radius(c.z);
         let drawn = ball.radius.max(least);
-        let shape = self.drawn_shape(c.z, ball);
-        let bounds = self.far_bounds(c, drawn, &shape);
+        let bounds = self.far_bounds(c, drawn, shape);
         let end = 2.0 * self.middle;
         if bounds.max.cmple(Vec2::ZERO).any() || bounds.min.cmpge(end).any() || bounds.min.is_nan() {
             return None;

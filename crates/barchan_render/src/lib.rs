@@ -28,6 +28,7 @@ mod camera;
 mod color_map;
 mod engine;
 mod error;
+mod exr;
 mod glass;
 mod gpu;
 mod grain;

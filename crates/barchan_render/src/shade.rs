@@ -25,8 +25,10 @@ pub(crate) const GROUND_COLOR: Vec3 = Vec3::new(0.30, 0.31, 0.33);
 pub(crate) const FADE: [f32; 2] = [1.5, 5.0];
 /// Radius of screen-space occlusion [radii of the sphere].
 pub(crate) const CREVICE: f32 = 2.0;
+/// Largest reach of screen-space occlusion [px].
+const MAX_REACH: f32 = 48.0;
 /// Number of samples of screen-space occlusion.
-pub(crate) const CREVICE_TAPS: usize = 8;
+pub(crate) const CREVICE_TAPS: usize = 6;
 
 /// Mean openness of crevices of less than a few pixels, which the samples do not resolve: that of a packing [-].
 pub(crate) const UNRESOLVED: f32 = 0.8;
@@ -99,7 +101,7 @@ pub(crate) struct Shader<'a> {
     pub towards_sun: Vec3,
     pub sun_color: Vec3,
     backdrop: Backdrop,
-    /// Blocks with anything but ground and sky.
+    /// Blocks with anything but ground and sky within the reach of crevices.
     raised: Blocks<bool>,
     sun: Option<SunMap>,
     sky: Option<SkyGrid>,
@@ -114,7 +116,14 @@ pub(crate) struct Shader<'a> {
 
 impl<'a> Shader<'a> {
     /// Creates a shader. `towards_sun`: unit vector.
-    pub fn new(scene: &'a Scene, lens: &'a Lens, samples: &'a Samples, sun: &Sun, towards_sun: Vec3) -> Self {
+    pub fn new(
+        scene: &'a Scene,
+        lens: &'a Lens,
+        samples: &'a Samples,
+        sun: &Sun,
+        towards_sun: Vec3,
+        backdrop: Backdrop,
+    ) -> Self {
         let (sun_map, sky) = rayon::join(
             || SunMap::new(scene, towards_sun, sun.angular_radius),
             || SkyGrid::new(scene),
@@ -129,7 +138,8 @@ impl<'a> Shader<'a> {
             backdrop,
             raised: {
                 let raised = |pixel: usize| samples.ids[pixel].iter().any(|&id| id < GROUND);
-                Blocks::new(samples, lens.size, false, raised, |a, b| a | b)
+                let either = |a: bool, b: bool| a | b;
+                Blocks::new(samples, lens.size, false, raised, either).spread(MAX_REACH, false, either)
             },
             sun: sun_map,
             sky,
@@ -145,6 +155,9 @@ impl<'a> Shader<'a> {
     pub fn pixel(&self, x: usize, y: usize) -> [Vec4; 4] {
         let ids = self.samples.ids[self.samples.index(x, y)];
         let corner = Vec2::new(x as f32, y as f32);
+        if ids.iter().all(|&id| id == ids[0]) {
+            return [self.surface(ids[0], corner + 0.5); 4];
+        }
         let mut light = [Vec4::ZERO; 4];
         let mut left = 0b1111u32;
         while left != 0 {
@@ -187,15 +200,14 @@ impl<'a> Shader<'a> {
     fn on_sphere(&self, index: usize, ray: Vec3, place: Vec2) -> Option<Point> {
         let ball = self.scene.ball(index)?;
         let (center, radius) = (ball.center, ball.radius);
-        let depth = self.lens.see(&ball)?.front(place);
+        let (sphere, ellipsoid) = self.lens.see_shape(&ball)?;
+        let depth = sphere.front(place);
         let position = self.lens.origin + depth * ray;
         let toward_camera = -ray.normalize();
         let normal = match self.scene.spheres.colors {
             Colors::Grains(grains) => {
                 let shape = self.scene.palettes[grains.kind(index)].shape;
-                self.lens
-                    .shape(&ball)
-                    .normal((position - center) / radius, ball.id, shape)
+                ellipsoid.normal((position - center) / radius, ball.id, shape)
             }
             Colors::One(_) | Colors::Each(_) => (position - center).try_normalize().unwrap_or(toward_camera),
         };
@@ -360,9 +372,10 @@ impl<'a> Shader<'a> {
                 let view = -ray.normalize();
                 let roughness = ROUGHNESS[0] + wetness * (ROUGHNESS[1] - ROUGHNESS[0]);
                 let rough = grain::rough(point.normal, self.towards_sun, view, roughness);
-                let gloss = match wetness {
-                    0.0 => 0.0,
-                    _ => wetness * grain::gloss(point.normal, self.towards_sun, view),
+                let gloss = if wetness > 0.0 {
+                    wetness * grain::gloss(point.normal, self.towards_sun, view)
+                } else {
+                    0.0
                 };
                 point.albedo * (rough * sun + sky + bounce) + gloss * sun
             }
@@ -373,7 +386,7 @@ impl<'a> Shader<'a> {
     fn resolved(&self, point: &Point) -> (f32, f32) {
         let depth = (point.position - self.lens.origin).dot(self.lens.forward);
         let pixels = point.crevice / (depth * self.lens.scale);
-        (smooth_step(1.0, 3.0, pixels), pixels.min(48.0))
+        (smooth_step(1.0, 3.0, pixels), pixels.min(MAX_REACH))
     }
 
     /// Returns the share of a surface's surroundings that nearby surfaces on the image leave open [-].
@@ -382,7 +395,7 @@ impl<'a> Shader<'a> {
         if resolved <= 0.0 {
             return UNRESOLVED;
         }
-        if point.level && !self.raised.around(place, pixels).any(|raised| raised) {
+        if point.level && self.raised.at(place) == Some(false) {
             return UNRESOLVED + resolved * (1.0 - UNRESOLVED);
         }
         let [width, height] = self.lens.size;

@@ -109,8 +109,8 @@ fn orientation(id: u32) -> vec4f {
 // Half axes of a grain relative to its radius.
 fn half_axes(id: u32, stretch: f32) -> vec3f {
     let noise = hash_bits(id ^ 0x0E11u);
-    let long = pow(stretch, 0.4 + 0.6 * hash_byte(noise, 0u));
-    let short = pow(stretch, -(0.4 + 0.6 * hash_byte(noise, 1u)));
+    let long = 1.0 + (stretch - 1.0) * (0.4 + 0.6 * hash_byte(noise, 0u));
+    let short = 1.0 / (1.0 + (stretch - 1.0) * (0.4 + 0.6 * hash_byte(noise, 1u)));
     return vec3f(long, 1.0 / (long * short), short);
 }
 

@@ -60,15 +60,16 @@ fn sunlight(point: vec3f, normal: vec3f, turn: f32) -> f32 {
     let radius = clamp(penumbra, 1.2, SUN_WIDEST);
     direction = vec2f(cos(turn), sin(turn));
     var lit = 0.0;
-    for (var k = 0; k < SUN_TAPS; k++) {
+    let taps = select(SUN_NARROW_TAPS, SUN_WIDE_TAPS, radius > SUN_NARROW);
+    for (var k = 0; k < taps; k++) {
         direction = golden_step(direction);
-        let length = radius * sqrt((f32(k) + 0.5) / f32(SUN_TAPS));
+        let length = radius * sqrt((f32(k) + 0.5) / f32(taps));
         let bias = scene.texel * (0.25 + slope * (0.35 + 0.5 * min(length, 2.0)));
         if depth_from_sun(place + direction * length) >= depth - bias {
             lit += 1.0;
         }
     }
-    return lit / f32(SUN_TAPS);
+    return lit / f32(taps);
 }
 
 // Light of the sky times its direction, and the light.

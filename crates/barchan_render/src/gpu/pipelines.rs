@@ -35,6 +35,7 @@ fn constants() -> String {
         ("EVEN_LIGHT", shade::EVEN_LIGHT),
         ("EVEN_ALBEDO", shade::EVEN_ALBEDO),
         ("SUN_SEARCH", sun::SEARCH),
+        ("SUN_NARROW", sun::NARROW),
         ("SUN_WIDEST", sun::MAX_FILTER),
         ("REFLECTANCE", glass::REFLECTANCE),
         ("SHEEN", glass::SHEEN),
@@ -43,7 +44,8 @@ fn constants() -> String {
     let counts = [
         ("CREVICE_TAPS", shade::CREVICE_TAPS),
         ("SUN_SEARCH_TAPS", sun::TAPS[0]),
-        ("SUN_TAPS", sun::TAPS[1]),
+        ("SUN_NARROW_TAPS", sun::TAPS[1]),
+        ("SUN_WIDE_TAPS", sun::TAPS[2]),
         ("TINTS", grain::TINTS),
     ];
     let vectors = vectors.map(|(name, v)| format!("const {name} = vec3f({:?}, {:?}, {:?});\n", v.x, v.y, v.z));
