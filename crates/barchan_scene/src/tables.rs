@@ -98,7 +98,7 @@ const MATERIAL: TableSpec = TableSpec {
         field("poisson_ratio",    Between(-0.99, 0.5),               Optional, "of the grains [-]"),
         field("rolling_friction", COEFFICIENT,                       Optional, "resistance to rolling [-]"),
         field("cohesion",         Between(0.0, 1e9),                 Optional, "how much the grains stick to each other [Pa], when they are wet"),
-        field("wetness",          Between(0.0, 1.0),                 Optional, "part of all the water that it can hold, at first [-], 1 by default where there is cohesion or liquid; darkens the grains in pictures"),
+        field("wetness",          Between(0.0, 1.0),                 Optional, "in pictures, darkens the grains; part of all the water that it can hold, at first [-], 1 by default where there is cohesion or liquid"),
         field("viscosity",        Between(0.0, 10.0),                Optional, "artificial viscosity [-], which calms sand"),
         field("wet_viscosity",    Between(0.0, 10.0),                Optional, "the same of the wet material [-]; as the dry one by default"),
         field("liquid",           Between(0.0, 0.5),                 Optional, "liquid on the grains, of their own volume [-]: bridges of it hold them together"),
