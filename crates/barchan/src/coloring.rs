@@ -20,8 +20,8 @@ pub enum Coloring {
         /// Numbers at both ends of the colors; by default the range that excludes a thousandth of the frame's values at
         /// either end.
         range: Option<[f32; 2]>,
-        /// Smallest and largest number for the legend; by default those of the frame.
-        extremes: Option<[f32; 2]>,
+        /// Span of all values, for the legend and the default range; by default that of the frame.
+        span: Option<Span>,
         /// Color map.
         map: ColorMap,
     },
@@ -157,13 +157,14 @@ pub(crate) fn colors(values: &[f32], [low, high]: [f32; 2], map: ColorMap) -> Ve
     values.iter().map(|&value| map.color((value - low) * scale)).collect()
 }
 
-/// Returns the legend.
-pub(crate) fn legend(name: &str, range: [f32; 2], extremes: [f32; 2], map: ColorMap) -> Legend {
+/// Returns the legend. `range`: of the user, otherwise that of the span.
+pub(crate) fn legend(name: &str, range: Option<[f32; 2]>, span: Span, map: ColorMap) -> Legend {
     let title = TITLES.iter().find(|title| title.0 == name);
     Legend {
         title: title.map_or(name, |title| title.1).to_owned(),
-        range,
-        extremes,
+        range: range.unwrap_or(span.range),
+        extremes: span.extremes,
+        beyond: range.is_none().then_some(1.0 / RARE as f32),
         map,
     }
 }

@@ -40,6 +40,7 @@ mod coloring;
 mod disk;
 mod forecast;
 mod inherited;
+mod grain_look;
 pub mod interact;
 mod look;
 mod machines;

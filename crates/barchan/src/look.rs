@@ -4,7 +4,10 @@ use std::borrow::Cow;
 
 use barchan_geometry::Aabb;
 use barchan_io::{Cache, CacheError};
-use barchan_render::{Camera, Colors, Framing, Image, Legend, Mesh, Picture, Radii, Renderer, SAND, Spheres, linear};
+use barchan_render::{
+    Backdrop, Camera, Colors, Framing, Grains, Image, Layers, Legend, Mesh, Picture, Radii, Renderer, Seen, Spheres,
+    linear,
+};
 use barchan_world::{BodyState, Column, Frame, Table};
 use glam::{Affine3A, DAffine3, DMat4, DQuat, DVec3, Vec3};
 use rayon::prelude::*;
@@ -12,7 +15,8 @@ use thiserror::Error;
 
 use crate::clumps::Drawn;
 use crate::coloring::{self, Coloring, Span};
-use crate::stage::{Stage, StageError};
+use crate::grain_look;
+use crate::stage::{BodySurface, Stage, StageError};
 
 /// Reason why a picture cannot be drawn.
 #[derive(Debug, Error)]
@@ -53,6 +57,9 @@ pub enum LookError {
         /// Available cameras.
         present: String,
     },
+    /// Layers hold one picture of surfaces.
+    #[error("layers hold one picture of surfaces: no two pictures side by side, no lines")]
+    Flat,
     /// The picture is too narrow for two side by side.
     #[error("two pictures side by side need at least 2 pixels of width, got {width}")]
     Narrow {
@@ -299,6 +306,25 @@ impl Stage {
         }
     }
 
+    /// Draws a frame in layers for compositing, on the CPU. There is no legend; meshes have the numbers of their bodies.
+    pub fn draw_layers(&self, frame: &Frame, look: &Look, backdrop: Backdrop) -> Result<Layers, LookError> {
+        let (particles, table) = match (look.show, &frame.grains) {
+            _ if look.wireframe || look.show == Show::Compare => return Err(LookError::Flat),
+            (Show::Finest, Some(grains)) => ("grains", grains),
+            _ => ("guides", &frame.guides),
+        };
+        let [width, height] = look.size;
+        let draw = |picture: &Picture, _: DVec3| Ok(barchan_render::render_layers(picture, width, height, backdrop)?);
+        let (mut layers, _) = self.with_picture(frame, particles, table, look, look.size, draw)?;
+        let bodies: Vec<u32> = self.shown(&frame.bodies).map(|(index, ..)| index as u32).collect();
+        for pixel in &mut layers.pixels {
+            if let Seen::Mesh(mesh) = &mut pixel.seen {
+                *mesh = bodies[*mesh as usize];
+            }
+        }
+        Ok(layers)
+    }
+
     fn draw_table(
         &self,
         frame: &Frame,
@@ -306,8 +332,27 @@ impl Stage {
         table: &Table,
         look: &Look,
         renderer: &mut Renderer,
-        [width, height]: [u32; 2],
+        size: [u32; 2],
     ) -> Result<(Image, Option<Legend>), LookError> {
+        self.with_picture(frame, particles, table, look, size, |picture, origin| {
+            let mut image = renderer.render(picture, size[0], size[1])?;
+            if look.wireframe {
+                self.draw_wires(&mut image, &frame.bodies, origin, &picture.camera)?;
+            }
+            Ok(image)
+        })
+    }
+
+    /// Calls `draw` with the picture of a table's particles, relative to the given origin, and returns the legend too.
+    fn with_picture<T>(
+        &self,
+        frame: &Frame,
+        particles: &'static str,
+        table: &Table,
+        look: &Look,
+        [width, height]: [u32; 2],
+        draw: impl FnOnce(&Picture, DVec3) -> Result<T, LookError>,
+    ) -> Result<(T, Option<Legend>), LookError> {
         let (positions, radii) = spheres(frame, particles, table)?;
         let bounds = self.bounds(positions);
         let origin = origin(&bounds);
@@ -317,59 +362,60 @@ impl Stage {
             positions.iter().map(|p| (p.as_dvec3() - origin).as_vec3()).collect()
         };
         let drawn = Drawn::new(&self.plan.clumps, table, positions, radii);
-        let bases = self.material_colors();
+        let materials = grain_look::materials(&self.plan.looks, &self.plan.materials);
         let (colored, legend) = match &look.coloring {
             Coloring::Material => (None, None),
-            Coloring::Column {
-                name,
-                range,
-                extremes,
-                map,
-            } => {
+            Coloring::Column { name, range, span, map } => {
                 let followed = particles == "grains" && coloring::is_followed(frame, name);
                 let values = match followed {
                     true => coloring::follow(frame, table, name),
                     false => coloring::values(table, name),
                 };
-                let span = || match values {
-                    Some(_) => Self::span(frame, look.show, name),
-                    None => Err(no_column(frame, particles, name)),
-                };
-                let (range, extremes) = match (*range, *extremes) {
-                    (Some(range), Some(extremes)) => (range, extremes),
+                let span = match (*span, *range) {
+                    (Some(span), _) => span,
                     // A movie begins before the first step.
-                    (Some(range), None) if coloring::is_to_come(frame, name) => (range, range),
-                    (range, extremes) => {
-                        let span = span()?;
-                        (range.unwrap_or(span.range), extremes.unwrap_or(span.extremes))
-                    }
+                    (None, Some(range)) if coloring::is_to_come(frame, name) => Span { range, extremes: range },
+                    _ if values.is_none() => return Err(no_column(frame, particles, name)),
+                    _ => Self::span(frame, look.show, name)?,
                 };
                 let values = values.unwrap_or_else(|| vec![f32::NAN; radii.len()]);
-                let colors = coloring::colors(&drawn.spread(&values), range, *map);
-                (Some(colors), Some(coloring::legend(name, range, extremes, *map)))
+                let legend = coloring::legend(name, *range, span, *map);
+                let colors = coloring::colors(&drawn.spread(&values), legend.range, *map);
+                (Some(colors), Some(legend))
             }
         };
         let kinds = match table.column("material") {
-            Some(Column::U8(kinds)) => Some(drawn.spread(kinds)),
+            Some(Column::U8(kinds)) => Some(kinds.as_slice()),
             _ => None,
         };
+        let wetness = match colored {
+            None => grain_look::wetness(&self.plan.looks, frame, table, kinds),
+            Some(_) => None,
+        };
+        let (kinds, wetness) = (
+            kinds.map(|kinds| drawn.spread(kinds)),
+            wetness.as_ref().map(|wetness| drawn.spread(wetness)),
+        );
         let ids = match table.column("id") {
             Some(Column::U32(ids)) => Some(drawn.spread(ids)),
             _ => None,
         };
         let colors = match &colored {
             Some(colors) => Colors::Each(colors),
-            None => Colors::Grains {
-                bases: &bases,
+            None => Colors::Grains(Grains {
+                materials: &materials,
                 kinds: kinds.as_deref(),
-                ids: ids.as_deref(),
-            },
+                wetness: wetness.as_deref(),
+                // Guides are the balls that solvers move.
+                shaped: particles == "grains",
+            }),
         };
         let picture = Picture {
             spheres: Spheres {
                 positions: &drawn.positions,
                 radii: Radii::Each(&drawn.radii),
                 colors,
+                ids: ids.as_deref(),
             },
             meshes: if look.wireframe {
                 Vec::new()
@@ -386,11 +432,7 @@ impl Stage {
             })?,
             sun: barchan_render::Sun::default(),
         };
-        let mut image = renderer.render(&picture, width, height)?;
-        if look.wireframe {
-            self.draw_wires(&mut image, &frame.bodies, origin, &picture.camera)?;
-        }
-        Ok((image, legend))
+        Ok((draw(&picture, origin)?, legend))
     }
 
     /// Returns the bounds of the stage at time 0, or of the current frame if there are none.
@@ -401,32 +443,32 @@ impl Stage {
         }
     }
 
-    fn material_colors(&self) -> Vec<[f32; 3]> {
-        let color = |color: &Option<[u8; 3]>| color.map_or(SAND, linear);
-        let colors: Vec<_> = self.plan.materials.iter().map(color).collect();
-        if colors.is_empty() { vec![SAND] } else { colors }
-    }
-
     /// Returns the sRGB color of a body's lines: its own, brightened to stand out against sand.
     pub(crate) fn wire_color(&self, body: usize) -> [u8; 3] {
         let color = self.plan.bodies[body].color.unwrap_or([0x20, 0x30, 0x48]);
         color.map(|c| c / 2)
     }
 
-    fn meshes(&self, bodies: &[BodyState], origin: DVec3) -> Vec<Mesh<'_>> {
-        let found = bodies.iter().filter_map(|state| {
+    /// Returns the bodies that have a surface: index, state and surface.
+    fn shown<'a>(&'a self, bodies: &'a [BodyState]) -> impl Iterator<Item = (usize, &'a BodyState, &'a BodySurface)> {
+        bodies.iter().filter_map(|state| {
             let index = self.plan.bodies.iter().position(|body| body.name == state.name)?;
-            let surface = self.surfaces[index].as_ref()?;
+            Some((index, state, self.surfaces[index].as_ref()?))
+        })
+    }
+
+    fn meshes<'a>(&'a self, bodies: &'a [BodyState], origin: DVec3) -> Vec<Mesh<'a>> {
+        let mesh = |(index, state, surface): (usize, &BodyState, &'a BodySurface)| {
             let body = &self.plan.bodies[index];
-            Some(Mesh {
+            Mesh {
                 vertices: &surface.vertices,
                 triangles: &surface.mesh.triangles,
                 pose: pose(state, origin),
                 color: body.color.map_or(BODY_COLORS[index % BODY_COLORS.len()], linear),
                 opacity: body.opacity as f32,
-            })
-        });
-        found.collect()
+            }
+        };
+        self.shown(bodies).map(mesh).collect()
     }
 
     /// Returns true if the camera of a viewpoint frames the scene, so that [`Stage::include`] has an effect.
@@ -448,11 +490,7 @@ impl Stage {
     fn frame_all(&self, framing: Framing, drawn: &Drawn, bodies: &[BodyState], origin: DVec3) -> Framing {
         let mut framing = framing;
         let mut vertices = Aabb::of_points([]);
-        for state in bodies {
-            let index = self.plan.bodies.iter().position(|body| body.name == state.name);
-            let Some(surface) = index.and_then(|index| self.surfaces[index].as_ref()) else {
-                continue;
-            };
+        for (_, state, surface) in self.shown(bodies) {
             let rotation = DQuat::from_array(state.rotation);
             let place = |v: &DVec3| state.position + rotation * *v;
             surface.mesh.vertices.iter().for_each(|v| framing.add(place(v), 0.0));

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::clumps::{self, ClumpPlan};
+use crate::grain_look::{self, MaterialPlan};
 use crate::names::file_name;
 use crate::wires::{self, Edge};
 
@@ -63,6 +64,9 @@ pub(crate) struct Plan {
     pub bounds: Option<[[f64; 3]; 2]>,
     /// sRGB colors of the materials, by index.
     pub materials: Vec<Option<[u8; 3]>>,
+    /// Looks of the materials, by index; all of sand in caches that lack them.
+    #[serde(default)]
+    pub looks: Vec<MaterialPlan>,
     pub bodies: Vec<BodyPlan>,
     /// Guides that are drawn as several spheres.
     #[serde(default)]
@@ -135,6 +139,7 @@ impl Stage {
                 ground,
                 bounds: (!bounds.is_empty()).then(|| [bounds.min.to_array(), bounds.max.to_array()]),
                 materials: scene.colors.clone(),
+                looks: grain_look::plans(scene),
                 bodies: bodies.collect(),
                 clumps: (clumps::of_scene(scene, world).into_iter())
                     .map(|(ids, clump)| ClumpPlan::new(ids, &clump))
@@ -190,6 +195,10 @@ impl Stage {
             let reason = format!("the mesh {name:?} is not the name of a file in meshes");
             return Err(StageError::File { path, reason });
         }
+        if let Some(look) = grain_look::unknown(&plan.looks) {
+            let reason = format!("there is no look {look:?} of a material");
+            return Err(StageError::File { path, reason });
+        }
         let surface = |body: &BodyPlan| {
             let file = body.mesh.as_ref().map(|name| dir.join("meshes").join(name));
             file.map(|file| Ok(BodySurface::new(Arc::new(mesh::load(&file)?.mesh))))
@@ -202,6 +211,11 @@ impl Stage {
             surfaces,
             cameras,
         })
+    }
+
+    /// Returns true if a material can be wet: pictures of grains then need the guides too, which carry the wetness.
+    pub fn is_wet(&self) -> bool {
+        grain_look::any_wet(&self.plan.looks)
     }
 
     /// Returns the names of the cameras.

@@ -42,6 +42,9 @@ radius = 0.02
 packing = "lattice"
 shape = { box = { size = [0.06, 0.06, 3] }, at = [2000, -1000, 1.5] }
 [[body]]
+name = "plank"
+shape = { box = { size = [0.1, 1.8, 0.04] }, at = [2000.9, -1000, 1], rotate = [20, 30, 50] }
+[[body]]
 name = "ground"
 shape = { half_space = { normal = [0, 0, 1] } }
 "#;
@@ -75,8 +78,17 @@ name = "ground"
 shape = { half_space = { normal = [0, 0, 1] } }
 "#;
 
-/// Wide, usual, square, tall.
-const SIZES: [[u32; 2]; 4] = [[1600, 400], [1280, 720], [600, 600], [360, 1280]];
+/// A strip, wide, usual, square, tall, and a strip.
+const SIZES: [[u32; 2]; 6] = [
+    [3000, 200],
+    [1600, 400],
+    [1280, 720],
+    [600, 600],
+    [360, 1280],
+    [200, 3000],
+];
+/// Half sides of the plank [m].
+const PLANK: DVec3 = DVec3::new(0.05, 0.9, 0.02);
 
 fn simulate(text: &str) -> (Stage, Vec<Frame>) {
     let (scene, _) = parse_scene(&Document::new("fit", text)).unwrap();
@@ -152,6 +164,12 @@ fn farthest(look: &Look, frames: &[Frame], ball: Option<f64>) -> f64 {
             let turn = DQuat::from_array(body.rotation);
             let radius = ball.unwrap();
             directions().for_each(|d| see(body.position + turn * (radius * d)));
+        }
+        for body in frame.bodies.iter().filter(|body| body.name == "plank") {
+            let turn = DQuat::from_array(body.rotation);
+            let sign = |k: u32, bit: u32| if k >> bit & 1 == 1 { 1.0 } else { -1.0 };
+            let corners = (0..8).map(|k| PLANK * DVec3::new(sign(k, 0), sign(k, 1), sign(k, 2)));
+            corners.for_each(|corner| see(body.position + turn * corner));
         }
     }
     most

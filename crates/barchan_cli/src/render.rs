@@ -6,7 +6,7 @@ mod source;
 
 use std::path::{Path, PathBuf};
 
-use barchan::render::{Error, MovieError};
+use barchan::render::{Backdrop, Error, MovieError, Renderer};
 use barchan::scene::Scene;
 use barchan::{Coloring, Look, LookError, Stage, file_name};
 use clap::Args;
@@ -27,7 +27,8 @@ pub struct Arguments {
     #[arg(value_name = "DIR|SCENE")]
     what: String,
 
-    /// Output: a movie (.mp4), an animated PNG (.apng), a picture (.png), or a folder for numbered pictures [default: NAME.mp4]
+    /// Output: a movie (.mp4), an animated PNG (.apng), a picture (.png), its layers for compositing (.exr), or a
+    /// folder for numbered pictures [default: NAME.mp4]
     #[arg(long, short, value_name = "FILE|FOLDER")]
     output: Option<PathBuf>,
 
@@ -51,6 +52,14 @@ pub struct Arguments {
     #[arg(long, value_name = "X", default_value_t = 1.0)]
     speed: f64,
 
+    /// Files in a folder: pictures, or layers for compositing with light, alpha, depth and ids
+    #[arg(long, value_name = "FORMAT", default_value = "png", value_parser = ["png", "exr"])]
+    format: String,
+
+    /// Leave out sky, ground and color bar; shadows on the ground stay
+    #[arg(long)]
+    transparent: bool,
+
     #[command(flatten)]
     look: LookArguments,
 
@@ -69,11 +78,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.fps.is_some_and(|fps| !(1.0..=1e3).contains(&fps)) {
         return Err(Failure::input("--fps must be from 1 to 1000 images per second"));
     }
-    check_memory(look.size, memory::available())?;
     let target = arguments.output.as_deref().map_or(Ok(Target::Movie), Target::of)?;
-    if arguments.frame.is_some() && target != Target::Picture {
+    if arguments.frame.is_some() && !matches!(target, Target::Picture | Target::Layers) {
         return Err(Failure::input("--frame needs a picture: -o FILE.png"));
     }
+    let layered = layers(arguments, target)?;
+    check_memory(look.size, layered.is_some(), memory::available())?;
     let progress = Progress::new("drawing");
     let interrupt = Interrupt::listen(&progress)?;
     let mut source = open(arguments, &look, &progress)?;
@@ -81,7 +91,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let default = || PathBuf::from(format!("{}.mp4", file_name(&source.name())));
     let output = arguments.output.clone().unwrap_or_else(default);
     let chosen = match target {
-        Target::Picture => Some(arguments.frame.unwrap_or_else(|| source.last_frame())),
+        Target::Picture | Target::Layers => Some(arguments.frame.unwrap_or_else(|| source.last_frame())),
         Target::Folder | Target::Movie | Target::Animation => None,
     };
     if let Coloring::Column { name, .. } = &look.coloring
@@ -95,7 +105,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         source.survey(&mut look)?;
     }
     let mut reel = Reel::create(&output, look.size, source.frame_rate(), arguments.fps, arguments.speed)?;
-    let mut renderer = arguments.look.renderer()?;
+    let mut renderer = match layered {
+        Some(_) => Renderer::Cpu,
+        None => arguments.look.renderer()?,
+    };
     source.play(chosen, &progress, &mut |stage: &Stage, time, load| {
         let stop = interrupt.is_requested();
         if !stop && reel.wants(time) {
@@ -104,8 +117,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
                 // No effect if the survey has seen all frames.
                 stage.include(&frame, &mut look).map_err(failure)?;
             }
-            let image = stage.draw(&frame, &look, &mut renderer).map_err(failure)?;
-            reel.push(frame.number, &image)?;
+            match layered {
+                Some((backdrop, exr)) => {
+                    let layers = stage.draw_layers(&frame, &look, backdrop).map_err(failure)?;
+                    reel.push_layers(frame.number, &layers, exr)?;
+                }
+                None => {
+                    let image = stage.draw(&frame, &look, &mut renderer).map_err(failure)?;
+                    reel.push(frame.number, &image)?;
+                }
+            }
         }
         Ok(!stop)
     })?;
@@ -119,12 +140,39 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Returns the backdrop of layers, and whether they become an OpenEXR file; `None` for an image.
+fn layers(arguments: &Arguments, target: Target) -> Result<Option<(Backdrop, bool)>, Failure> {
+    let exr = match target {
+        Target::Layers => true,
+        Target::Folder => arguments.format == "exr",
+        _ if arguments.format == "exr" => return Err(Failure::input("--format exr needs a folder: -o FOLDER")),
+        _ => false,
+    };
+    if !exr && !arguments.transparent {
+        return Ok(None);
+    }
+    if !matches!(target, Target::Picture | Target::Layers | Target::Folder) {
+        return Err(Failure::input(
+            "--transparent needs pictures: -o FILE.png, -o FILE.exr or -o FOLDER",
+        ));
+    }
+    arguments.look.check_layers()?;
+    let backdrop = if arguments.transparent {
+        Backdrop::Nothing
+    } else {
+        Backdrop::Sky
+    };
+    Ok(Some((backdrop, exr)))
+}
+
 /// Memory per pixel of a picture being drawn [bytes]: 38 were measured at 2048x2048 and 4096x4096.
 const PIXEL_BYTES: u64 = 40;
+/// The same of layers, with the encoded file.
+const LAYER_BYTES: u64 = 140;
 
 /// Rejects a picture that would need more than the `free` memory [bytes].
-fn check_memory([width, height]: [u32; 2], free: Option<u64>) -> Result<(), Failure> {
-    let needed = u64::from(width) * u64::from(height) * PIXEL_BYTES;
+fn check_memory([width, height]: [u32; 2], layered: bool, free: Option<u64>) -> Result<(), Failure> {
+    let needed = u64::from(width) * u64::from(height) * if layered { LAYER_BYTES } else { PIXEL_BYTES };
     match free.filter(|&free| needed > free) {
         None => Ok(()),
         Some(free) => Err(Failure::input(format!(
@@ -162,7 +210,7 @@ fn open(arguments: &Arguments, look: &Look, progress: &Progress) -> Result<Box<d
 /// Maps a drawing error to its exit code.
 pub fn failure(error: LookError) -> Failure {
     match error {
-        LookError::Render(Error::File { .. } | Error::Png(_)) => Failure::run(error.to_string()),
+        LookError::Render(Error::File { .. } | Error::Png(_) | Error::Exr(_)) => Failure::run(error.to_string()),
         _ => Failure::input(error.to_string()),
     }
 }
@@ -181,14 +229,17 @@ mod tests {
 
     #[test]
     fn a_picture_that_memory_cannot_hold_is_refused_by_number() {
-        let refused = check_memory([16_384, 16_384], Some(6_000_000_000))
+        let refused = check_memory([16_384, 16_384], false, Some(6_000_000_000))
             .unwrap_err()
             .to_string();
         assert!(
             refused.contains("16384x16384 pixels needs 10.7 GB of memory, 6.0 GB are free"),
             "{refused}"
         );
-        assert!(check_memory([1280, 720], Some(6_000_000_000)).is_ok());
-        assert!(check_memory([16_384, 16_384], None).is_ok());
+        assert!(check_memory([1280, 720], false, Some(6_000_000_000)).is_ok());
+        assert!(check_memory([16_384, 16_384], false, None).is_ok());
+        // Layers need more.
+        assert!(check_memory([8192, 8192], false, Some(6_000_000_000)).is_ok());
+        assert!(check_memory([8192, 8192], true, Some(6_000_000_000)).is_err());
     }
 }

@@ -264,6 +264,93 @@ fn a_fitting_camera_leaves_a_margin_in_all_pictures_of_a_movie() {
 }
 
 #[test]
+fn the_commands_for_compositing_in_the_documentation_do_what_it_says() {
+    let folder = folder_with_scene();
+    let at = folder.path();
+    done(at, &["run", "drop.toml", "-o", "cache", "--frames", "2"]);
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures.md")).unwrap();
+    let commands = page
+        .split("## Compositing")
+        .nth(1)
+        .and_then(|part| part.split("```").nth(1));
+    let commands: Vec<&str> = commands
+        .unwrap()
+        .lines()
+        .filter(|line| line.starts_with("barchan"))
+        .collect();
+    assert_eq!(commands.len(), 3);
+    for command in commands {
+        let words = command.split('#').next().unwrap().split_whitespace().skip(1);
+        done(at, &words.chain(["--size", "160x90"]).collect::<Vec<_>>());
+    }
+    // Sky, sand and what lies between: clear, opaque and the shadow.
+    let file = fs::File::open(at.join("cut.png")).unwrap();
+    let mut reader = png::Decoder::new(std::io::BufReader::new(file)).read_info().unwrap();
+    let mut rgba = vec![0; reader.output_buffer_size().unwrap()];
+    reader.next_frame(&mut rgba).unwrap();
+    assert_eq!(rgba.len(), 4 * 160 * 90);
+    let alphas = |most: u8, least: u8| rgba.chunks(4).filter(|p| (least..=most).contains(&p[3])).count();
+    assert!(alphas(0, 0) > 5000 && alphas(255, 255) > 300 && alphas(200, 50) > 20);
+    for name in [
+        "layers.exr",
+        "layers/000000.exr",
+        "layers/000001.exr",
+        "layers/000002.exr",
+    ] {
+        let bytes = fs::read(at.join(name)).unwrap();
+        assert_eq!(
+            bytes[..4],
+            [0x76, 0x2f, 0x31, 0x01],
+            "{name}: the magic number of OpenEXR"
+        );
+        assert!(bytes.len() > 10_000);
+    }
+    assert_eq!(fs::read_dir(at.join("layers")).unwrap().count(), 3);
+}
+
+#[test]
+fn looks_and_wetness_change_the_picture() {
+    let folder = folder_with_scene();
+    let at = folder.path();
+    let refined = format!("{SCENE}[refine]\nradius = 0.01\n");
+    let shot = |material: &str| {
+        let scene = refined.replace("[materials.sand]\n", &format!("[materials.sand]\n{material}\n"));
+        fs::write(at.join("look.toml"), scene).unwrap();
+        done(at, &["run", "look.toml", "-o", "cache", "--frames", "0"]);
+        done(at, &["render", "cache", "-o", "p.png", "--size", "160x90"]);
+        fs::remove_dir_all(at.join("cache")).unwrap();
+        pixels(&at.join("p.png")).1
+    };
+    let plain = shot("");
+    assert_eq!(shot("look = \"sand\""), plain);
+    let mut seen = vec![plain.clone()];
+    for material in [
+        "look = \"gravel\"",
+        "look = \"soil\"",
+        "look = \"snow\"",
+        "look = \"plain\"",
+        "wetness = 1",
+    ] {
+        let picture = shot(material);
+        assert!(!seen.contains(&picture), "{material} changes nothing");
+        seen.push(picture);
+    }
+    let light = |picture: &[[u8; 3]]| picture.iter().flatten().map(|&c| u64::from(c)).sum::<u64>();
+    assert!(light(&seen[3]) > light(&plain), "snow is bright");
+    assert!(light(&seen[5]) < light(&plain), "wet sand is dark");
+    fs::write(
+        at.join("wrong.toml"),
+        refined.replace("density = 1200", "density = 1200\nlook = \"wool\""),
+    )
+    .unwrap();
+    let (code, said) = barchan(at, &["check", "wrong.toml"]);
+    assert!(
+        code == 2 && said.contains("gravel") && said.contains("wrong.toml:"),
+        "{code}: {said}"
+    );
+}
+
+#[test]
 fn a_scene_name_that_is_nearly_right_is_corrected() {
     let folder = folder_with_scene();
     for (word, meant) in [
@@ -316,6 +403,13 @@ fn wrong_input_is_refused_with_exit_code_two() {
         (&["render", "cache", "--color", "heat"], "speed"),
         (&["render", "cache", "--color", "speed", "--range", "2..1"], "ascending"),
         (&["render", "cache", "--range", "0..1"], "--color"),
+        (&["render", "cache", "--transparent"], "--transparent needs pictures"),
+        (&["render", "cache", "-o", "p.png", "--format", "exr"], "needs a folder"),
+        (&["render", "cache", "-o", "p.exr", "--wireframe"], "--wireframe"),
+        (
+            &["render", "cache", "-o", "p.png", "--transparent", "--engine", "gpu"],
+            "--engine gpu",
+        ),
         (&["render", "cache", "--compare"], "no grains"),
         (&["render", "cache", "--speed", "0"], "--speed"),
         (&["render", "cache", "--speed", "1e-9"], "--speed must be from"),

@@ -26,17 +26,17 @@ pub enum Error {
         limit: usize,
     },
     /// A column does not have one value per sphere.
-    #[error("{spheres} spheres, but {count} {what}")]
+    #[error("{spheres} spheres, but {count} of {what}")]
     Count {
-        /// Radii, colors or ids.
+        /// Radii, colors, ids or wetness.
         what: &'static str,
         /// Number of spheres [-].
         spheres: usize,
         /// Number of values [-].
         count: usize,
     },
-    /// No base color is given.
-    #[error("grains need the color of at least one kind")]
+    /// No material is given.
+    #[error("grains need at least one material")]
     NoColor,
     /// A triangle refers to a vertex that the mesh does not have.
     #[error("triangle {triangle} of mesh {mesh} names vertex {vertex}, but there are {vertices}")]
@@ -84,4 +84,7 @@ pub enum Error {
     /// The image could not be encoded or written.
     #[error("cannot write the image: {0}")]
     Png(#[from] png::EncodingError),
+    /// The layers could not be written.
+    #[error("cannot write the layers: {0}")]
+    Exr(std::io::Error),
 }

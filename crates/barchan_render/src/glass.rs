@@ -42,7 +42,7 @@ impl Glass {
     }
 
     /// Blends the glass of a tile over the light of its pixels.
-    pub fn cover(&self, shader: &Shader, tile: usize, light: &mut [[Vec3; 4]]) {
+    pub fn cover(&self, shader: &Shader, tile: usize, light: &mut [[Vec4; 4]]) {
         let Some(bins) = &self.bins else { return };
         let columns = shader.samples.columns;
         let corner = [tile % columns * TILE, tile / columns * TILE];
@@ -100,7 +100,7 @@ fn triangle(shader: &Shader, id: u32) -> Option<(Triangle, usize, usize)> {
     Triangle::new(shader.lens, corners).map(|triangle| (triangle, mesh, index))
 }
 
-fn lay(shader: &Shader, corner: [usize; 2], layer: &Layer, light: &mut [Vec3; 4]) {
+fn lay(shader: &Shader, corner: [usize; 2], layer: &Layer, light: &mut [Vec4; 4]) {
     let Some((triangle, mesh, index)) = triangle(shader, layer.id) else {
         return;
     };
@@ -119,11 +119,12 @@ fn lay(shader: &Shader, corner: [usize; 2], layer: &Layer, light: &mut [Vec3; 4]
     let sheen = SHEEN * background(mirror) + 6.0 * glint * shader.sun_color;
     // A wall seen edge-on is thicker along the ray and absorbs more.
     let held = 1.0 - (1.0 - opacity).powf(1.0 / cosine.max(0.15));
+    let (behind, sheen) = ((1.0 - held) * (1.0 - reflected), (reflected * sheen).extend(reflected));
     let body = color * background(Vec3::Z) * (0.5 + 0.5 * normal.dot(shader.towards_sun).max(0.0));
+    let body = ((1.0 - reflected) * held * body).extend((1.0 - reflected) * held);
     for (lane, light) in light.iter_mut().enumerate() {
         if layer.lanes >> lane & 1 == 1 {
-            let behind = *light * (1.0 - held) + body * held;
-            *light = behind.lerp(sheen, reflected);
+            *light = behind * *light + body + sheen;
         }
     }
 }

@@ -95,8 +95,8 @@ impl GpuRenderer {
         let shadows = targets::shadow_map(&gpu.device, map.as_ref().map(|map| &map.0));
 
         let pipelines = &self.pipelines;
-        let from_camera = pipelines.bind_scene(&gpu.device, &view, &uniform, &grids, &shapes.bases);
-        let from_sun = pipelines.bind_scene(&gpu.device, &sun_view, &uniform, &grids, &shapes.bases);
+        let from_camera = pipelines.bind_scene(&gpu.device, &view, &uniform, &grids, &shapes.palettes);
+        let from_sun = pipelines.bind_scene(&gpu.device, &sun_view, &uniform, &grids, &shapes.palettes);
         let seen = pipelines.bind_seen(&gpu.device, targets, &shadows, &grids, &sun_view);
         let light = pipelines.bind_light(&gpu.device, targets);
 

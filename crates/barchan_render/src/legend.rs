@@ -20,6 +20,8 @@ pub struct Legend {
     pub range: [f32; 2],
     /// Smallest and largest number drawn; numbers beyond the ends have the colors of the ends.
     pub extremes: [f32; 2],
+    /// Share of the numbers beyond each end, if the ends are percentiles [-].
+    pub beyond: Option<f32>,
     /// Color map.
     pub map: ColorMap,
 }
@@ -28,7 +30,7 @@ impl Legend {
     /// Returns the numbers below the bar: at its ends and in its middle. An end has a sign if numbers lie beyond it.
     pub fn labels(&self) -> [String; 3] {
         let [low, high] = self.range;
-        let [below, above] = self.beyond();
+        let [below, above] = self.is_beyond();
         let sign = |beyond: bool, sign: &'static str| if beyond { sign } else { "" };
         [
             sign(below, "≤ ").to_owned() + &number(low),
@@ -37,19 +39,23 @@ impl Legend {
         ]
     }
 
-    /// Returns the line with the extremes beyond the ends, if there are any.
+    /// Returns the line with the extremes beyond the ends, if there are any, and the share of the numbers there.
     pub fn note(&self) -> Option<String> {
         let [least, greatest] = self.extremes.map(number);
-        match self.beyond() {
-            [false, false] => None,
-            [true, false] => Some(format!("down to {least}")),
-            [false, true] => Some(format!("up to {greatest}")),
-            [true, true] => Some(format!("from {least} to {greatest}")),
-        }
+        let share = self.beyond.map(|share| format!("{} %", number(100.0 * share)));
+        Some(match (self.is_beyond(), share) {
+            ([false, false], _) => return None,
+            ([true, false], None) => format!("down to {least}"),
+            ([false, true], None) => format!("up to {greatest}"),
+            ([true, true], None) => format!("from {least} to {greatest}"),
+            ([true, false], Some(share)) => format!("{share} below, to {least}"),
+            ([false, true], Some(share)) => format!("{share} above, to {greatest}"),
+            ([true, true], Some(share)) => format!("{share} each, {least} to {greatest}"),
+        })
     }
 
     /// Returns true for each end beyond which numbers are drawn, by more than the labels resolve.
-    fn beyond(&self) -> [bool; 2] {
+    fn is_beyond(&self) -> [bool; 2] {
         let [low, high] = self.range;
         let [least, greatest] = self.extremes;
         [
@@ -173,6 +179,7 @@ mod tests {
             title: "speed [m/s]".to_owned(),
             range: [0.0, 2.0],
             extremes: [0.0, 2.0],
+            beyond: None,
             map: ColorMap::Viridis,
         };
         legend.draw(&mut image);
@@ -191,6 +198,7 @@ mod tests {
             title: String::new(),
             range,
             extremes,
+            beyond: None,
             map: ColorMap::Grey,
         };
         let clipped = legend([0.0, 1.74], [0.0, 4.9]);
@@ -199,6 +207,17 @@ mod tests {
         let both = legend([-1.0, 1.0], [-2.0, 1.5]);
         assert_eq!(both.labels(), ["≤ -1", "0", "≥ 1"]);
         assert_eq!(both.note().as_deref(), Some("from -2 to 1.5"));
+        // Percentiles are said to be such.
+        let share = |legend: Legend| Legend {
+            beyond: Some(0.001),
+            ..legend
+        };
+        assert_eq!(share(clipped).note().as_deref(), Some("0.1 % above, to 4.9"));
+        assert_eq!(share(both).note().as_deref(), Some("0.1 % each, -2 to 1.5"));
+        assert_eq!(
+            share(legend([0.0, 1.0], [-3.0, 1.0])).note().as_deref(),
+            Some("0.1 % below, to -3")
+        );
         // Nothing lies beyond the ends, or by less than three digits resolve.
         for whole in [legend([0.0, 2.0], [0.5, 1.5]), legend([0.0, 2.0], [0.0, 2.0001])] {
             assert_eq!(whole.labels(), ["0", "1", "2"]);
@@ -228,6 +247,7 @@ mod tests {
                 title: "speed [m/s]".to_owned(),
                 range: [0.0, 1.74],
                 extremes: [0.0, 4.9],
+                beyond: Some(0.001),
                 map: ColorMap::Viridis,
             };
             legend.draw(&mut image);
@@ -251,6 +271,7 @@ mod tests {
             title: String::new(),
             range: [0.0, 1.0],
             extremes: [0.0, 1.0],
+            beyond: None,
             map: ColorMap::Grey,
         };
         legend.draw(&mut drawn);

@@ -2,6 +2,7 @@
 //!
 //! Lens frame: x right, y down, z forward, from the eye [m]. A pixel has four samples ("lanes").
 
+use crate::grain::Ellipsoid;
 use crate::{Camera, Error, hash};
 use glam::{DVec3, Vec2, Vec3, Vec4};
 
@@ -13,6 +14,22 @@ const ROTATED: [Vec4; 2] = [
 ];
 /// Sample positions in a pixel of the sun [px]: 2 x 2 texels.
 const REGULAR: [Vec4; 2] = [Vec4::new(0.25, 0.75, 0.25, 0.75), Vec4::new(0.25, 0.25, 0.75, 0.75)];
+
+/// Radius from which a grain is drawn in its own shape [smallest radii]: the thinnest ones then hit every lane too.
+pub(crate) const SHAPED_FROM: f32 = 1.5;
+
+/// A sphere, or a grain of equal volume.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ball {
+    /// Center [m].
+    pub center: Vec3,
+    /// Radius [m].
+    pub radius: f32,
+    /// Stable id.
+    pub id: u32,
+    /// Largest half axis of such grains relative to the radius [-]; 1 for a sphere.
+    pub stretch: f32,
+}
 
 /// A perspective camera, or parallel light.
 #[derive(Clone, Debug)]
@@ -119,39 +136,57 @@ impl Lens {
         self.middle + local.truncate() / (depth * self.scale)
     }
 
-    /// Projects a sphere, if any of it is visible. A sphere around the camera is not.
-    pub fn see(&self, center: Vec3, radius: f32, id: u32) -> Option<Sphere> {
-        let c = self.local(center);
-        if !self.perspective {
-            return self.far(c, radius, id).map(Sphere::Far);
-        }
-        if c.z > 1.001 * radius + self.near {
-            return self.far(c, radius, id).map(Sphere::Far);
+    /// Projects a ball, if any of it is visible. One around the camera is not.
+    pub fn see(&self, ball: &Ball) -> Option<Sphere> {
+        self.see_shape(ball).map(|seen| seen.0)
+    }
+
+    /// Projects a ball, and returns the shape in which it is drawn.
+    pub fn see_shape(&self, ball: &Ball) -> Option<(Sphere, Ellipsoid)> {
+        let (c, radius) = (self.local(ball.center), ball.radius);
+        if !self.perspective || self.is_far(c.z, ball) {
+            let shape = self.drawn_shape(c.z, ball);
+            return self.far(c, ball, &shape).map(|far| (Sphere::Far(far), shape));
         }
         // Near the plane of the camera there are no bounds on the image: use those of the view pyramid.
         let half = self.middle * self.scale;
         let outside = |side: f32, half: f32| side.abs() - half * c.z > radius * (1.0 + half * half).sqrt();
         let hidden = c.z + radius <= self.near || outside(c.x, half.x) || outside(c.y, half.y);
         let inside = c.length_squared() <= radius * radius;
-        (!hidden && !inside).then(|| {
-            Sphere::Near(NearSphere {
-                center: c.as_dvec3(),
-                radius: f64::from(radius),
-                scale: self.scale,
-                middle: self.middle,
-                bounds: Bounds {
-                    min: Vec2::ZERO,
-                    max: 2.0 * self.middle,
-                    nearest: self.near,
-                },
-            })
-        })
+        let near = NearSphere {
+            center: c.as_dvec3(),
+            radius: f64::from(radius),
+            scale: self.scale,
+            middle: self.middle,
+            bounds: Bounds {
+                min: Vec2::ZERO,
+                max: 2.0 * self.middle,
+                nearest: self.near,
+            },
+        };
+        (!hidden && !inside).then_some((Sphere::Near(near), Ellipsoid::BALL))
     }
 
-    /// Returns the smallest depth of a sphere as it is drawn [m].
-    pub fn nearest(&self, center: Vec3, radius: f32) -> f32 {
-        let depth = (center - self.origin).dot(self.forward);
-        depth - radius.max(self.least_radius(depth))
+    /// Returns true if a ball at `depth` [m] lies entirely in front of the eye.
+    fn is_far(&self, depth: f32, ball: &Ball) -> bool {
+        depth > 1.001 * ball.stretch * ball.radius + self.near
+    }
+
+    /// Returns the shape in which a ball at `depth` [m] is drawn: a sphere beside the eye or where it is small.
+    fn drawn_shape(&self, depth: f32, ball: &Ball) -> Ellipsoid {
+        let is_far = !self.perspective || self.is_far(depth, ball);
+        if is_far && ball.stretch > 1.0 && ball.radius > SHAPED_FROM * self.least_radius(depth) {
+            Ellipsoid::of_grain(ball.id, ball.stretch)
+        } else {
+            Ellipsoid::BALL
+        }
+    }
+
+    /// Returns the smallest depth of a ball as it is drawn [m].
+    pub fn nearest(&self, ball: &Ball) -> f32 {
+        let depth = (ball.center - self.origin).dot(self.forward);
+        let reach = ball.radius * self.drawn_shape(depth, ball).support(self.forward).length();
+        depth - reach.max(self.least_radius(depth))
     }
 
     /// Returns the smallest radius that is drawn at a depth [m].
@@ -159,48 +194,65 @@ impl Lens {
         self.least_radius * self.scale * if self.perspective { depth } else { 1.0 }
     }
 
-    /// Projects a sphere that lies entirely in front of the eye.
+    /// Projects a ball that lies entirely in front of the eye.
     ///
-    /// With c = z (a, b, 1) and the ray d = (a + u, b + v, 1) the distance of the center from the ray is |c x d| / |d|,
-    /// and c x d = z (-v, u, a v - b u): no difference of large numbers, however small and far the sphere is.
-    fn far(&self, c: Vec3, radius: f32, id: u32) -> Option<FarSphere> {
+    /// The vectors are taken to the frame in which an ellipsoid is a sphere. With c = z a there and the ray d = a + u,
+    /// the distance of the center from the ray is |c x d| / |d|, and c x d = z a x u: no difference of large numbers,
+    /// however small and far the sphere is.
+    fn far(&self, c: Vec3, ball: &Ball, shape: &Ellipsoid) -> Option<FarSphere> {
         let s = self.scale;
         let least = self.least_radius(c.z);
-        let drawn = radius.max(least);
-        let reach = |x: f32| {
-            if !self.perspective {
-                return (x - drawn, x + drawn);
-            }
-            let spread = drawn * (x * x + (c.z - drawn) * (c.z + drawn)).max(0.0).sqrt();
-            let below = (c.z - drawn) * (c.z + drawn);
-            ((x * c.z - spread) / below, (x * c.z + spread) / below)
-        };
-        let (x, y) = (reach(c.x), reach(c.y));
-        let bounds = Bounds {
-            min: self.middle + Vec2::new(x.0, y.0) / s,
-            max: self.middle + Vec2::new(x.1, y.1) / s,
-            nearest: c.z - drawn,
-        };
+        let drawn = ball.radius.max(least);
+        let bounds = self.far_bounds(c, drawn, shape);
         let end = 2.0 * self.middle;
         if bounds.max.cmple(Vec2::ZERO).any() || bounds.min.cmpge(end).any() || bounds.min.is_nan() {
             return None;
         }
-        let (a, b, m) = if self.perspective {
-            (c.x / c.z, c.y / c.z, c.z)
+        let [right, down, forward] = [self.right, self.down, self.forward].map(|axis| shape.flatten(axis));
+        let (x, y) = (s * right, s * down);
+        let (axis, m) = if self.perspective {
+            (right * (c.x / c.z) + down * (c.y / c.z) + forward, c.z)
         } else {
-            (0.0, 0.0, 1.0)
+            (forward, 1.0)
         };
-        let q = (s * m) * (s * m);
+        let (across_x, across_y) = (m * axis.cross(x), m * axis.cross(y));
+        let squares = |a: Vec3, b: Vec3| [a.length_squared(), 2.0 * a.dot(b), b.length_squared()];
+        let along = [axis.dot(x), axis.dot(y)];
         Some(FarSphere {
             center: self.project(c),
             depth: c.z,
-            squared_radius: drawn * drawn * kept_lanes(radius / least, id),
-            distance: [q * (1.0 + b * b), -2.0 * q * a * b, q * (1.0 + a * a)],
-            along: [s * a, s * b],
-            axis: 1.0 + a * a + b * b,
-            spread: if self.perspective { s * s } else { 0.0 },
+            squared_radius: drawn * drawn * kept_lanes(ball.radius / least, ball.id),
+            distance: squares(across_x, across_y),
+            // Parallel rays start on a plane through the center instead of at the eye.
+            front: along.map(|a| if self.perspective { c.z * a } else { -a }),
+            axis: axis.length_squared(),
+            along: if self.perspective { along } else { [0.0; 2] },
+            spread: if self.perspective { squares(x, y) } else { [0.0; 3] },
             bounds,
         })
+    }
+
+    /// Returns the bounds of an ellipsoid on the image. The planes x = m z through the eye that touch it, with normals n
+    /// and half widths w(n): (n c)² = |r w(n)|², a quadratic equation for m.
+    fn far_bounds(&self, c: Vec3, radius: f32, shape: &Ellipsoid) -> Bounds {
+        let forward = radius * shape.support(self.forward);
+        let reach = |side: f32, axis: Vec3| {
+            let across = radius * shape.support(axis);
+            if !self.perspective {
+                return (side - across.length(), side + across.length());
+            }
+            let middle = side * c.z - across.dot(forward);
+            let spread = (c.z * across - side * forward).length_squared() - across.cross(forward).length_squared();
+            let below = c.z * c.z - forward.length_squared();
+            let spread = spread.max(0.0).sqrt();
+            ((middle - spread) / below, (middle + spread) / below)
+        };
+        let (x, y) = (reach(c.x, self.right), reach(c.y, self.down));
+        Bounds {
+            min: self.middle + Vec2::new(x.0, y.0) / self.scale,
+            max: self.middle + Vec2::new(x.1, y.1) / self.scale,
+            nearest: c.z - forward.length(),
+        }
     }
 }
 
@@ -269,7 +321,7 @@ impl Sphere {
     }
 }
 
-/// Quadratic forms in the offset from the center's image [px].
+/// Forms in the offset from the center's image [px], in the frame in which an ellipsoid is a sphere.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FarSphere {
     center: Vec2,
@@ -278,12 +330,14 @@ pub(crate) struct FarSphere {
     squared_radius: Vec4,
     /// |c x d|²: coefficients of dx², dx dy, dy² [m²].
     distance: [f32; 3],
-    /// (a, b) per pixel.
+    /// Coefficients of dx, dy in c d [m].
+    front: [f32; 2],
+    /// Coefficients of dx, dy in |d|²/2.
     along: [f32; 2],
-    /// 1 + a² + b².
+    /// |d|² at the center.
     axis: f32,
-    /// Coefficient of dx² + dy² in |d|².
-    spread: f32,
+    /// Coefficients of dx², dx dy, dy² in |d|².
+    spread: [f32; 3],
     pub bounds: Bounds,
 }
 
@@ -292,13 +346,13 @@ impl FarSphere {
     #[inline(always)]
     pub fn depth(&self, x: Vec4, y: Vec4) -> Vec4 {
         let (dx, dy) = (x - self.center.x, y - self.center.y);
-        let (xx, yy) = (dx * dx, dy * dy);
-        let along = self.along[0] * dx + self.along[1] * dy;
-        let square = self.axis + 2.0 * along + self.spread * (xx + yy);
-        let distance = self.distance[0] * xx + self.distance[1] * (dx * dy) + self.distance[2] * yy;
-        let inside = self.squared_radius * square - distance;
+        let squares = [dx * dx, dx * dy, dy * dy];
+        let form = |k: [f32; 3]| k[0] * squares[0] + k[1] * squares[1] + k[2] * squares[2];
+        let square = self.axis + 2.0 * (self.along[0] * dx + self.along[1] * dy) + form(self.spread);
+        let inside = self.squared_radius * square - form(self.distance);
         let half = Vec4::from_array(inside.max(Vec4::ZERO).to_array().map(f32::sqrt));
-        let depth = (self.depth * (self.axis + along) - half) / square;
+        let front = self.front[0] * dx + self.front[1] * dy;
+        let depth = (self.depth * self.axis + front - half) / square;
         Vec4::select(inside.cmpge(Vec4::ZERO), depth, Vec4::INFINITY)
     }
 }

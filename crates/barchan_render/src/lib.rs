@@ -23,14 +23,18 @@
 //! shaded once (`shade`), glass is blended over it (`glass`), and the light is mapped to 8 bits (`tone`).
 
 mod bins;
+mod blocks;
 mod camera;
 mod color_map;
 mod engine;
 mod error;
+mod exr;
 mod glass;
 mod gpu;
+mod grain;
 mod hash;
 mod image;
+mod layers;
 mod legend;
 mod lens;
 mod lines;
@@ -52,11 +56,14 @@ pub use color_map::ColorMap;
 pub use engine::{Engine, Renderer};
 pub use error::Error;
 pub use gpu::GpuRenderer;
+pub use grain::{GrainKind, GrainMaterial, SAND};
 pub use image::Image;
+pub use layers::{LayerPixel, Layers, Seen, render_layers};
 pub use legend::Legend;
 pub use lines::draw_lines;
 pub use movie::{Animation, Movie, MovieEncoder, MovieError};
 pub use panels::panels;
-pub use picture::{Colors, Mesh, Picture, Radii, SAND, Spheres, Sun};
+pub use picture::{Colors, Grains, Mesh, Picture, Radii, SAND, Spheres, Sun};
 pub use render::render;
+pub use shade::Backdrop;
 pub use tone::linear;

@@ -1,12 +1,10 @@
 //! Contents of a picture.
 
 use crate::Camera;
+use crate::grain::{GrainKind, GrainMaterial, SAND};
 use barchan_geometry::Aabb;
 use glam::{Affine3A, Vec3};
 use rayon::prelude::*;
-
-/// Linear RGB color of dry quartz sand [-].
-pub const SAND: [f32; 3] = [0.55, 0.40, 0.24];
 
 /// Scene and camera. Positions are relative to a local origin that the caller has subtracted; z is up.
 #[derive(Clone, Debug)]
@@ -53,6 +51,8 @@ pub struct Spheres<'a> {
     pub radii: Radii<'a>,
     /// Colors.
     pub colors: Colors<'a>,
+    /// Stable ids, from which grains get their shapes and tints; by default their index.
+    pub ids: Option<&'a [u32]>,
 }
 
 impl<'a> Spheres<'a> {
@@ -61,19 +61,32 @@ impl<'a> Spheres<'a> {
         positions: &[],
         radii: Radii::One(1.0),
         colors: Colors::One(SAND),
+        ids: None,
     };
 
-    /// Creates spheres colored as grains of sand.
+    /// Creates grains of dry sand.
     pub fn sand(positions: &'a [Vec3], radii: Radii<'a>) -> Self {
+        const DRY_SAND: [GrainMaterial; 1] = [GrainMaterial {
+            kind: GrainKind::Sand,
+            color: SAND,
+            wetness: 0.0,
+        }];
         Self {
             positions,
             radii,
-            colors: Colors::Grains {
-                bases: &[SAND],
+            colors: Colors::Grains(Grains {
+                materials: &DRY_SAND,
                 kinds: None,
-                ids: None,
-            },
+                wetness: None,
+                shaped: true,
+            }),
+            ids: None,
         }
+    }
+
+    /// Returns the stable id of a sphere.
+    pub(crate) fn id(&self, index: usize) -> u32 {
+        self.ids.map_or(index as u32, |ids| ids[index])
     }
 
     /// Returns center [m] and radius [m] of a sphere, if it can be drawn.
@@ -118,15 +131,35 @@ pub enum Colors<'a> {
     One([f32; 3]),
     /// One sRGB color per sphere. They encode data, so they are drawn as given, a little darker in shadow.
     Each(&'a [[u8; 3]]),
-    /// Grains of sand: lighter and darker, some of quartz, some of ore.
-    Grains {
-        /// Mean linear RGB color of each kind [-]; at least one.
-        bases: &'a [[f32; 3]],
-        /// Kind of each sphere; clamped to the last. By default the first.
-        kinds: Option<&'a [u8]>,
-        /// Stable ids of the grains, if their order changes between pictures; by default their index.
-        ids: Option<&'a [u32]>,
-    },
+    /// Those of granular materials.
+    Grains(Grains<'a>),
+}
+
+/// Materials of spheres that are grains.
+#[derive(Clone, Copy, Debug)]
+pub struct Grains<'a> {
+    /// Materials; at least one.
+    pub materials: &'a [GrainMaterial],
+    /// Material of each sphere; clamped to the last. By default the first.
+    pub kinds: Option<&'a [u8]>,
+    /// Wetness of each sphere, 0 to 1 [-]; by default that of its material.
+    pub wetness: Option<&'a [f32]>,
+    /// Draws the grains' own shapes, of equal volume, instead of balls.
+    pub shaped: bool,
+}
+
+impl Grains<'_> {
+    /// Returns the index of the material of a sphere.
+    pub(crate) fn kind(&self, index: usize) -> usize {
+        self.kinds
+            .map_or(0, |kinds| usize::from(kinds[index]).min(self.materials.len() - 1))
+    }
+
+    /// Returns the wetness of a sphere, 0 to 1 [-].
+    pub(crate) fn wetness(&self, index: usize) -> f32 {
+        let own = self.wetness.map(|wetness| wetness[index]).filter(|w| w.is_finite());
+        own.unwrap_or(self.materials[self.kind(index)].wetness).clamp(0.0, 1.0)
+    }
 }
 
 /// A triangle mesh; both sides of a triangle are visible. A triangle with a vertex that is not finite is not drawn.

@@ -77,8 +77,8 @@ impl Samples {
 pub(crate) fn seen_bounds(lens: &Lens, scene: &Scene, id: u32, solid: bool) -> Option<Bounds> {
     match scene.surface(id) {
         Surface::Sphere(index) => {
-            let (center, radius) = scene.spheres.get(index)?;
-            lens.see(center, radius, id).map(|sphere| sphere.bounds())
+            let ball = scene.ball(index)?;
+            lens.see(&ball).map(|sphere| sphere.bounds())
         }
         Surface::Triangle(mesh, triangle) => {
             let shown = scene.meshes[mesh].is_solid() == solid;
@@ -111,10 +111,7 @@ fn pixel_range(low: f32, high: f32, start: usize, count: usize) -> (usize, usize
 /// Returns the smallest depth of a surface [m].
 fn nearest(lens: &Lens, scene: &Scene, id: u32) -> f32 {
     match scene.surface(id) {
-        Surface::Sphere(index) => scene
-            .spheres
-            .get(index)
-            .map_or(f32::INFINITY, |(c, r)| lens.nearest(c, r)),
+        Surface::Sphere(index) => scene.ball(index).map_or(f32::INFINITY, |ball| lens.nearest(&ball)),
         Surface::Triangle(mesh, triangle) => scene.corners(mesh, triangle).map_or(f32::INFINITY, |corners| {
             corners
                 .iter()
@@ -169,17 +166,11 @@ impl Part<'_> {
 
     fn draw(&mut self, scene: &Scene, id: u32) {
         match scene.surface(id) {
-            Surface::Sphere(index) => {
-                let sphere = scene
-                    .spheres
-                    .get(index)
-                    .and_then(|(center, radius)| self.lens.see(center, radius, id));
-                match sphere {
-                    Some(Sphere::Far(far)) => self.fill(far.bounds, id, |x, y| far.depth(x, y)),
-                    Some(near) => self.fill(near.bounds(), id, |x, y| near.depth(x, y)),
-                    None => {}
-                }
-            }
+            Surface::Sphere(index) => match scene.ball(index).and_then(|ball| self.lens.see(&ball)) {
+                Some(Sphere::Far(far)) => self.fill(far.bounds, id, |x, y| far.depth(x, y)),
+                Some(near) => self.fill(near.bounds(), id, |x, y| near.depth(x, y)),
+                None => {}
+            },
             Surface::Triangle(mesh, triangle) => {
                 let corners = scene.corners(mesh, triangle);
                 if let Some(triangle) = corners.and_then(|corners| Triangle::new(self.lens, corners)) {

@@ -1,6 +1,8 @@
 //! A checked picture with numbered surfaces: spheres first, then the triangles of all meshes.
 
-use crate::picture::{Colors, Mesh, Radii, Spheres};
+use crate::grain::Palette;
+use crate::lens::Ball;
+use crate::picture::{Colors, Grains, Mesh, Radii, Spheres};
 use crate::{Error, Picture};
 use glam::Vec3;
 
@@ -23,6 +25,8 @@ pub(crate) struct Scene<'a> {
     pub focus: Option<(Vec3, Vec3)>,
     /// Radius of a typical sphere [m]; 0 without spheres.
     pub typical_radius: f32,
+    /// One per material of grains.
+    pub palettes: Vec<Palette>,
 }
 
 /// Surface of an id.
@@ -52,6 +56,10 @@ impl<'a> Scene<'a> {
             firsts,
             focus: focus(picture),
             typical_radius: median_radius(&spheres),
+            palettes: match spheres.colors {
+                Colors::Grains(grains) => grains.materials.iter().map(Palette::new).collect(),
+                Colors::One(_) | Colors::Each(_) => Vec::new(),
+            },
         })
     }
 
@@ -69,6 +77,20 @@ impl<'a> Scene<'a> {
         Surface::Triangle(mesh, id - self.firsts[mesh])
     }
 
+    /// Returns a sphere, if it can be drawn.
+    pub fn ball(&self, index: usize) -> Option<Ball> {
+        let (center, radius) = self.spheres.get(index)?;
+        Some(Ball {
+            center,
+            radius,
+            id: self.spheres.id(index),
+            stretch: match self.spheres.colors {
+                Colors::Grains(grains) if grains.shaped => self.palettes[grains.kind(index)].shape.stretch,
+                _ => 1.0,
+            },
+        })
+    }
+
     /// Returns the corners of a triangle [m], if they are finite.
     pub fn corners(&self, mesh: usize, triangle: usize) -> Option<[Vec3; 3]> {
         let mesh = &self.meshes[mesh];
@@ -82,13 +104,16 @@ fn check_counts(spheres: &Spheres) -> Result<(), Error> {
         Radii::One(_) => None,
         Radii::Each(radii) => Some(radii.len()),
     };
-    let (colors, kinds, ids) = match spheres.colors {
-        Colors::One(_) => (None, None, None),
-        Colors::Each(colors) => (Some(colors.len()), None, None),
-        Colors::Grains { bases: [], .. } => return Err(Error::NoColor),
-        Colors::Grains { kinds, ids, .. } => (None, kinds.map(<[u8]>::len), ids.map(<[u32]>::len)),
-    };
-    let counts = [("radii", radii), ("colors", colors), ("kinds", kinds), ("ids", ids)];
+    let mut counts = vec![("radii", radii), ("ids", spheres.ids.map(<[u32]>::len))];
+    match spheres.colors {
+        Colors::One(_) => {}
+        Colors::Each(colors) => counts.push(("colors", Some(colors.len()))),
+        Colors::Grains(Grains { materials: [], .. }) => return Err(Error::NoColor),
+        Colors::Grains(grains) => counts.extend([
+            ("kinds", grains.kinds.map(<[u8]>::len)),
+            ("wetness", grains.wetness.map(<[f32]>::len)),
+        ]),
+    }
     let spheres = spheres.positions.len();
     for (what, count) in counts {
         if let Some(count) = count.filter(|&count| count != spheres) {

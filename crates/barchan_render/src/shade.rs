@@ -1,5 +1,7 @@
 //! Shades the visible surfaces.
 
+use crate::blocks::Blocks;
+use crate::grain::{self, ROUGHNESS};
 use crate::lens::Lens;
 use crate::normals::corner_normals;
 use crate::picture::{Colors, Sun};
@@ -9,7 +11,7 @@ use crate::sky::SkyGrid;
 use crate::sun::SunMap;
 use crate::triangle::Triangle;
 use crate::{hash, tone};
-use glam::{Quat, Vec2, Vec3, Vec3Swizzles};
+use glam::{Vec2, Vec3, Vec3Swizzles, Vec4};
 
 /// Radiance of the sky as a light source, linear RGB [-].
 pub(crate) const SKY_LIGHT: Vec3 = Vec3::new(0.43, 0.48, 0.57);
@@ -23,8 +25,10 @@ pub(crate) const GROUND_COLOR: Vec3 = Vec3::new(0.30, 0.31, 0.33);
 pub(crate) const FADE: [f32; 2] = [1.5, 5.0];
 /// Radius of screen-space occlusion [radii of the sphere].
 pub(crate) const CREVICE: f32 = 2.0;
+/// Largest reach of screen-space occlusion [px].
+const MAX_REACH: f32 = 48.0;
 /// Number of samples of screen-space occlusion.
-pub(crate) const CREVICE_TAPS: usize = 8;
+pub(crate) const CREVICE_TAPS: usize = 6;
 
 /// Mean openness of crevices of less than a few pixels, which the samples do not resolve: that of a packing [-].
 pub(crate) const UNRESOLVED: f32 = 0.8;
@@ -43,9 +47,6 @@ pub(crate) const EVEN_ALBEDO: f32 = 0.5;
 /// Luminance of red, green and blue light [-], ITU-R BT.709.
 pub(crate) const BRIGHTNESS: Vec3 = Vec3::new(0.2126, 0.7152, 0.0722);
 
-/// Share of a block in the shape of a grain [-].
-pub(crate) const WORN: f32 = 0.6;
-
 /// A point on a surface.
 struct Point {
     position: Vec3,
@@ -54,8 +55,42 @@ struct Point {
     albedo: Vec3,
     /// Reach of crevices [m].
     crevice: f32,
+    matter: Matter,
+    /// Lies in the plane of the ground, which hides none of itself.
+    level: bool,
+}
+
+/// Light that reaches a point.
+struct Exposure {
+    /// Of the sun, relative to a surface that faces it [-].
+    sun: f32,
+    /// Irradiance / π under the visible part of a sky of radiance 1 [-].
+    sky: f32,
+    /// Share of the directions that are open [-].
+    clear: f32,
+    /// Share of the close surroundings that are open [-].
+    crevice: f32,
+}
+
+/// Law of reflection of a surface.
+#[derive(Clone, Copy, PartialEq)]
+enum Matter {
+    /// Smooth and matte.
+    Body,
     /// The color encodes a number: shadows must not hide it.
-    even: bool,
+    Number,
+    /// Grains of this wetness [-].
+    Grain(f32),
+}
+
+/// Surroundings of a picture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Backdrop {
+    /// The sky and the ground.
+    #[default]
+    Sky,
+    /// Transparent, but for the shadows on the ground.
+    Nothing,
 }
 
 /// Everything that shading depends on.
@@ -65,6 +100,9 @@ pub(crate) struct Shader<'a> {
     pub samples: &'a Samples,
     pub towards_sun: Vec3,
     pub sun_color: Vec3,
+    backdrop: Backdrop,
+    /// Blocks with anything but ground and sky within the reach of crevices.
+    raised: Blocks<bool>,
     sun: Option<SunMap>,
     sky: Option<SkyGrid>,
     /// Per mesh, per triangle.
@@ -78,7 +116,14 @@ pub(crate) struct Shader<'a> {
 
 impl<'a> Shader<'a> {
     /// Creates a shader. `towards_sun`: unit vector.
-    pub fn new(scene: &'a Scene, lens: &'a Lens, samples: &'a Samples, sun: &Sun, towards_sun: Vec3) -> Self {
+    pub fn new(
+        scene: &'a Scene,
+        lens: &'a Lens,
+        samples: &'a Samples,
+        sun: &Sun,
+        towards_sun: Vec3,
+        backdrop: Backdrop,
+    ) -> Self {
         let (sun_map, sky) = rayon::join(
             || SunMap::new(scene, towards_sun, sun.angular_radius),
             || SkyGrid::new(scene),
@@ -90,6 +135,12 @@ impl<'a> Shader<'a> {
             samples,
             towards_sun,
             sun_color: Vec3::from_array(sun.color),
+            backdrop,
+            raised: {
+                let raised = |pixel: usize| samples.ids[pixel].iter().any(|&id| id < GROUND);
+                let either = |a: bool, b: bool| a | b;
+                Blocks::new(samples, lens.size, false, raised, either).spread(MAX_REACH, false, either)
+            },
             sun: sun_map,
             sky,
             normals: scene.meshes.iter().map(corner_normals).collect(),
@@ -99,12 +150,15 @@ impl<'a> Shader<'a> {
         }
     }
 
-    /// Returns the linear RGB light of the four samples of a pixel. Each surface is shaded once, at the center of its
+    /// Returns the light of the four samples of a pixel: linear RGB, multiplied by alpha, and alpha. Each surface is shaded once, at the center of its
     /// samples.
-    pub fn pixel(&self, x: usize, y: usize) -> [Vec3; 4] {
+    pub fn pixel(&self, x: usize, y: usize) -> [Vec4; 4] {
         let ids = self.samples.ids[self.samples.index(x, y)];
         let corner = Vec2::new(x as f32, y as f32);
-        let mut light = [Vec3::ZERO; 4];
+        if ids.iter().all(|&id| id == ids[0]) {
+            return [self.surface(ids[0], corner + 0.5); 4];
+        }
+        let mut light = [Vec4::ZERO; 4];
         let mut left = 0b1111u32;
         while left != 0 {
             let id = ids[left.trailing_zeros() as usize];
@@ -125,60 +179,73 @@ impl<'a> Shader<'a> {
     }
 
     /// Returns the light from a surface toward the camera at a point of the image [px].
-    fn surface(&self, id: u32, place: Vec2) -> Vec3 {
+    fn surface(&self, id: u32, place: Vec2) -> Vec4 {
         let ray = self.lens.ray(place);
         match id {
-            SKY => background(ray.normalize()),
+            SKY => self.behind(ray),
             GROUND => self.ground(ray, place),
             _ => {
                 let point = match self.scene.surface(id) {
-                    Surface::Sphere(index) => self.on_sphere(index, id, ray, place),
+                    Surface::Sphere(index) => self.on_sphere(index, ray, place),
                     Surface::Triangle(mesh, triangle) => self.on_triangle(mesh, triangle, ray, place),
                 };
-                point.map_or_else(|| background(ray.normalize()), |point| self.matt(&point, place))
+                point.map_or_else(
+                    || self.behind(ray),
+                    |point| self.reflected(&point, ray, &self.exposure(&point, place)).extend(1.0),
+                )
             }
         }
     }
 
-    fn on_sphere(&self, index: usize, id: u32, ray: Vec3, place: Vec2) -> Option<Point> {
-        let (center, radius) = self.scene.spheres.get(index)?;
-        let depth = self.lens.see(center, radius, id)?.front(place);
+    fn on_sphere(&self, index: usize, ray: Vec3, place: Vec2) -> Option<Point> {
+        let ball = self.scene.ball(index)?;
+        let (center, radius) = (ball.center, ball.radius);
+        let (sphere, ellipsoid) = self.lens.see_shape(&ball)?;
+        let depth = sphere.front(place);
         let position = self.lens.origin + depth * ray;
         let toward_camera = -ray.normalize();
-        let mut normal = (position - center).try_normalize().unwrap_or(toward_camera);
-        if let Colors::Grains { ids, .. } = self.scene.spheres.colors {
-            normal = worn(normal, ids.map_or(id, |ids| ids[index]));
-        }
+        let normal = match self.scene.spheres.colors {
+            Colors::Grains(grains) => {
+                let shape = self.scene.palettes[grains.kind(index)].shape;
+                ellipsoid.normal((position - center) / radius, ball.id, shape)
+            }
+            Colors::One(_) | Colors::Each(_) => (position - center).try_normalize().unwrap_or(toward_camera),
+        };
         // A sphere smaller than a pixel has one normal, whichever point of it a sample hits: otherwise it would
         // flicker.
         let detail = smooth_step(0.3, 1.2, radius / (depth * self.lens.scale));
-        if detail < 1.0 {
+        let normal = if detail < 1.0 {
             let heap = self
                 .sky
                 .as_ref()
                 .and_then(|grid| grid.outward(center))
                 .unwrap_or(toward_camera);
-            normal = heap.lerp(normal, detail).normalize_or(heap);
-        }
+            heap.lerp(normal, detail).normalize_or(heap)
+        } else {
+            normal
+        };
+        let (albedo, matter) = self.sphere_color(index, ball.id);
         Some(Point {
             position,
             normal,
-            albedo: self.sphere_color(index),
+            albedo,
             crevice: CREVICE * radius,
-            even: matches!(self.scene.spheres.colors, Colors::Each(_)),
+            matter,
+            level: false,
         })
     }
 
-    fn sphere_color(&self, index: usize) -> Vec3 {
+    fn sphere_color(&self, index: usize, id: u32) -> (Vec3, Matter) {
         match self.scene.spheres.colors {
-            Colors::One(color) => Vec3::from_array(color),
-            Colors::Each(colors) => Vec3::from_array(colors[index].map(|c| self.exposed[usize::from(c)])),
-            Colors::Grains { bases, kinds, ids } => {
-                let kind = kinds.map_or(0, |kinds| usize::from(kinds[index]).min(bases.len() - 1));
-                grain(
-                    Vec3::from_array(bases[kind]),
-                    ids.map_or(index as u32, |ids| ids[index]),
-                )
+            Colors::One(color) => (Vec3::from_array(color), Matter::Body),
+            Colors::Each(colors) => {
+                let color = colors[index].map(|c| self.exposed[usize::from(c)]);
+                (Vec3::from_array(color), Matter::Number)
+            }
+            Colors::Grains(grains) => {
+                let wetness = grains.wetness(index);
+                let palette = &self.scene.palettes[grains.kind(index)];
+                (palette.color(id, wetness), Matter::Grain(wetness))
             }
         }
     }
@@ -191,7 +258,8 @@ impl<'a> Shader<'a> {
             normal: self.triangle_normal(mesh, triangle, weights, ray),
             albedo: Vec3::from_array(self.scene.meshes[mesh].color),
             crevice: self.usual_crevice(),
-            even: false,
+            matter: Matter::Body,
+            level: false,
         })
     }
 
@@ -209,8 +277,16 @@ impl<'a> Shader<'a> {
         }
     }
 
-    fn ground(&self, ray: Vec3, place: Vec2) -> Vec3 {
-        let behind = background(ray.normalize());
+    /// Returns the light where there is no surface.
+    fn behind(&self, ray: Vec3) -> Vec4 {
+        match self.backdrop {
+            Backdrop::Sky => background(ray.normalize()).extend(1.0),
+            Backdrop::Nothing => Vec4::ZERO,
+        }
+    }
+
+    fn ground(&self, ray: Vec3, place: Vec2) -> Vec4 {
+        let behind = self.behind(ray);
         let Some(height) = self.scene.ground.filter(|_| ray.z < 0.0) else {
             return behind;
         };
@@ -225,33 +301,56 @@ impl<'a> Shader<'a> {
             normal: Vec3::Z,
             albedo: GROUND_COLOR,
             crevice: self.usual_crevice(),
-            even: false,
+            matter: Matter::Body,
+            level: true,
         };
-        behind.lerp(self.matt(&point, place), shown)
+        let exposure = self.exposure(&point, place);
+        let light = self.reflected(&point, ray, &exposure);
+        match self.backdrop {
+            Backdrop::Sky => behind.lerp(light.extend(1.0), shown),
+            Backdrop::Nothing => {
+                let open = self.reflected(&point, ray, &self.open(&point));
+                let kept = light.dot(BRIGHTNESS) / open.dot(BRIGHTNESS).max(f32::MIN_POSITIVE);
+                Vec4::W * (shown * (1.0 - kept).clamp(0.0, 1.0))
+            }
+        }
     }
 
-    /// Returns the light that a matte surface reflects: from the sun, the sky, and the ground.
-    fn matt(&self, point: &Point, place: Vec2) -> Vec3 {
+    /// Returns the light that reaches a point.
+    fn exposure(&self, point: &Point, place: Vec2) -> Exposure {
         let turn = std::f32::consts::TAU * hash::gradient_noise(place.x as u32, place.y as u32);
-        let facing = point.normal.dot(self.towards_sun);
-        let seen = |map: &SunMap| map.light(point.position, point.normal, turn);
-        let sun = if facing > 0.0 {
-            facing * self.sun.as_ref().map_or(1.0, seen)
-        } else {
-            0.0
+        let all = self.open(point);
+        let sun = match &self.sun {
+            Some(map) if all.sun > 0.0 => all.sun * map.light(point.position, point.normal, turn),
+            _ => all.sun,
         };
+        let grid = self.sky.as_ref();
+        let (sky, clear) = grid.map_or((all.sky, 1.0), |grid| grid.see(point.position, point.normal));
+        Exposure {
+            sun,
+            sky,
+            clear,
+            crevice: self.crevice(point, place, turn),
+        }
+    }
 
+    /// Returns the light that would reach a point if nothing stood around it.
+    fn open(&self, point: &Point) -> Exposure {
+        Exposure {
+            sun: point.normal.dot(self.towards_sun).max(0.0),
+            sky: 0.5 + 0.5 * point.normal.z,
+            clear: 1.0,
+            crevice: UNRESOLVED + self.resolved(point).0 * (1.0 - UNRESOLVED),
+        }
+    }
+
+    /// Returns the light that a surface reflects toward the camera: from the sun, the sky, and the ground.
+    fn reflected(&self, point: &Point, ray: Vec3, exposure: &Exposure) -> Vec3 {
         let open = 0.5 + 0.5 * point.normal.z;
-        let (sky, clear) = self
-            .sky
-            .as_ref()
-            .map_or((open, 1.0), |grid| grid.see(point.position, point.normal));
-        let crevice = self.crevice(point, place, turn);
-        let visible = (sky / open.max(0.05)).min(1.0) * crevice;
-        let around = if point.even {
-            Vec3::splat(EVEN_ALBEDO)
-        } else {
-            point.albedo
+        let visible = (exposure.sky / open.max(0.05)).min(1.0) * exposure.crevice;
+        let around = match point.matter {
+            Matter::Number => Vec3::splat(EVEN_ALBEDO),
+            Matter::Body | Matter::Grain(_) => point.albedo,
         };
         let sky = open * many_bounces(visible, around) * SKY_LIGHT;
 
@@ -261,25 +360,44 @@ impl<'a> Shader<'a> {
             Vec3::splat(0.3)
         };
         let ground_light = below * (self.towards_sun.z.max(0.0) * self.sun_color + SKY_LIGHT);
-        let bounce = (0.6 * (1.0 - open) * clear * crevice) * ground_light;
-        let light = sun * self.sun_color + sky + bounce;
-        if point.even {
-            let lit = (light.dot(BRIGHTNESS) / EVEN_LIGHT).min(1.0);
-            point.albedo * (EVEN_SHADOW + (1.0 - EVEN_SHADOW) * lit) + EVEN_COAT * lit
-        } else {
-            point.albedo * light
+        let bounce = (0.6 * (1.0 - open) * exposure.clear * exposure.crevice) * ground_light;
+        let sun = exposure.sun * self.sun_color;
+        match point.matter {
+            Matter::Body => point.albedo * (sun + sky + bounce),
+            Matter::Number => {
+                let lit = ((sun + sky + bounce).dot(BRIGHTNESS) / EVEN_LIGHT).min(1.0);
+                point.albedo * (EVEN_SHADOW + (1.0 - EVEN_SHADOW) * lit) + EVEN_COAT * lit
+            }
+            Matter::Grain(wetness) => {
+                let view = -ray.normalize();
+                let roughness = ROUGHNESS[0] + wetness * (ROUGHNESS[1] - ROUGHNESS[0]);
+                let rough = grain::rough(point.normal, self.towards_sun, view, roughness);
+                let gloss = if wetness > 0.0 {
+                    wetness * grain::gloss(point.normal, self.towards_sun, view)
+                } else {
+                    0.0
+                };
+                point.albedo * (rough * sun + sky + bounce) + gloss * sun
+            }
         }
+    }
+
+    /// Returns the share of crevices that the pixels resolve [-], and their reach [px].
+    fn resolved(&self, point: &Point) -> (f32, f32) {
+        let depth = (point.position - self.lens.origin).dot(self.lens.forward);
+        let pixels = point.crevice / (depth * self.lens.scale);
+        (smooth_step(1.0, 3.0, pixels), pixels.min(MAX_REACH))
     }
 
     /// Returns the share of a surface's surroundings that nearby surfaces on the image leave open [-].
     fn crevice(&self, point: &Point, place: Vec2, turn: f32) -> f32 {
-        let depth = (point.position - self.lens.origin).dot(self.lens.forward);
-        let pixels = point.crevice / (depth * self.lens.scale);
-        let resolved = smooth_step(1.0, 3.0, pixels);
+        let (resolved, pixels) = self.resolved(point);
         if resolved <= 0.0 {
             return UNRESOLVED;
         }
-        let pixels = pixels.min(48.0);
+        if point.level && self.raised.at(place) == Some(false) {
+            return UNRESOLVED + resolved * (1.0 - UNRESOLVED);
+        }
         let [width, height] = self.lens.size;
         let mut hidden = 0.0;
         let mut direction = Vec2::from_angle(turn);
@@ -315,32 +433,6 @@ pub(crate) fn extent(scene: &Scene) -> (Vec3, f32) {
 /// Returns the linear RGB sky behind everything. `ray`: unit vector.
 pub(crate) fn background(ray: Vec3) -> Vec3 {
     HORIZON.lerp(ZENITH, smooth_step(-0.05, 0.9, ray.z))
-}
-
-/// Varies brightness and hue of a grain by its id.
-fn grain(base: Vec3, id: u32) -> Vec3 {
-    let noise = hash::bits(id);
-    let [bright, warm, kind] = [0, 1, 2].map(|k| hash::byte(noise, k));
-    let hue = (warm - 0.5) * Vec3::new(0.10, 0.0, -0.22) + 1.0;
-    let color = base * hue * (0.68 + 0.64 * bright);
-    let grey = Vec3::splat(base.element_sum() / 3.0);
-    if kind < 0.07 {
-        0.42 * base.lerp(grey, 0.5)
-    } else if kind > 0.93 {
-        1.35 * base.lerp(grey, 0.5)
-    } else {
-        color
-    }
-}
-
-/// Returns the normal of a worn grain of sand: of a shape between a ball and a block with a random orientation.
-fn worn(normal: Vec3, id: u32) -> Vec3 {
-    let noise = hash::bits(id ^ 0x5EED);
-    let part = |k: u32| hash::byte(noise, k) - 0.5;
-    let turn = Quat::from_xyzw(part(0), part(1), part(2), part(3) + 0.01).normalize();
-    let own = turn * normal;
-    let block = turn.conjugate() * (own * own.abs());
-    normal.lerp(block.normalize_or(normal), WORN)
 }
 
 /// Returns the light at a point of which `visible` is open, including reflections between bright surroundings:

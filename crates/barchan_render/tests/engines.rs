@@ -1,6 +1,9 @@
 //! Both engines, CPU and GPU, draw the same pictures.
 
-use barchan_render::{Camera, ColorMap, Colors, GpuRenderer, Image, Mesh, Picture, Radii, Spheres, render};
+use barchan_render::{
+    Camera, ColorMap, Colors, GpuRenderer, GrainKind, GrainMaterial, Grains, Image, Mesh, Picture, Radii, Spheres,
+    render,
+};
 use glam::{Affine3A, Quat, Vec3};
 
 const WIDTH: u32 = 320;
@@ -107,6 +110,25 @@ fn both_engines_draw_the_same_pictures() {
     picture.spheres = Spheres::sand(&fine, Radii::One(0.002));
     compare(&mut renderer, "fine", &picture, TINY);
 
+    // Materials side by side, dry and wet, large enough for their facets.
+    let materials =
+        ["gravel", "soil", "snow", "plain"].map(|name| GrainMaterial::new(GrainKind::of_name(name).unwrap()));
+    let kinds: Vec<u8> = sand.iter().map(|p| (4.0 * (p.x + 0.5)) as u8).collect();
+    let wetness: Vec<f32> = sand.iter().map(|p| 0.5 + p.y).collect();
+    let ids: Vec<u32> = (0..6000).map(|k| 7 * k + 1).collect();
+    picture.spheres = Spheres {
+        positions: &sand,
+        radii: Radii::One(0.018),
+        colors: Colors::Grains(Grains {
+            materials: &materials,
+            kinds: Some(&kinds),
+            wetness: Some(&wetness),
+            shaped: true,
+        }),
+        ids: Some(&ids),
+    };
+    compare(&mut renderer, "materials", &picture, USUAL);
+
     // Solids and glass among the grains.
     let turned = Affine3A::from_rotation_translation(Quat::from_rotation_z(0.6), Vec3::new(-0.3, -0.3, 0.0));
     picture.spheres = Spheres::sand(&sand, Radii::One(0.012));
@@ -145,6 +167,7 @@ fn both_engines_draw_the_same_pictures() {
         positions: &one,
         radii: Radii::One(0.2),
         colors: Colors::One([0.4; 3]),
+        ids: None,
     });
     picture.ground = Some(0.0);
     compare(&mut renderer, "one", &picture, USUAL);

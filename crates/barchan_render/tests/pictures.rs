@@ -1,7 +1,10 @@
 //! Pictures whose light and shadow follow from geometry.
 
 use barchan_geometry::Aabb;
-use barchan_render::{Camera, ColorMap, Colors, Error, Image, Mesh, Picture, Radii, Spheres, render};
+use barchan_render::{
+    Backdrop, Camera, ColorMap, Colors, Error, GrainKind, GrainMaterial, Grains, Image, Mesh, Picture, Radii, Seen,
+    Spheres, linear, render, render_layers,
+};
 use glam::{Affine3A, DVec3, Vec2, Vec3};
 
 const WIDTH: u32 = 160;
@@ -13,6 +16,7 @@ fn grey<'a>(positions: &'a [Vec3], radius: f32) -> Spheres<'a> {
         positions,
         radii: Radii::One(radius),
         colors: Colors::One([0.4; 3]),
+        ids: None,
     }
 }
 
@@ -175,6 +179,7 @@ fn colors_that_mean_numbers_can_be_told_in_sun_and_shadow() {
         positions: &positions,
         radii: Radii::One(0.4),
         colors: Colors::Each(&colors),
+        ids: None,
     });
     picture.ground = Some(0.0);
     picture.camera = from_above(10.0);
@@ -187,11 +192,16 @@ fn colors_that_mean_numbers_can_be_told_in_sun_and_shadow() {
         opacity: 1.0,
     };
     let vector = |color: [u8; 3]| Vec3::from_array(color.map(f32::from));
+    // Share of red, green and blue in the light.
+    let hue = |color: [u8; 3]| Vec3::from_array(linear(color)) / linear(color).iter().sum::<f32>();
+    let mut hues: Vec<Vec<Vec3>> = Vec::new();
     let brightness = |color: Vec3| color.dot(Vec3::new(0.2126, 0.7152, 0.0722));
     for meshes in [vec![], vec![shade]] {
         let in_sun = meshes.is_empty();
         picture.meshes = meshes;
         let image = render(&picture, WIDTH, HEIGHT).unwrap();
+        let seen = positions.iter().map(|&position| place(10.0, position));
+        hues.push(seen.map(|at| hue(image.pixel(at.x as u32, at.y as u32))).collect());
         for (k, position) in positions.iter().enumerate() {
             let at = place(10.0, *position);
             let shown = vector(image.pixel(at.x as u32, at.y as u32));
@@ -202,6 +212,133 @@ fn colors_that_mean_numbers_can_be_told_in_sun_and_shadow() {
             assert!(part > 0.7, "sun: {in_sun}, {shown} for {:?}: too dark", colors[k]);
         }
     }
+    // The hue is the same in light and shadow, and far from that of the next color.
+    for (k, (sun, shade)) in hues[0].iter().zip(&hues[1]).enumerate() {
+        let next = hue(colors[k]).distance(hue(colors[if k == 0 { 1 } else { k - 1 }]));
+        let moved = sun.distance(*shade);
+        assert!(
+            moved < 0.1 && 3.0 * moved < next,
+            "{:?}: {moved}, {next} to the next",
+            colors[k]
+        );
+    }
+}
+
+fn grains<'a>(positions: &'a [Vec3], radius: f32, materials: &'a [GrainMaterial]) -> Spheres<'a> {
+    Spheres {
+        positions,
+        radii: Radii::One(radius),
+        colors: Colors::Grains(Grains {
+            materials,
+            kinds: None,
+            wetness: None,
+            shaped: true,
+        }),
+        ids: None,
+    }
+}
+
+#[test]
+fn wet_grains_are_darker() {
+    let positions = [Vec3::ZERO];
+    let middle = |wetness: f32| {
+        let materials = [GrainMaterial {
+            wetness,
+            ..GrainMaterial::new(GrainKind::Plain)
+        }];
+        let mut picture = Picture::new(grains(&positions, 1.0, &materials));
+        picture.camera = from_above(6.0);
+        picture.sun.direction = Vec3::new(-1.0, 0.0, 0.5);
+        brightness(&render(&picture, WIDTH, HEIGHT).unwrap(), WIDTH / 2, HEIGHT / 2)
+    };
+    let [dry, moist, wet] = [0.0, 0.5, 1.0].map(middle);
+    assert!(100 * moist < 97 * dry && 100 * wet < 97 * moist, "{dry} {moist} {wet}");
+}
+
+#[test]
+fn kinds_of_material_look_different() {
+    let positions = scattered(4000);
+    let mut seen: Vec<Image> = Vec::new();
+    for name in GrainKind::names() {
+        let materials = [GrainMaterial::new(GrainKind::of_name(name).unwrap())];
+        let mut picture = busy(&positions);
+        picture.spheres = grains(&positions, 0.02, &materials);
+        let image = render(&picture, WIDTH, HEIGHT).unwrap();
+        assert!(!seen.contains(&image), "{name} looks as another kind");
+        seen.push(image);
+    }
+    // Fewer colors where all grains are alike.
+    let colors = |image: &Image| image.pixels.iter().collect::<std::collections::HashSet<_>>().len();
+    assert!(colors(&seen[0]) > colors(&seen[4]));
+}
+
+#[test]
+fn layers_have_the_light_of_the_image_its_depths_and_its_surfaces() {
+    let positions = scattered(300);
+    let mut picture = busy(&positions);
+    let ids: Vec<u32> = (0..300).map(|k| 1000 + k).collect();
+    picture.spheres.ids = Some(&ids);
+    let layers = render_layers(&picture, WIDTH, HEIGHT, Backdrop::Sky).unwrap();
+    let camera = picture.camera;
+    let forward = (camera.target - camera.position).normalize();
+    let mut counts = [0; 4];
+    for pixel in &layers.pixels {
+        assert!((pixel.light[3] - 1.0).abs() < 1e-6);
+        counts[(pixel.seen.object() as usize).min(3)] += 1;
+        match pixel.seen {
+            Seen::Nothing => assert_eq!(pixel.depth, f32::INFINITY),
+            Seen::Sphere(id) => {
+                let depth = (positions[id as usize - 1000] - camera.position).dot(forward);
+                assert!(
+                    (pixel.depth - depth).abs() < 0.0123,
+                    "{} of a sphere at {depth}",
+                    pixel.depth
+                );
+            }
+            // The first mesh is glass, which layers look through.
+            Seen::Mesh(mesh) => assert_eq!(mesh, 1),
+            Seen::Ground => assert!(pixel.depth.is_finite()),
+        }
+    }
+    assert!(counts[1..].iter().all(|&n| n > 50), "{counts:?}");
+    // Without sky and ground the rest is the same; what is left of the ground is its shadow.
+    let cut = render_layers(&picture, WIDTH, HEIGHT, Backdrop::Nothing).unwrap();
+    let mut shadows = 0;
+    for (whole, cut) in layers.pixels.iter().zip(&cut.pixels) {
+        assert_eq!((whole.depth, whole.seen), (cut.depth, cut.seen));
+        let [r, g, b, a] = cut.light;
+        assert!((0.0..=1.0001).contains(&a) && r <= whole.light[0] + 1e-5);
+        match cut.seen {
+            Seen::Ground if r + g + b == 0.0 => shadows += usize::from(a > 0.3),
+            Seen::Nothing if r + g + b == 0.0 => assert_eq!(a, 0.0),
+            _ => {}
+        }
+    }
+    assert!(shadows > 50, "{shadows} pixels of shadow");
+    // A lone ball: alpha is the share that it covers.
+    let ball = [Vec3::new(0.0, 0.0, 5.0)];
+    let mut lone = Picture::new(grey(&ball, 1.0));
+    lone.camera = Camera {
+        position: Vec3::new(0.0, -10.0, 5.0),
+        target: ball[0],
+        ..from_above(0.0)
+    };
+    lone.camera.up = Vec3::Z;
+    let layers = render_layers(&lone, WIDTH, HEIGHT, Backdrop::Nothing).unwrap();
+    let covered: f32 = layers.pixels.iter().map(|pixel| pixel.light[3]).sum();
+    let pixel = 2.0 * (0.5 * FOV).tan() / HEIGHT as f32;
+    let expected = std::f32::consts::PI / 99.0 / (pixel * pixel);
+    assert!((covered / expected - 1.0).abs() < 0.01, "{covered}, not {expected}");
+    let mut bytes = Vec::new();
+    layers.write_png(&mut bytes).unwrap();
+    let mut reader = png::Decoder::new(std::io::Cursor::new(&bytes)).read_info().unwrap();
+    let mut rgba = vec![0; reader.output_buffer_size().unwrap()];
+    reader.next_frame(&mut rgba).unwrap();
+    let shown: f32 = rgba.chunks(4).map(|p| f32::from(p[3]) / 255.0).sum();
+    assert!((shown / expected - 1.0).abs() < 0.01);
+    // Colors are not darkened toward the edge by the transparent pixels beside them.
+    let edge = rgba.chunks(4).filter(|p| (50..200).contains(&p[3]));
+    assert!(edge.clone().count() > 20 && edge.clone().all(|p| p[0] > 10));
 }
 
 fn busy(positions: &[Vec3]) -> Picture<'_> {

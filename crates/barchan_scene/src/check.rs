@@ -20,7 +20,7 @@ use crate::fields::{Fields, look_up};
 use crate::reader::{Reader, Value, bound};
 use crate::scene::{BodyPlan, Camera, CameraKey, Fill, Output, Refine, Scene};
 use crate::shapes::unit;
-use crate::tables::SCENE;
+use crate::tables::{LOOKS, SCENE};
 use crate::written::Written;
 
 /// Default slope of a material's heaps [deg].
@@ -45,7 +45,7 @@ pub(crate) fn scene<'d>(reader: &Reader<'d>, value: &Value<'d>) -> Option<Scene>
     let (solver, solver_settings) = check.solver();
     let facts = (solver.facts)(&solver_settings);
     let (mut materials, contacts) = check.materials(solver);
-    let colors = check.colors();
+    let (colors, looks) = (check.colors(), check.looks());
     let (fills, emitters, sinks) = (
         check.fills(&materials, (!facts.clumps).then_some(solver)),
         check.emitters(&materials),
@@ -72,6 +72,7 @@ pub(crate) fn scene<'d>(reader: &Reader<'d>, value: &Value<'d>) -> Option<Scene>
         materials,
         contacts,
         colors,
+        looks,
         fills,
         emitters,
         sinks,
@@ -172,6 +173,17 @@ impl Check<'_, '_> {
         named.take(MATERIALS).map(color).collect()
     }
 
+    /// The look of each material, by number.
+    fn looks(&self) -> Vec<&'static str> {
+        let named = self.fields.named("materials").unwrap_or_default().iter();
+        let look = |(name, item): &(String, crate::fields::Item)| {
+            let word = item.table().and_then(|table| table.text("look")).unwrap_or(name);
+            let known = LOOKS.iter().find(|&&look| look == word);
+            *known.unwrap_or(&LOOKS[0])
+        };
+        named.take(MATERIALS).map(look).collect()
+    }
+
     fn material(&self, name: &str, table: Option<&Fields>) -> Material {
         let number = |key: &str| table.and_then(|table| table.number(key));
         let density = number("density").unwrap_or(1.0);
@@ -211,7 +223,8 @@ impl Check<'_, '_> {
             poisson_ratio: number("poisson_ratio"),
             rolling_friction: number("rolling_friction"),
             cohesion: number("cohesion"),
-            wetness: number("wetness"),
+            // Solvers that do not feel it still show it.
+            wetness: table.number("wetness"),
             viscosity: number("viscosity"),
             wet_viscosity: number("wet_viscosity"),
             liquid: number("liquid"),

@@ -39,4 +39,4 @@ pub use scene::{
 pub use schema::schema_with;
 pub use shapes::{ParsedShape, PlacedShape, parse_shape, shape_help};
 pub use start::{Inherited, InheritedGroup, InheritedGuide, Start};
-pub use tables::SCENE;
+pub use tables::{LOOKS, SCENE};

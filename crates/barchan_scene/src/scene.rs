@@ -46,6 +46,8 @@ pub struct Scene {
     pub colors: Vec<Option<[u8; 3]>>,
     /// Frame of another run that this one begins with.
     pub start: Option<Start>,
+    /// Look of each material in images, by number: one of [`LOOKS`](crate::LOOKS).
+    pub looks: Vec<&'static str>,
     /// Guides at the start.
     pub fills: Vec<Fill>,
     /// Emitters of guides.

@@ -41,6 +41,8 @@ pub(crate) const BODY_EASES: &[&str] = &["linear", "smooth", "spline"];
 pub(crate) const CLUMPS: &[&str] = &["tetrahedron", "cube"];
 /// Levers of a machine, in the order of [`Lever::ALL`](crate::Lever::ALL).
 pub(crate) const LEVERS: &[&str] = &["drive", "steer", "swing", "boom", "stick", "bucket"];
+/// Looks of materials in pictures; the first one where nothing says otherwise.
+pub const LOOKS: &[&str] = &["sand", "gravel", "soil", "snow", "plain"];
 /// Contents of a cache.
 pub(crate) const CACHED: &[&str] = &["guides", "grains", "bodies", "joints"];
 
@@ -112,13 +114,14 @@ const MATERIAL: TableSpec = TableSpec {
         field("poisson_ratio",    Between(-0.99, 0.5),               Optional, "of the grains [-]"),
         field("rolling_friction", COEFFICIENT,                       Optional, "resistance to rolling [-]"),
         field("cohesion",         Between(0.0, 1e9),                 Optional, "how much the grains stick to each other [Pa], when they are wet"),
-        field("wetness",          Between(0.0, 1.0),                 Optional, "part of all the water that it can hold, at first [-], 1 by default"),
+        field("wetness",          Between(0.0, 1.0),                 Optional, "in pictures, darkens the grains; part of all the water that it can hold, at first [-], 1 by default where there is cohesion or liquid"),
         field("viscosity",        Between(0.0, 10.0),                Optional, "artificial viscosity [-], which calms sand"),
         field("wet_viscosity",    Between(0.0, 10.0),                Optional, "the same of the wet material [-]; as the dry one by default"),
         field("liquid",           Between(0.0, 0.5),                 Optional, "liquid on the grains, of their own volume [-]: bridges of it hold them together"),
         field("surface_tension",  Between(1e-6, 1e2),                Optional, "of that liquid [N/m]; 0.072, that of water, by default"),
         field("contact_angle",    Between(0.0, 90.0),                Optional, "at which that liquid meets the grains [deg]; 0 by default"),
-        field("color",            Color,                             Optional, "in pictures: \"#rrggbb\" or \"#rgb\"; that of quartz sand by default"),
+        field("look",             Word(LOOKS),                       Optional, "in pictures: shape, tints and usual color of the grains; the one called as the material, or else sand"),
+        field("color",            Color,                             Optional, "in pictures, mean color of the dry grains: \"#rrggbb\" or \"#rgb\"; that of its look by default"),
     ],
     exclusive: &[["friction", "angle_of_repose"], ["friction", "wall_friction"]],
 };

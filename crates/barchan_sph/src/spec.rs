@@ -23,7 +23,7 @@ pub static SPEC: SolverSpec = SolverSpec {
     presets: &PRESETS,
     materials: &["cohesion", "wetness", "viscosity", "wet_viscosity"],
     idle: IDLE,
-    idle_materials: IDLE_MATERIALS,
+    idle_materials: &[],
     facts,
     build,
 };
@@ -131,13 +131,6 @@ const NO_AIR: Unless = Unless::Holds {
     help: "set air_density = 1.2041",
 };
 
-/// Wetness scales cohesion, and viscosity between its dry and wet values.
-const NOT_FELT: Unless = Unless::Holds {
-    condition: is_wetness_felt,
-    why: " without `cohesion` or `wet_viscosity`",
-    help: "add one of them, or remove it",
-};
-
 #[rustfmt::skip]
 const IDLE: &[Idle] = &[
     Idle { key: "friction_iterations", unless: Unless::Word("pressure", &[Pressure::Iisph.word()]) },
@@ -152,26 +145,9 @@ const IDLE: &[Idle] = &[
     Idle { key: "grain_diameter",      unless: NO_AIR },
 ];
 
-#[rustfmt::skip]
-const IDLE_MATERIALS: &[Idle] = &[
-    Idle { key: "wetness", unless: NOT_FELT },
-];
-
 /// Returns whether a property is above zero in any material of `scene`.
 fn any(scene: &Context, property: fn(&ContactProperties) -> Option<f64>) -> bool {
     scene.contacts.iter().filter_map(property).any(|value| value > 0.0)
-}
-
-/// Returns whether anything follows from a material's wetness. Wetness that spreads may be felt in another material.
-fn is_wetness_felt(scene: &Context) -> bool {
-    let materials = match scene.settings.number("wetting_time") {
-        Some(_) => scene.contacts,
-        None => scene.own(),
-    };
-    let is_felt = |contact: &ContactProperties| {
-        contact.cohesion.is_some_and(|cohesion| cohesion > 0.0) || contact.wet_viscosity.is_some()
-    };
-    materials.iter().any(is_felt)
 }
 
 /// Distance from a body up to which guides feel it, of the largest guide's radius [-]: a kernel sees two diameters far.

@@ -341,7 +341,7 @@ impl ViewerApp {
             name => Coloring::Column {
                 name: name.to_owned(),
                 range: None,
-                extremes: None,
+                span: None,
                 map: ColorMap::Viridis,
             },
         };

@@ -74,7 +74,7 @@ const WARNED: &[(&str, &[&str])] = &[
     ("[solver]\nkind = \"sph\"\n[solver.sph]\nfriction_iterations = 2\ndrying_time = 3\nsound_speed = 9",
         &["`friction_iterations` has no effect with pressure = \"pcisph\"", "`drying_time` has no effect: no material has `wetness`", "`sound_speed` has no effect: no material has `viscosity`"]),
     ("[solver]\nkind = \"sph\"\n[solver.sph]\npressure = \"iisph\"\nfriction_iterations = 2", &[]),
-    ("[[fill]]\nmaterial = \"wet\"\nradius = 0.1\nshape = { sphere = { radius = 1 }, at = [3, 0, 0] }\n[materials.wet]\ndensity = 1000\nwetness = 0.5\n[solver]\nkind = \"sph\"\n[solver.sph]\ndrying_time = 3", &["`wetness` has no effect without `cohesion` or `wet_viscosity`"]),
+    ("[[fill]]\nmaterial = \"wet\"\nradius = 0.1\nshape = { sphere = { radius = 1 }, at = [3, 0, 0] }\n[materials.wet]\ndensity = 1000\nwetness = 0.5\n[solver]\nkind = \"sph\"\n[solver.sph]\ndrying_time = 3", &[]),
     ("[[fill]]\nmaterial = \"wet\"\nradius = 0.1\nshape = { sphere = { radius = 1 }, at = [3, 0, 0] }\n[materials.wet]\ndensity = 1000\nwetness = 0.5\ncohesion = 10\n[solver]\nkind = \"sph\"\n[solver.sph]\ndrying_time = 3", &[]),
     ("[[body]]\nname = \"a\"\nvelocity = [1, 0, 0]\nease = \"smooth\"\nshape = { sphere = { radius = 1 }, at = [0, 0, -3] }",
         &["`velocity` has no effect on a fixed body", "`ease` has no effect on a fixed body"]),
@@ -83,7 +83,7 @@ const WARNED: &[(&str, &[&str])] = &[
     ("[[body]]\nname = \"a\"\nshape = { sphere = { radius = 1 }, at = [0, 0, -3] }\n[[body]]\nname = \"b\"\nshape = { sphere = { radius = 1 }, at = [0, 0, -3] }\n[[joint]]\nbodies = [\"a\", \"b\"]\nkind = \"ball\"\nat = [0, 0, 0]\nlength = 2",
         &["this joint has no effect: none of its bodies is dynamic", "`length` has no effect on a ball joint"]),
     ("[solver.dem]\nsteps_per_contact = 30", &[]),
-    ("[materials.wet]\ndensity = 1000\nwetness = 0.5", &["no fill or emitter is of material `wet`", "`wetness` has no effect with pbd"]),
+    ("[materials.wet]\ndensity = 1000\nwetness = 0.5", &["no fill or emitter is of material `wet`"]),
     ("[solver]\nkind = \"sph\"\n[solver.sph]\nwind = [1, 0, 0]", &["`wind` has no effect: there is no air"]),
     ("[solver]\nkind = \"sph\"\n[solver.sph]\npreset = \"neder\"\nwind = [1, 0, 0]", &[]),
 ];

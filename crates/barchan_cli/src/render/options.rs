@@ -68,6 +68,21 @@ impl LookArguments {
         Renderer::open(engine).map_err(|error| Failure::run(error.to_string()))
     }
 
+    /// Rejects what layers do not show.
+    pub fn check_layers(&self) -> Result<(), Failure> {
+        let wrong = [
+            ("compare", self.compare),
+            ("wireframe", self.wireframe),
+            ("engine gpu", self.engine == "gpu"),
+        ];
+        match wrong.iter().find(|option| option.1) {
+            None => Ok(()),
+            Some((option, _)) => Err(Failure::input(format!(
+                "--{option} has no effect on layers, which --transparent and .exr files are made of: remove it"
+            ))),
+        }
+    }
+
     /// Returns the look that the options specify.
     pub fn look(&self) -> Result<Look, Failure> {
         if let Some(fov) = self.fov.filter(|fov| !(*fov > 0.0 && *fov < 180.0)) {
@@ -96,7 +111,7 @@ impl LookArguments {
                 name => Coloring::Column {
                     name: name.to_owned(),
                     range: self.range,
-                    extremes: None,
+                    span: None,
                     map: ColorMap::of_name(&self.map).unwrap_or_default(),
                 },
             },

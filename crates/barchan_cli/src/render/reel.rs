@@ -1,10 +1,12 @@
 //! Destinations of images: a file, a folder, a movie.
 
+use std::fs::File;
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use barchan::geometry::text::counted;
 use barchan::io::write_atomically;
-use barchan::render::{Animation, Image, Movie, MovieEncoder};
+use barchan::render::{Animation, Error, Image, Layers, Movie, MovieEncoder};
 
 use super::movie_failure;
 use crate::failure::Failure;
@@ -22,6 +24,8 @@ pub struct Reel {
 pub enum Target {
     /// One picture.
     Picture,
+    /// The layers of one picture.
+    Layers,
     /// Numbered pictures.
     Folder,
     /// A movie.
@@ -38,10 +42,11 @@ impl Target {
             _ if path.is_dir() => Ok(Self::Folder),
             None => Ok(Self::Folder),
             Some("png") => Ok(Self::Picture),
+            Some("exr") => Ok(Self::Layers),
             Some("mp4") => Ok(Self::Movie),
             Some("apng") => Ok(Self::Animation),
             Some(other) => Err(Failure::input(format!(
-                "{}: cannot write .{other}; a movie ends in .mp4 or .apng, a picture in .png, a folder has no ending",
+                "{}: cannot write .{other}; a movie ends in .mp4 or .apng, a picture in .png or .exr, a folder has no ending",
                 path.display()
             ))),
         }
@@ -81,13 +86,13 @@ impl Clock {
 }
 
 impl Reel {
-    /// Creates the output at `path`, a `.mp4`, a `.apng`, a `.png` or a folder. Frames come at `frame_rate` per simulated
+    /// Creates the output at `path`, a `.mp4`, a `.apng`, a `.png`, an `.exr` or a folder. Frames come at `frame_rate` per simulated
     /// second [1/s].
     pub fn create(path: &Path, size: [u32; 2], frame_rate: f64, fps: Option<f64>, speed: f64) -> Result<Self, Failure> {
         let resampled = fps.is_some() || speed != 1.0;
         let fps = fps.unwrap_or(frame_rate);
         let (kind, rate) = match Target::of(path)? {
-            Target::Picture => {
+            Target::Picture | Target::Layers => {
                 make_folder(path.parent().unwrap_or(Path::new("")))?;
                 (Kind::Picture, None)
             }
@@ -128,13 +133,10 @@ impl Reel {
 
     /// Writes the image of frame `number`, repeated as often as needed.
     pub fn push(&mut self, number: u64, image: &Image) -> Result<(), Failure> {
-        let resampled = self.clock.rate.is_some();
         match &mut self.kind {
-            Kind::Picture => write_png(&self.path, image)?,
-            Kind::Folder if !resampled => write_png(&self.path.join(format!("{number:06}.png")), image)?,
-            Kind::Folder => {
-                for k in self.clock.done..self.clock.due {
-                    write_png(&self.path.join(format!("{k:06}.png")), image)?;
+            Kind::Picture | Kind::Folder => {
+                for path in self.pictures(number, "png") {
+                    write_png(&path, image)?;
                 }
             }
             Kind::Movie(movie) => {
@@ -150,6 +152,31 @@ impl Reel {
         }
         self.images += self.clock.due - self.clock.done;
         Ok(())
+    }
+
+    /// Writes the layers of frame `number` to a picture or pictures, as OpenEXR or as PNG with alpha.
+    pub fn push_layers(&mut self, number: u64, layers: &Layers, exr: bool) -> Result<(), Failure> {
+        for path in self.pictures(number, if exr { "exr" } else { "png" }) {
+            write_whole(&path, |out| {
+                if exr {
+                    layers.write_exr(out)
+                } else {
+                    layers.write_png(out)
+                }
+            })?;
+        }
+        self.images += self.clock.due - self.clock.done;
+        Ok(())
+    }
+
+    /// Returns the files of frame `number`: one, or as many as the clock of a folder demands.
+    fn pictures(&self, number: u64, ending: &str) -> Vec<PathBuf> {
+        let name = |number: u64| self.path.join(format!("{number:06}.{ending}"));
+        match (&self.kind, self.clock.rate) {
+            (Kind::Folder, None) => vec![name(number)],
+            (Kind::Folder, Some(_)) => (self.clock.done..self.clock.due).map(name).collect(),
+            _ => vec![self.path.clone()],
+        }
     }
 
     /// Finishes the output, and describes it.
@@ -181,7 +208,11 @@ fn make_folder(path: &Path) -> Result<(), Failure> {
 
 /// Writes a picture atomically.
 pub fn write_png(path: &Path, image: &Image) -> Result<(), Failure> {
-    write_atomically(path, |out| image.write_png(out).map_err(std::io::Error::other))
+    write_whole(path, |out| image.write_png(out))
+}
+
+fn write_whole(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> Result<(), Error>) -> Result<(), Failure> {
+    write_atomically(path, |out| write(out).map_err(std::io::Error::other))
         .map_err(|error| Failure::run(error.to_string()))
 }
 

@@ -68,12 +68,14 @@ impl CacheSource {
             read: show,
             frames,
         };
-        // Guides are read beside grains only for a column that grains lack.
-        if let (Coloring::Column { name, .. }, true) = (&look.coloring, grains) {
-            let frame = source.frame(first)?;
-            if !Stage::columns(&frame, show).contains(name) {
-                source.read = Show::Compare;
-            }
+        // Guides are read beside grains only for a column that grains lack, such as wetness.
+        let needs_guides = match &look.coloring {
+            Coloring::Column { name, .. } if grains => !Stage::columns(&source.frame(first)?, show).contains(name),
+            Coloring::Material => grains && source.stage.is_wet(),
+            Coloring::Column { .. } => false,
+        };
+        if needs_guides {
+            source.read = Show::Compare;
         }
         Ok(source)
     }
@@ -128,9 +130,8 @@ impl Source for CacheSource {
                 all = Some(all.map_or(span, |all| all.join(span)));
             }
         }
-        if let (Some(span), Coloring::Column { range, extremes, .. }) = (all, &mut look.coloring) {
-            range.get_or_insert(span.range);
-            *extremes = Some(span.extremes);
+        if let Coloring::Column { span, .. } = &mut look.coloring {
+            *span = all;
         }
         Ok(())
     }

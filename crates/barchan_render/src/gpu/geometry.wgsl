@@ -46,7 +46,8 @@ struct Scene {
 @group(0) @binding(1) var<uniform> scene: Scene;
 @group(0) @binding(2) var clear_grid: texture_3d<f32>;
 @group(0) @binding(3) var smooth_sampler: sampler;
-@group(0) @binding(4) var<storage, read> bases: array<vec4f>;
+// One color; or for each material stretch, facets, edge and spread, and its tints.
+@group(0) @binding(4) var<storage, read> palettes: array<vec4f>;
 
 fn hash_bits(n: u32) -> u32 {
     let state = n * 747796405u + 2891336453u;
@@ -85,6 +86,34 @@ fn buffer_depth(depth: f32) -> f32 {
     return clamp((depth - view.depth_low) / (view.depth_high - view.depth_low), 0.0, 0.999999);
 }
 
+fn turn(q: vec4f, v: vec3f) -> vec3f {
+    return v + 2.0 * cross(q.xyz, cross(q.xyz, v) + q.w * v);
+}
+
+fn safe_normal(v: vec3f, other: vec3f) -> vec3f {
+    let square = dot(v, v);
+    return select(other, v * inverseSqrt(square), square > 1e-30);
+}
+
+// Shape, facets, edge and spread of the material of a grain.
+fn properties(color: u32) -> vec4f {
+    return palettes[(color & 0xFFu) * u32(TINTS + 1)];
+}
+
+fn orientation(id: u32) -> vec4f {
+    let noise = hash_bits(id ^ 0x5EEDu);
+    let part = vec4f(hash_byte(noise, 0u), hash_byte(noise, 1u), hash_byte(noise, 2u), hash_byte(noise, 3u)) - 0.5;
+    return normalize(part + vec4f(0.0, 0.0, 0.0, 0.01));
+}
+
+// Half axes of a grain relative to its radius.
+fn half_axes(id: u32, stretch: f32) -> vec3f {
+    let noise = hash_bits(id ^ 0x0E11u);
+    let long = 1.0 + (stretch - 1.0) * (0.4 + 0.6 * hash_byte(noise, 0u));
+    let short = 1.0 / (1.0 + (stretch - 1.0) * (0.4 + 0.6 * hash_byte(noise, 1u)));
+    return vec3f(long, 1.0 / (long * short), short);
+}
+
 struct SphereIn {
     @builtin(vertex_index) corner: u32,
     @location(0) sphere: vec4f,
@@ -100,6 +129,12 @@ struct SphereOut {
     @location(1) @interpolate(flat) image: vec4f,
     // Id, color, samples of a pixel that are kept.
     @location(2) @interpolate(flat) ids: vec3u,
+    // Axes of the lens in the frame in which the grain is a ball.
+    @location(3) @interpolate(flat) right: vec3f,
+    @location(4) @interpolate(flat) down: vec3f,
+    @location(5) @interpolate(flat) forward: vec3f,
+    // Half axes of the grain relative to its radius.
+    @location(6) @interpolate(flat) axes: vec3f,
 }
 
 // Samples that show a sphere below the smallest radius, one bit each: it keeps its share of the image.
@@ -118,13 +153,16 @@ fn kept_samples(size: f32, id: u32) -> u32 {
     return lanes;
 }
 
-fn reach(x: f32, z: f32, radius: f32) -> vec2f {
+// Ends on the image; `across` and `forward`: vectors as long as the half widths along the axis and along the view.
+fn reach(x: f32, z: f32, across: vec3f, forward: vec3f) -> vec2f {
     if view.perspective < 0.5 {
-        return vec2f(x - radius, x + radius);
+        return vec2f(x - length(across), x + length(across));
     }
-    let below = (z - radius) * (z + radius);
-    let spread = radius * sqrt(max(x * x + below, 0.0));
-    return vec2f(x * z - spread, x * z + spread) / below;
+    let middle = x * z - dot(across, forward);
+    let side = z * across - x * forward;
+    let turned = cross(across, forward);
+    let spread = sqrt(max(dot(side, side) - dot(turned, turned), 0.0));
+    return vec2f(middle - spread, middle + spread) / (z * z - dot(forward, forward));
 }
 
 @vertex
@@ -134,7 +172,15 @@ fn sphere_vertex(in: SphereIn) -> SphereOut {
     let radius = in.sphere.w;
     out.clip = vec4f(2.0, 2.0, 0.5, 1.0);
     out.ids = vec3u(in.id, in.color, 15u);
-    let far = view.perspective < 0.5 || c.z > 1.001 * radius + view.near;
+    var stretch = 1.0;
+    if scene.color_mode > 1.5 {
+        stretch = properties(in.color).x;
+    }
+    out.axes = vec3f(1.0);
+    out.right = vec3f(1.0, 0.0, 0.0);
+    out.down = vec3f(0.0, 1.0, 0.0);
+    out.forward = vec3f(0.0, 0.0, 1.0);
+    let far = view.perspective < 0.5 || c.z > 1.001 * stretch * radius + view.near;
     let corner = vec2f(f32(in.corner & 1u), f32(in.corner >> 1u));
     if !far {
         let hidden = c.z + radius < view.near || dot(c, c) <= radius * radius;
@@ -151,8 +197,22 @@ fn sphere_vertex(in: SphereIn) -> SphereOut {
     out.ids.z = kept_samples(radius / least, in.id);
     out.sphere = vec4f(c, drawn);
     out.image = vec4f(view.middle + c.xy / (depth * view.scale), radius, 0.0);
-    let x = reach(c.x, c.z, drawn);
-    let y = reach(c.y, c.z, drawn);
+    var right = out.right;
+    var down = out.down;
+    var forward = out.forward;
+    if stretch > 1.0 && radius > SHAPED_FROM * least {
+        let q = orientation(in.id);
+        out.axes = half_axes(in.id, stretch);
+        right = turn(q, view.right.xyz);
+        down = turn(q, view.down.xyz);
+        forward = turn(q, view.forward.xyz);
+        out.right = right / out.axes;
+        out.down = down / out.axes;
+        out.forward = forward / out.axes;
+    }
+    let support = drawn * out.axes;
+    let x = reach(c.x, c.z, support * right, support * forward);
+    let y = reach(c.y, c.z, support * down, support * forward);
     // One sample more, so that rounding clips nothing.
     let low = view.middle + vec2f(x.x, y.x) / view.scale - 1.0;
     let high = view.middle + vec2f(x.y, y.y) / view.scale + 1.0;
@@ -177,18 +237,20 @@ fn sphere_depth(in: SphereOut) -> f32 {
     if (in.ids.z >> lane & 1u) == 0u {
         return -3e38;
     }
-    let offset = (in.clip.xy - in.image.xy) * view.scale;
+    let at = (in.clip.xy - in.image.xy) * view.scale;
+    let offset = at.x * in.right + at.y * in.down;
     if view.perspective < 0.5 {
-        let inside = squared - dot(offset, offset);
-        return select(-3e38, c.z - sqrt(max(inside, 0.0)), inside >= 0.0);
+        let square = dot(in.forward, in.forward);
+        let across = cross(offset, in.forward);
+        let inside = squared * square - dot(across, across);
+        return select(-3e38, c.z - (dot(offset, in.forward) + sqrt(max(inside, 0.0))) / square, inside >= 0.0);
     }
-    let axis = c.xy / c.z;
-    let ray = vec3f(axis + offset, 1.0);
-    let across = c.z * vec3f(-offset.y, offset.x, axis.x * offset.y - axis.y * offset.x);
+    let axis = in.forward + (c.x * in.right + c.y * in.down) / c.z;
+    let ray = axis + offset;
+    let across = c.z * cross(axis, offset);
     let square = dot(ray, ray);
     let inside = squared * square - dot(across, across);
-    let along = c.z * (1.0 + dot(axis, axis) + dot(axis, offset));
-    return select(-1.0, (along - sqrt(max(inside, 0.0))) / square, inside >= 0.0);
+    return select(-1.0, (c.z * dot(ray, axis) - sqrt(max(inside, 0.0))) / square, inside >= 0.0);
 }
 
 @fragment
@@ -200,7 +262,8 @@ fn sphere_shadow(in: SphereOut) -> @builtin(frag_depth) f32 {
     return buffer_depth(depth);
 }
 
-// Surface data: depth; normal and reach of crevices [samples]; albedo and 1, 2 for the ground, 3 for a color that encodes a number.
+// Surface data: depth; normal and reach of crevices [samples]; albedo and 1 for bodies, 2 for the ground, 3 for a color
+// that encodes a number, 4 and more by its wetness for a grain.
 struct Surface {
     @builtin(frag_depth) buffered: f32,
     @location(0) depth: f32,
@@ -208,23 +271,15 @@ struct Surface {
     @location(2) albedo: vec4f,
 }
 
-fn turn(q: vec4f, v: vec3f) -> vec3f {
-    return v + 2.0 * cross(q.xyz, cross(q.xyz, v) + q.w * v);
-}
-
-fn safe_normal(v: vec3f, other: vec3f) -> vec3f {
-    let square = dot(v, v);
-    return select(other, v * inverseSqrt(square), square > 1e-30);
-}
-
-// The normal of a worn grain of sand.
-fn worn(normal: vec3f, id: u32) -> vec3f {
-    let noise = hash_bits(id ^ 0x5EEDu);
-    let part = vec4f(hash_byte(noise, 0u), hash_byte(noise, 1u), hash_byte(noise, 2u), hash_byte(noise, 3u)) - 0.5;
-    let q = normalize(part + vec4f(0.0, 0.0, 0.0, 0.01));
-    let own = turn(q, normal);
-    let block = turn(vec4f(-q.xyz, q.w), own * abs(own));
-    return mix(normal, safe_normal(block, normal), WORN);
+// The normal of a grain, with facets.
+fn grain_normal(from_center: vec3f, axes: vec3f, id: u32, material: vec4f) -> vec3f {
+    let q = orientation(id);
+    let on_ball = safe_normal(turn(q, from_center) / axes, vec3f(0.0, 0.0, 1.0));
+    let noise = hash_bits(id ^ 0xFACE7u);
+    let shift = vec3f(hash_byte(noise, 0u), hash_byte(noise, 1u), hash_byte(noise, 2u));
+    let facet = floor(on_ball * material.y + shift) + 0.5 - shift;
+    let own = mix(on_ball, safe_normal(facet, on_ball), material.z) / axes;
+    return safe_normal(turn(vec4f(-q.xyz, q.w), own), vec3f(0.0, 0.0, 1.0));
 }
 
 fn clear_at(point: vec3f) -> f32 {
@@ -242,18 +297,20 @@ fn rise(point: vec3f, axis: vec3f) -> f32 {
     return clear_at(point + step) - clear_at(point - step) + clear_at(point + 2.0 * step) - clear_at(point - 2.0 * step);
 }
 
-fn grain_color(base: vec3f, id: u32) -> vec3f {
+fn wet(albedo: vec3f, wetness: f32) -> vec3f {
+    let dry = min(albedo, vec3f(1.0));
+    return mix(dry, dry / (dry + WATER * WATER * (1.0 - dry)), wetness);
+}
+
+fn wetness_of(color: u32) -> f32 {
+    return hash_byte(color, 1u);
+}
+
+fn grain_color(color: u32, id: u32) -> vec3f {
     let noise = hash_bits(id);
-    let kind = hash_byte(noise, 2u);
-    let grey = vec3f((base.x + base.y + base.z) / 3.0);
-    if kind < 0.07 {
-        return 0.42 * mix(base, grey, 0.5);
-    }
-    if kind > 0.93 {
-        return 1.35 * mix(base, grey, 0.5);
-    }
-    let hue = (hash_byte(noise, 1u) - 0.5) * vec3f(0.10, 0.0, -0.22) + 1.0;
-    return base * hue * (0.68 + 0.64 * hash_byte(noise, 0u));
+    let tint = (noise >> 16u) % u32(TINTS);
+    let base = palettes[(color & 0xFFu) * u32(TINTS + 1) + 1u + tint].xyz;
+    return wet(base * (1.0 + properties(color).w * (2.0 * hash_byte(noise, 0u) - 1.0)), wetness_of(color));
 }
 
 fn decode(color: vec3f) -> vec3f {
@@ -270,12 +327,12 @@ fn exposure(response: vec3f) -> vec3f {
 
 fn sphere_color(color: u32, id: u32) -> vec3f {
     if scene.color_mode < 0.5 {
-        return bases[0].xyz;
+        return palettes[0].xyz;
     }
     if scene.color_mode < 1.5 {
         return exposure(EVEN_WHITE * decode(unpack4x8unorm(color).xyz));
     }
-    return grain_color(bases[color].xyz, id);
+    return grain_color(color, id);
 }
 
 @fragment
@@ -286,11 +343,12 @@ fn sphere_surface(in: SphereOut) -> Surface {
     }
     let ray = ray_local(in.clip.xy);
     let toward_camera = -normalize(outward_of(ray));
-    var normal = safe_normal(outward_of(depth * ray - in.sphere.xyz), toward_camera);
-    if scene.color_mode > 1.5 {
-        normal = worn(normal, in.ids.x);
-    }
+    let from_center = outward_of(depth * ray - in.sphere.xyz);
     let radius = in.image.z;
+    var normal = safe_normal(from_center, toward_camera);
+    if scene.color_mode > 1.5 {
+        normal = grain_normal(from_center / radius, in.axes, in.ids.x, properties(in.ids.y));
+    }
     let pixels = radius / (depth * view.scale * scene.samples);
     let detail = smooth_step(0.3, 1.2, pixels);
     if detail < 1.0 {
@@ -306,8 +364,13 @@ fn sphere_surface(in: SphereOut) -> Surface {
     out.buffered = buffer_depth(depth);
     out.depth = depth;
     out.normal = vec4f(normal, min(CREVICE * radius / (depth * view.scale), 60000.0));
-    let is_number = scene.color_mode > 0.5 && scene.color_mode < 1.5;
-    out.albedo = vec4f(sphere_color(in.ids.y, in.ids.x), select(1.0, 3.0, is_number));
+    var matter = 1.0;
+    if scene.color_mode > 1.5 {
+        matter = 4.0 + wetness_of(in.ids.y);
+    } else if scene.color_mode > 0.5 {
+        matter = 3.0;
+    }
+    out.albedo = vec4f(sphere_color(in.ids.y, in.ids.x), matter);
     return out;
 }
 

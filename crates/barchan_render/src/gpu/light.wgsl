@@ -60,15 +60,16 @@ fn sunlight(point: vec3f, normal: vec3f, turn: f32) -> f32 {
     let radius = clamp(penumbra, 1.2, SUN_WIDEST);
     direction = vec2f(cos(turn), sin(turn));
     var lit = 0.0;
-    for (var k = 0; k < SUN_TAPS; k++) {
+    let taps = select(SUN_NARROW_TAPS, SUN_WIDE_TAPS, radius > SUN_NARROW);
+    for (var k = 0; k < taps; k++) {
         direction = golden_step(direction);
-        let length = radius * sqrt((f32(k) + 0.5) / f32(SUN_TAPS));
+        let length = radius * sqrt((f32(k) + 0.5) / f32(taps));
         let bias = scene.texel * (0.25 + slope * (0.35 + 0.5 * min(length, 2.0)));
         if depth_from_sun(place + direction * length) >= depth - bias {
             lit += 1.0;
         }
     }
-    return lit / f32(SUN_TAPS);
+    return lit / f32(taps);
 }
 
 // Light of the sky times its direction, and the light.
@@ -119,6 +120,22 @@ fn crevice_light(point: vec3f, normal: vec3f, depth: f32, samples: f32, place: v
     return UNRESOLVED + resolved * (open - UNRESOLVED);
 }
 
+// Light that a rough matte surface reflects relative to a smooth one.
+fn rough(normal: vec3f, light: vec3f, toward_camera: vec3f, roughness: f32) -> f32 {
+    let facing = max(dot(normal, light), 0.0);
+    let seen = max(dot(normal, toward_camera), 0.0);
+    let s = dot(light, toward_camera) - facing * seen;
+    let scaled = select(s, s / max(max(facing, seen), 1e-4), s > 0.0);
+    return (1.0 + roughness * scaled) / (1.0 + ROUGH_LOSS * roughness);
+}
+
+// Highlight of a film of water.
+fn gloss(normal: vec3f, light: vec3f, toward_camera: vec3f) -> f32 {
+    let halfway = safe_normal(light + toward_camera, normal);
+    let reflected = FILM + (1.0 - FILM) * pow(max(1.0 - max(dot(halfway, toward_camera), 0.0), 0.0), 5.0);
+    return reflected * (GLOSS + 8.0) / 8.0 * pow(max(dot(halfway, normal), 0.0), GLOSS);
+}
+
 @fragment
 fn shade(@builtin(position) clip: vec4f) -> @location(0) vec4f {
     let pixel = vec2i(clip.xy);
@@ -133,8 +150,8 @@ fn shade(@builtin(position) clip: vec4f) -> @location(0) vec4f {
     let normal = normalize(surface.xyz);
     let point = view.origin.xyz + depth * ray;
     var shown = 1.0;
-    let even = albedo.w > 2.5;
-    if albedo.w > 1.5 && !even {
+    let even = albedo.w > 2.5 && albedo.w < 3.5;
+    if albedo.w > 1.5 && albedo.w < 2.5 {
         let distance = length(point.xy - scene.middle.xy) / scene.middle.w;
         shown = 1.0 - smooth_step(FADE_FROM, FADE_TO, distance);
         if shown <= 0.0 {
@@ -162,10 +179,21 @@ fn shade(@builtin(position) clip: vec4f) -> @location(0) vec4f {
     let below = select(vec3f(0.3), GROUND_COLOR, scene.has_ground > 0.5);
     let ground_light = below * (max(scene.towards_sun.z, 0.0) * scene.sun_color.xyz + SKY_LIGHT);
     let bounce = 0.6 * (1.0 - open) * clear * crevice * ground_light;
-    let light = sun * scene.sun_color.xyz + from_sky + bounce;
-    let lit = min(dot(light, BRIGHTNESS) / EVEN_LIGHT, 1.0);
-    let evenly = albedo.xyz * (EVEN_SHADOW + (1.0 - EVEN_SHADOW) * lit) + EVEN_COAT * lit;
-    return vec4f(mix(behind, select(albedo.xyz * light, evenly, even), shown), 1.0);
+    let direct = sun * scene.sun_color.xyz;
+    let light = direct + from_sky + bounce;
+    if even {
+        let lit = min(dot(light, BRIGHTNESS) / EVEN_LIGHT, 1.0);
+        return vec4f(albedo.xyz * (EVEN_SHADOW + (1.0 - EVEN_SHADOW) * lit) + EVEN_COAT * lit, 1.0);
+    }
+    if albedo.w > 3.5 {
+        let wetness = albedo.w - 4.0;
+        let toward_camera = -normalize(ray);
+        let roughness = mix(DRY_ROUGHNESS, WET_ROUGHNESS, wetness);
+        let glossy = wetness * gloss(normal, scene.towards_sun.xyz, toward_camera);
+        let matte = rough(normal, scene.towards_sun.xyz, toward_camera, roughness) * direct + from_sky + bounce;
+        return vec4f(albedo.xyz * matte + glossy * direct, 1.0);
+    }
+    return vec4f(mix(behind, albedo.xyz * light, shown), 1.0);
 }
 
 // Glass: added light, and absorbed share in the last component.

@@ -5,7 +5,7 @@ use barchan_gpu::wgpu::*;
 use super::SAMPLES;
 use super::targets::{DEPTH, Grids, IMAGE, LIGHT, SURFACE, Targets};
 use super::upload::{SPHERE, VERTEX};
-use crate::{glass, shade, sun};
+use crate::{glass, grain, lens, shade, sun};
 
 /// Returns the constants of the CPU renderer as source text before the shaders, so that both engines look the same.
 fn constants() -> String {
@@ -22,13 +22,20 @@ fn constants() -> String {
         // Reaches are in samples.
         ("CREVICE", shade::CREVICE),
         ("UNRESOLVED", shade::UNRESOLVED),
-        ("WORN", shade::WORN),
+        ("SHAPED_FROM", lens::SHAPED_FROM),
+        ("WATER", grain::WATER),
+        ("DRY_ROUGHNESS", grain::ROUGHNESS[0]),
+        ("WET_ROUGHNESS", grain::ROUGHNESS[1]),
+        ("ROUGH_LOSS", grain::ROUGH_LOSS),
+        ("FILM", grain::FILM),
+        ("GLOSS", grain::GLOSS),
         ("EVEN_WHITE", shade::EVEN_WHITE),
         ("EVEN_SHADOW", shade::EVEN_SHADOW),
         ("EVEN_COAT", shade::EVEN_COAT),
         ("EVEN_LIGHT", shade::EVEN_LIGHT),
         ("EVEN_ALBEDO", shade::EVEN_ALBEDO),
         ("SUN_SEARCH", sun::SEARCH),
+        ("SUN_NARROW", sun::NARROW),
         ("SUN_WIDEST", sun::MAX_FILTER),
         ("REFLECTANCE", glass::REFLECTANCE),
         ("SHEEN", glass::SHEEN),
@@ -37,7 +44,9 @@ fn constants() -> String {
     let counts = [
         ("CREVICE_TAPS", shade::CREVICE_TAPS),
         ("SUN_SEARCH_TAPS", sun::TAPS[0]),
-        ("SUN_TAPS", sun::TAPS[1]),
+        ("SUN_NARROW_TAPS", sun::TAPS[1]),
+        ("SUN_WIDE_TAPS", sun::TAPS[2]),
+        ("TINTS", grain::TINTS),
     ];
     let vectors = vectors.map(|(name, v)| format!("const {name} = vec3f({:?}, {:?}, {:?});\n", v.x, v.y, v.z));
     let numbers = numbers.map(|(name, x)| format!("const {name}: f32 = {x:?};\n"));
@@ -165,7 +174,7 @@ impl Pipelines {
         view: &Buffer,
         scene: &Buffer,
         grids: &Grids,
-        bases: &Buffer,
+        palettes: &Buffer,
     ) -> BindGroup {
         bind(
             device,
@@ -176,7 +185,7 @@ impl Pipelines {
                 scene.as_entire_binding(),
                 BindingResource::TextureView(&grids.clear),
                 BindingResource::Sampler(&self.sampler),
-                bases.as_entire_binding(),
+                palettes.as_entire_binding(),
             ],
         )
     }

@@ -7,6 +7,7 @@ use glam::{Vec3, Vec4};
 use rayon::prelude::*;
 
 use super::SAMPLES;
+use crate::grain::{Palette, Shape};
 use crate::lens::Lens;
 use crate::normals::corner_normals;
 use crate::picture::{Colors, Picture};
@@ -24,7 +25,7 @@ struct SphereData {
     center: [f32; 3],
     radius: f32,
     id: u32,
-    /// Four bytes of sRGB, or the index of a base color.
+    /// Four bytes of sRGB; or the index of a material, and its wetness in the second byte.
     color: u32,
 }
 
@@ -55,8 +56,8 @@ pub(super) struct Shapes {
     spheres: Vec<(Buffer, u32)>,
     solids: Option<(Buffer, u32)>,
     glass: Option<(Buffer, u32)>,
-    /// Base colors of spheres.
-    pub bases: Buffer,
+    /// Color of the spheres, or properties and tints of their materials.
+    pub palettes: Buffer,
 }
 
 impl Shapes {
@@ -71,16 +72,16 @@ impl Shapes {
             let count = data.len() as u32;
             (count > 0).then(|| (gpu.buffer("triangles", BufferUsages::VERTEX, &data), count))
         };
-        let bases: Vec<[f32; 4]> = match scene.spheres.colors {
+        let palettes: Vec<[f32; 4]> = match scene.spheres.colors {
             Colors::One(color) => vec![padded(color.into())],
             Colors::Each(_) => vec![[0.0; 4]],
-            Colors::Grains { bases, .. } => bases.iter().map(|&base| padded(base.into())).collect(),
+            Colors::Grains(grains) => scene.palettes.iter().flat_map(|p| palette(p, grains.shaped)).collect(),
         };
         Self {
             spheres: batches.filter(|batch| batch.1 > 0).collect(),
             solids: buffer(triangles(scene, true).concat()),
             glass: buffer(sorted(triangles(scene, false), lens)),
-            bases: gpu.buffer("bases", BufferUsages::STORAGE, &bases),
+            palettes: gpu.buffer("palettes", BufferUsages::STORAGE, &palettes),
         }
     }
 
@@ -110,24 +111,32 @@ fn draw(vertices: &Option<(Buffer, u32)>, pass: &mut RenderPass, pipeline: &Rend
 }
 
 fn sphere(scene: &Scene, index: usize) -> Option<SphereData> {
-    let (center, radius) = scene.spheres.get(index)?;
-    let (id, color) = match scene.spheres.colors {
-        Colors::One(_) => (index as u32, 0),
+    let ball = scene.ball(index)?;
+    let color = match scene.spheres.colors {
+        Colors::One(_) => 0,
         Colors::Each(colors) => {
             let [r, g, b] = colors[index];
-            (index as u32, u32::from_le_bytes([r, g, b, 255]))
+            u32::from_le_bytes([r, g, b, 255])
         }
-        Colors::Grains { bases, kinds, ids } => {
-            let kind = kinds.map_or(0, |kinds| usize::from(kinds[index]).min(bases.len() - 1));
-            (ids.map_or(index as u32, |ids| ids[index]), kind as u32)
+        Colors::Grains(grains) => {
+            let wetness = (255.0 * grains.wetness(index)).round() as u32;
+            grains.kind(index) as u32 | wetness << 8
         }
     };
     Some(SphereData {
-        center: center.to_array(),
-        radius,
-        id,
+        center: ball.center.to_array(),
+        radius: ball.radius,
+        id: ball.id,
         color,
     })
+}
+
+/// Returns a palette as the shaders read it: shape and spread, then the tints.
+fn palette(palette: &Palette, shaped: bool) -> impl Iterator<Item = [f32; 4]> {
+    let Shape { stretch, facets, edge } = palette.shape;
+    let stretch = if shaped { stretch } else { 1.0 };
+    let properties = [stretch, facets, edge, palette.spread];
+    [properties].into_iter().chain(palette.tints.map(padded))
 }
 
 fn triangles(scene: &Scene, solid: bool) -> Vec<[VertexData; 3]> {
@@ -268,7 +277,7 @@ impl SceneUniform {
             color_mode: match scene.spheres.colors {
                 Colors::One(_) => 0.0,
                 Colors::Each(_) => 1.0,
-                Colors::Grains { .. } => 2.0,
+                Colors::Grains(_) => 2.0,
             },
             texel: map.map_or(1.0, |map| map.1),
             softness: sun::softness(picture.sun.angular_radius),

@@ -1,5 +1,6 @@
 use super::*;
-use crate::picture::{Mesh, Radii, Spheres};
+use crate::grain::{Ellipsoid, GrainKind, GrainMaterial};
+use crate::picture::{Colors, Grains, Mesh, Radii, Spheres};
 use crate::{Camera, Picture};
 use glam::{Affine3A, Vec3};
 
@@ -16,8 +17,17 @@ fn camera() -> Camera {
     }
 }
 
+fn balls<'a>(positions: &'a [Vec3], radii: &'a [f32]) -> Spheres<'a> {
+    Spheres {
+        positions,
+        radii: Radii::Each(radii),
+        colors: Colors::One([0.5; 3]),
+        ids: None,
+    }
+}
+
 fn picture<'a>(positions: &'a [Vec3], radii: &'a [f32]) -> Picture<'a> {
-    let mut picture = Picture::new(Spheres::sand(positions, Radii::Each(radii)));
+    let mut picture = Picture::new(balls(positions, radii));
     picture.camera = camera();
     picture
 }
@@ -81,6 +91,61 @@ fn silhouette_and_depth_of_a_sphere_are_those_of_the_closed_form() {
     }
 }
 
+/// Returns the distances along a ray from `origin` at which it enters a grain, in double precision.
+fn grain_depth(origin: Vec3, ray: Vec3, center: Vec3, radius: f32, shape: &Ellipsoid) -> Option<f64> {
+    let flat = |v: Vec3| (shape.turn.as_dquat() * v.as_dvec3()) / shape.axes.as_dvec3();
+    let (d, c, r) = (flat(ray), flat(center - origin), f64::from(radius));
+    let inside = d.dot(c).powi(2) - d.length_squared() * (c.length_squared() - r * r);
+    (inside >= 0.0).then(|| (d.dot(c) - inside.sqrt()) / d.length_squared())
+}
+
+#[test]
+fn silhouette_and_depth_of_a_grain_are_those_of_its_ellipsoid() {
+    let materials = [GrainMaterial::new(GrainKind::Gravel)];
+    let (center, radius) = (Vec3::new(5.0, 1.8, -1.1), 0.7);
+    let (positions, radii) = ([center], [radius]);
+    for id in [3, 4, 77] {
+        let mut picture = picture(&positions, &radii);
+        let ids = [id];
+        picture.spheres.ids = Some(&ids);
+        picture.spheres.colors = Colors::Grains(Grains {
+            materials: &materials,
+            kinds: None,
+            wetness: None,
+            shaped: true,
+        });
+        let scene = Scene::new(&picture).unwrap();
+        let shape = Ellipsoid::of_grain(id, scene.palettes[0].shape.stretch);
+        let camera = Lens::of_camera(&picture.camera, WIDTH, HEIGHT).unwrap();
+        let sun = Lens::of_light(
+            Vec3::new(0.5, 0.3, -0.8).normalize(),
+            center,
+            0.012,
+            [WIDTH as usize; 2],
+        );
+        for lens in [camera, sun] {
+            let samples = Samples::draw(&lens, &scene);
+            let (mut hits, mut wrong) = (0, 0);
+            for (x, y) in (0..lens.size[1]).flat_map(|y| (0..lens.size[0]).map(move |x| (x, y))) {
+                let place = Vec2::new(x as f32 + lens.lanes[0][0], y as f32 + lens.lanes[1][0]);
+                let offset = (place - lens.middle) * lens.scale;
+                let (from, ray) = match lens.perspective {
+                    true => (lens.origin, lens.ray(place)),
+                    false => (lens.origin + lens.outward(offset.extend(0.0)), lens.forward),
+                };
+                let found = samples.depth[samples.index(x, y)].x;
+                match grain_depth(from, ray, center, radius, &shape) {
+                    Some(expected) if (f64::from(found) - expected).abs() < 5e-3 => hits += 1,
+                    None if found == f32::INFINITY => {}
+                    // Rounding decides at the silhouette.
+                    _ => wrong += 1,
+                }
+            }
+            assert!(hits > 1000 && 200 * wrong < hits, "{id}: {hits} hits, {wrong} wrong");
+        }
+    }
+}
+
 #[test]
 fn the_share_of_a_sphere_in_the_image_is_that_of_its_disc() {
     let (positions, radii) = ([Vec3::new(5.0, 0.0, 0.0)], [1.0]);
@@ -96,7 +161,7 @@ fn a_far_small_grain_keeps_its_shape() {
     let (center, radius) = (Vec3::new(40.0, 7.123, -3.4), 0.4);
     let mut picture = picture(&[], &[]);
     let (positions, radii) = ([center], [radius]);
-    picture.spheres = Spheres::sand(&positions, Radii::Each(&radii));
+    picture.spheres = balls(&positions, &radii);
     for (ray, _, id) in seen(&picture) {
         let expected = if sphere_depth(ray, center, radius).is_some() {
             0
