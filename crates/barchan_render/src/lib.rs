@@ -63,7 +63,7 @@ pub use legend::Legend;
 pub use lines::draw_lines;
 pub use movie::{Animation, Movie, MovieEncoder, MovieError};
 pub use panels::panels;
-pub use picture::{Colors, Grains, Mesh, Picture, Radii, SAND, Spheres, Sun};
+pub use picture::{Colors, Grains, Mesh, Picture, Radii, Spheres, Sun};
 pub use render::render;
 pub use shade::Backdrop;
 pub use tone::linear;
