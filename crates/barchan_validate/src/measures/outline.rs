@@ -59,7 +59,8 @@ mod tests {
         positions.push(DVec3::new(9.0, 0.0, 9.0));
         let radii = vec![0.5 * d; positions.len()];
         let found = Outline::new(&positions, &radii, d, DVec2::ZERO);
-        assert!((found.height - height).abs() < d, "{found:?}");
+        // The guide at the tip touches too few to count.
+        assert!((found.height - height).abs() < 1.5 * d, "{found:?}");
         assert!((found.run_out - radius).abs() < 3.0 * d, "{found:?} of {radius}");
         assert!((found.angle.unwrap() - angle).abs() < 2f64.to_radians(), "{found:?}");
         assert_eq!(Outline::new(&[], &[], d, DVec2::ZERO), Outline::default());
