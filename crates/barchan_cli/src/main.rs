@@ -32,6 +32,7 @@ mod run;
 mod sample;
 mod scene;
 mod shell;
+mod sweep;
 mod validate;
 mod view;
 
@@ -73,6 +74,8 @@ enum Command {
     Scenes(check::ScenesArguments),
     /// Print the JSON Schema of scene files, for editors
     Schema,
+    /// Run a scene for every combination of values, into one table
+    Sweep(sweep::Arguments),
     /// Validate a solver against experiments and closed forms
     Validate(validate::Arguments),
     /// Measure the speed of barchan on this machine
@@ -108,6 +111,7 @@ fn execute(command: Command) -> Result<(), Failure> {
             check::print_schema();
             Ok(())
         }
+        Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
     }

@@ -178,7 +178,8 @@ fn resuming(arguments: impl Iterator<Item = String>) -> String {
     words.join(" ")
 }
 
-fn failure(error: RunError) -> Failure {
+/// Maps the error of a run to its exit code.
+pub fn failure(error: RunError) -> Failure {
     match error {
         RunError::Cache(CacheError::Write(_) | CacheError::Stopped) => Failure::run(error.to_string()),
         RunError::Simulation(error) => simulation_failure(error),
