@@ -16,7 +16,7 @@ SCENE = {
     "fill": [
         {
             "material": "sand",
-            "radius": 0.02,
+            "radius": 0.025,
             "settle": 0.3,
             "shape": {"box": {"size": [0.8, 0.4, 0.16]}, "at": [0, 0, 0.08]},
         }

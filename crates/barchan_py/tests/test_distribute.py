@@ -11,6 +11,8 @@ import pytest
 from barchan import distribute
 
 VARY = {"materials.sand.angle_of_repose": [20, 40], "seed": range(2)}
+#: Long enough for a worker to be killed in the middle of a run.
+FRAMES = 20
 
 
 def files(folder):
@@ -26,7 +28,7 @@ def alone(tmp_path_factory):
     from conftest import SCENE
 
     out = tmp_path_factory.mktemp("alone")
-    table = barchan.sweep(SCENE, VARY, out, frames=5)
+    table = barchan.sweep(SCENE, VARY, out, frames=FRAMES)
     return out, table
 
 
@@ -34,18 +36,18 @@ def test_a_sweep_is_a_table_with_a_row_per_run(alone):
     out, table = alone
     assert list(table["materials.sand.angle_of_repose"]) == [20, 20, 40, 40]
     assert list(table["seed"]) == [0, 1, 0, 1]
-    assert (table["frame"] == 5).all() and "error" not in table
+    assert (table["frame"] == FRAMES).all() and "error" not in table
     assert pa.table(table).num_rows == 4
     rows = list(csv.DictReader((out / "table.csv").open()))
     assert float(rows[2]["kinetic_energy"]) == table["kinetic_energy"][2]
-    last = barchan.Cache(out / "runs" / "0002")[5]
+    last = barchan.Cache(out / "runs" / "0002")[FRAMES]
     assert table["high_z"][2] == last.guides.position[:, 2].max()
     assert table["blade.position_x"][2] == last.bodies["position"][1, 0]
 
 
 def test_processes_write_the_same_bytes(alone, tmp_path, scene):
     seen = []
-    barchan.sweep(scene, VARY, tmp_path, frames=5, workers=2, progress=lambda *now: seen.append(now))
+    barchan.sweep(scene, VARY, tmp_path, frames=FRAMES, workers=2, progress=lambda *now: seen.append(now))
     assert files(tmp_path) == files(alone[0])
     assert [now[0] for now in seen] == [1, 2, 3, 4]
     assert any("materials.sand.angle_of_repose=40, seed=1" in title for _, _, title in seen)
@@ -63,7 +65,7 @@ def test_a_process_that_is_killed_is_replaced(alone, tmp_path, scene, monkeypatc
         return process
 
     monkeypatch.setattr(distribute.subprocess, "Popen", start)
-    barchan.sweep(scene, VARY, tmp_path, frames=5, workers=2)
+    barchan.sweep(scene, VARY, tmp_path, frames=FRAMES, workers=2)
     assert killed and files(tmp_path) == files(alone[0])
 
 
@@ -73,14 +75,14 @@ def test_a_sweep_goes_on_where_it_was_broken_off(alone, tmp_path, scene):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        barchan.sweep(scene, VARY, tmp_path, frames=5, progress=stop)
+        barchan.sweep(scene, VARY, tmp_path, frames=FRAMES, progress=stop)
     first = (tmp_path / "rows" / "0000.json").stat().st_mtime_ns
     seen = []
-    barchan.sweep(scene, VARY, tmp_path, frames=5, progress=lambda *now: seen.append(now))
+    barchan.sweep(scene, VARY, tmp_path, frames=FRAMES, progress=lambda *now: seen.append(now))
     assert len(seen) == 2 and (tmp_path / "rows" / "0000.json").stat().st_mtime_ns == first
     assert files(tmp_path) == files(alone[0])
     with pytest.raises(barchan.InputError, match="another sweep"):
-        barchan.sweep(scene, {"seed": [1]}, tmp_path, frames=5)
+        barchan.sweep(scene, {"seed": [1]}, tmp_path, frames=FRAMES)
 
 
 def test_runs_share_settled_guides_bit_for_bit(tmp_path, scene):
@@ -142,7 +144,7 @@ def test_a_lost_worker_of_dask_changes_nothing(alone, tmp_path, scene):
 
         thread = threading.Thread(target=kill)
         thread.start()
-        barchan.sweep(scene, VARY, tmp_path, frames=5, client=client)
+        barchan.sweep(scene, VARY, tmp_path, frames=FRAMES, client=client)
         thread.join()
     assert killed
     assert files(tmp_path) == files(alone[0])
