@@ -230,11 +230,10 @@ pub unsafe extern "C" fn barchan_set_velocity(
     angular: *const f64,
 ) -> Status {
     guarded(|| {
-        // SAFETY: the caller's promise.
         let vector = |numbers: *const f64| {
-            unsafe { numbers.cast::<[f64; 3]>().as_ref() }
-                .copied()
-                .unwrap_or_default()
+            // SAFETY: the caller's promise.
+            let numbers = unsafe { numbers.cast::<[f64; 3]>().as_ref() };
+            numbers.copied().unwrap_or_default()
         };
         let twist = Twist {
             linear: vector(linear).into(),

@@ -36,7 +36,7 @@ pub fn document(source: &Bound<'_, PyAny>, set: Option<&Bound<'_, PyDict>>) -> P
 
 /// Returns the entries of a dictionary as overrides, `KEY=VALUE`.
 pub fn overrides(set: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<String>> {
-    let entries = set.into_iter().flat_map(|set| set.iter());
+    let entries = set.into_iter().flat_map(PyDictMethods::iter);
     entries
         .map(|(key, value)| Ok(format!("{}={}", key.extract::<String>()?, toml(&value, 0)?)))
         .collect()

@@ -92,7 +92,7 @@ impl Simulation {
     #[pyo3(signature = (scene, *, set = None))]
     fn new(py: Python<'_>, scene: &Bound<'_, PyAny>, set: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let document = scene::document(scene, set)?;
-        Self::build(py, document, |scene| barchan::Simulation::new(scene))
+        Self::build(py, document, barchan::Simulation::new)
     }
 
     /// Continues from the folder of `save`, or of a cache with a checkpoint, bit-identically.

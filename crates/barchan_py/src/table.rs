@@ -81,7 +81,7 @@ impl Table {
     /// Returns the table of sampled particles: positions [m], radii [m], normals of a surface [-].
     pub fn of_samples(positions: Vec<DVec3>, radii: Vec<f64>, normals: Option<Vec<DVec3>>) -> Self {
         let rows = radii.len();
-        let vectors = |values: Vec<DVec3>| lists::<Float64Type, 3>(values.iter().map(|v| v.to_array()).collect());
+        let vectors = |values: Vec<DVec3>| lists::<Float64Type, 3>(values.iter().map(DVec3::to_array).collect());
         let radii: ArrayRef = Arc::new(PrimitiveArray::<Float64Type>::new(radii.into(), None));
         let mut columns = vec![
             ("position".to_owned(), vectors(positions)),

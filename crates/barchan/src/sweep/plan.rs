@@ -94,7 +94,7 @@ impl Plan {
             }
         }
         let count = vary.iter().try_fold(1_usize, |n, one| n.checked_mul(one.values.len()));
-        if !count.is_some_and(|count| count <= MAX_RUNS) {
+        if count.is_none_or(|count| count > MAX_RUNS) {
             return wrong(format!("these are more than {MAX_RUNS} runs"));
         }
         // Every process of the sweep finds the files that the scene names.
