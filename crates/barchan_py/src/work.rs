@@ -10,6 +10,8 @@ use pyo3::prelude::*;
 
 use crate::errors::failed;
 
+/// Stack of a working thread [bytes], as that of a program.
+const STACK: usize = 8 << 20;
 /// Time between two looks for Ctrl-C.
 const POLL: Duration = Duration::from_millis(50);
 
@@ -56,7 +58,7 @@ pub fn interruptible<E: Send + 'static, T: Send + 'static>(
         is_stopped: is_stopped.clone(),
         events,
     };
-    let thread = thread::Builder::new().name("barchan".to_owned());
+    let thread = thread::Builder::new().name("barchan".to_owned()).stack_size(STACK);
     let thread = thread.spawn(move || work(&control)).map_err(failed)?;
     // `Receiver` may be used by one thread at a time, and only this one has it.
     let received = std::sync::Mutex::new(received);
