@@ -123,7 +123,7 @@ fn wrong_input_is_refused_with_its_place() {
     assert!(create(&SCENE.replace("radius", "raduis")).is_null());
     let said = last_error();
     assert!(
-        said.contains("scene:6:1") && said.contains("did you mean `radius`?"),
+        said.contains("scene:7:1") && said.contains("did you mean `radius`?"),
         "{said}"
     );
     assert!(create("no such scene").is_null());

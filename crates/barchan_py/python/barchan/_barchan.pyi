@@ -81,7 +81,7 @@ class Body:
         """Name in the scene file."""
     @property
     def motion(self) -> Literal["fixed", "scripted", "driven", "dynamic"]:
-        """Kind of motion."""
+        """Kind of motion: fixed, scripted, driven or dynamic."""
     @property
     def mass(self) -> float:
         """Mass [kg]."""
