@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use barchan_io::{
     Cache, CacheError, CacheFolder, CacheSettings, CacheWriter, Part, Run, WriteReport, folder_bytes, has_checkpoint,
-    read_checkpoint,
+    read_checkpoint, write_checkpoint,
 };
 use barchan_scene::Scene;
 use barchan_world::{ArchiveError, Refiner};
@@ -32,6 +32,20 @@ pub struct RunOptions {
     pub force: bool,
     /// The scene as it was read, for the manifest.
     pub scene: Value,
+}
+
+impl RunOptions {
+    /// Returns the description of a run of `scene` for its manifest.
+    fn run(&self, scene: &Scene) -> Run {
+        Run {
+            scene: self.scene.clone(),
+            version: VERSION.to_owned(),
+            solver: scene.solver.name.to_owned(),
+            frame_rate: scene.frame_rate,
+            first_frame: self.start_frame.unwrap_or(0),
+            files: scene.files.clone(),
+        }
+    }
 }
 
 /// Version of the program.
@@ -170,6 +184,18 @@ pub fn run_watched(
     phases: &PhaseWatch,
     watch: &mut dyn FnMut(Progress) -> Go,
 ) -> Result<RunReport, RunError> {
+    run_settled(scene, options, None, phases, watch)
+}
+
+/// Like [`run_watched`], but takes the settled guides from the folder `settled`, or writes them there if it has none.
+/// The caller keeps one folder per way of settling: see [`Simulation::from_settled`].
+pub fn run_settled(
+    scene: &Scene,
+    options: &RunOptions,
+    settled: Option<&Path>,
+    phases: &PhaseWatch,
+    watch: &mut dyn FnMut(Progress) -> Go,
+) -> Result<RunReport, RunError> {
     let frames = options.frames.unwrap_or_else(|| scene.frames());
     let start = options.start_frame.unwrap_or(0);
     if start.checked_add(frames).is_none() {
@@ -180,8 +206,44 @@ pub fn run_watched(
         clock.note(Some(phase));
         phases(phase);
     };
-    let (mut simulation, mut writer, first) = begin(scene, options, frames, &noted)?;
+    let (mut simulation, writer, first) = begin(scene, options, settled, frames, &noted)?;
     let build = clock.stop();
+    advance_into(writer, &mut simulation, scene, options, (first, frames), build, watch)
+}
+
+/// Writes the current frame of `simulation` and the next ones into a new cache. It can be resumed as a run of `scene`,
+/// bit-identically if nothing else has changed the simulation.
+pub fn record(
+    simulation: &mut Simulation,
+    scene: &Scene,
+    options: &RunOptions,
+    watch: &mut dyn FnMut(Progress) -> Go,
+) -> Result<RunReport, RunError> {
+    let now = simulation.frame_number();
+    let frames = match options.frames {
+        Some(more) => now.saturating_add(more),
+        None => scene.frames().max(now),
+    };
+    let first = options.start_frame.unwrap_or(0);
+    if first.checked_add(frames).is_none() {
+        return Err(RunError::TooManyFrames { start: first, frames });
+    }
+    let folder = create_folder(&options.dir, options.force)?;
+    let writer = start(folder, simulation, scene, options.run(scene), first)?;
+    let build = BuildTimes::default();
+    advance_into(writer, simulation, scene, options, (first, frames), build, watch)
+}
+
+/// Advances up to frame `frames`, and writes each frame under its number plus `first`.
+fn advance_into(
+    mut writer: CacheWriter,
+    simulation: &mut Simulation,
+    scene: &Scene,
+    options: &RunOptions,
+    (first, frames): (u64, u64),
+    build: BuildTimes,
+    watch: &mut dyn FnMut(Progress) -> Go,
+) -> Result<RunReport, RunError> {
     let mut simulating = 0.0;
     let mut saved = Instant::now();
     let progress = |simulation: &Simulation| Progress {
@@ -194,7 +256,7 @@ pub fn run_watched(
         grains: simulation.refiner().map_or(0, Refiner::len),
         grain_ms: simulation.grain_ms(),
     };
-    let mut stop = simulation.frame_number() < frames && watch(progress(&simulation)) == Go::Stop;
+    let mut stop = simulation.frame_number() < frames && watch(progress(simulation)) == Go::Stop;
     while simulation.frame_number() < frames && !stop {
         let start = Instant::now();
         let advanced = simulation.advance();
@@ -204,8 +266,8 @@ pub fn run_watched(
             writer.finish()?;
             return Err(error.into());
         }
-        let number = push(&mut writer, &simulation, first, scene)?;
-        stop = watch(progress(&simulation)) == Go::Stop;
+        let number = push(&mut writer, simulation, first, scene)?;
+        stop = watch(progress(simulation)) == Go::Stop;
         if stop || saved.elapsed() > CHECKPOINT_EVERY || simulation.frame_number() == frames {
             writer.checkpoint(number, simulation.save())?;
             saved = Instant::now();
@@ -230,18 +292,12 @@ pub fn run_watched(
 fn begin(
     scene: &Scene,
     options: &RunOptions,
+    settled: Option<&Path>,
     frames: u64,
     phases: &PhaseWatch,
 ) -> Result<(Simulation, CacheWriter, u64), RunError> {
     let dir = &options.dir;
-    let mut run = Run {
-        scene: options.scene.clone(),
-        version: VERSION.to_owned(),
-        solver: scene.solver.name.to_owned(),
-        frame_rate: scene.frame_rate,
-        first_frame: options.start_frame.unwrap_or(0),
-        files: scene.files.clone(),
-    };
+    let mut run = options.run(scene);
     if options.resume && has_checkpoint(dir) {
         let folder = CacheFolder::open(dir)?;
         let cache = Cache::open(dir)?;
@@ -274,10 +330,7 @@ fn begin(
         let writer = CacheWriter::resume_in(folder, run, settings(scene), last)?;
         return Ok((simulation, writer, first));
     }
-    let folder = CacheFolder::create(dir, options.force || options.resume).map_err(|error| match error {
-        CacheError::Exists { path } => RunError::Exists { dir: path },
-        error => error.into(),
-    })?;
+    let folder = create_folder(dir, options.force || options.resume)?;
     match Cache::open(dir) {
         Ok(cache) if options.resume && !cache.frames().is_empty() => {
             run.first_frame = check_same(&cache.manifest().run, &run, options)?;
@@ -286,17 +339,50 @@ fn begin(
         _ => {}
     }
     let first = run.first_frame;
-    let simulation = match scene.output.settling && scene.settle() > 0.0 {
-        true => record_settling(scene, dir, &run, phases)?,
-        false => Simulation::watched(scene, phases)?,
+    let settles = scene.settle() > 0.0;
+    let simulation = match settled {
+        _ if scene.output.settling && settles => record_settling(scene, dir, &run, phases)?,
+        Some(settled) if settles => settle_once(scene, settled, phases)?,
+        _ => Simulation::watched(scene, phases)?,
     };
+    let writer = start(folder, &simulation, scene, run, first)?;
+    Ok((simulation, writer, first))
+}
+
+fn create_folder(dir: &Path, replace: bool) -> Result<CacheFolder, RunError> {
+    CacheFolder::create(dir, replace).map_err(|error| match error {
+        CacheError::Exists { path } => RunError::Exists { dir: path },
+        error => error.into(),
+    })
+}
+
+/// Starts a cache with the stage and the current frame.
+fn start(
+    folder: CacheFolder,
+    simulation: &Simulation,
+    scene: &Scene,
+    run: Run,
+    first: u64,
+) -> Result<CacheWriter, RunError> {
+    let dir = folder.dir().to_owned();
     let mut writer = CacheWriter::create_in(folder, run, settings(scene))?;
     Stage::new(scene, simulation.world())
-        .save(dir)
+        .save(&dir)
         .map_err(CacheError::from)?;
-    let number = push(&mut writer, &simulation, first, scene)?;
+    let number = push(&mut writer, simulation, first, scene)?;
     writer.checkpoint(number, simulation.save())?;
-    Ok((simulation, writer, first))
+    Ok(writer)
+}
+
+/// Builds the scene's simulation from the settled guides in the folder `settled`, which is filled first if it is empty.
+fn settle_once(scene: &Scene, settled: &Path, phases: &PhaseWatch) -> Result<Simulation, RunError> {
+    if has_checkpoint(settled) {
+        let (_, archive) = read_checkpoint(settled)?;
+        return Ok(Simulation::from_settled(scene, &archive, phases)?);
+    }
+    let simulation = Simulation::watched(scene, phases)?;
+    write_checkpoint(settled, &simulation.save(), 0)?;
+    Ok(simulation)
 }
 
 /// Folder of the settling cache inside that of the run.

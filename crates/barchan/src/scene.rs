@@ -26,7 +26,11 @@
 //! assert!(problems.contains("--> scene.toml:7:1") && problems.contains("did you mean `radius`?"));
 //! ```
 
+use std::path::{Path, PathBuf};
+
+use barchan_scene::reader::near_miss;
 use barchan_world::spec::SolverSpec;
+use thiserror::Error;
 
 use crate::inherited;
 use crate::registry::SOLVERS;
@@ -53,6 +57,60 @@ pub fn parse_scene_with(
     let (mut scene, warnings) = barchan_scene::parse_scene_with(document, solvers)?;
     inherited::resolve(&mut scene)?;
     Ok((scene, warnings))
+}
+
+/// Reason why a scene is not found.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum FindError {
+    /// There is neither a file nor a built-in scene of that name.
+    #[error("found neither a file nor a built-in scene {source_name}; {help}")]
+    Unknown {
+        /// Path or name.
+        source_name: String,
+        /// A similar name.
+        help: String,
+    },
+    /// The file cannot be read.
+    #[error("cannot read {}: {reason}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's message.
+        reason: std::io::Error,
+    },
+}
+
+/// Finds a scene by the path of its file, or by the name of a built-in scene.
+pub fn find(source: &str) -> Result<Document, FindError> {
+    let path = Path::new(source);
+    // A folder of that name may be the scene's own cache.
+    match built_in(source) {
+        Some(document) if !path.is_file() => Ok(document),
+        _ => Document::read(path).map_err(|reason| match path.try_exists() {
+            Ok(false) => FindError::Unknown {
+                source_name: source.to_owned(),
+                help: guess(path),
+            },
+            _ => FindError::Read {
+                path: path.to_owned(),
+                reason,
+            },
+        }),
+    }
+}
+
+/// Suggests the built-in scene that was probably meant by `path`, and the command that lists all of them.
+fn guess(path: &Path) -> String {
+    let names: Vec<&str> = BUILT_IN.iter().map(|scene| scene.name).collect();
+    let word = path.file_stem().unwrap_or_default().to_string_lossy();
+    let meant = near_miss(&word, &names).map_or(String::new(), |name| format!("did you mean `{name}`? "));
+    format!("{meant}`barchan scenes` lists the built-in scenes")
+}
+
+/// Returns a scene's text and overrides, for manifests.
+pub fn source(scene: &Scene, document: &Document) -> serde_json::Value {
+    serde_json::json!({ "name": scene.name, "text": document.text, "set": document.overrides })
 }
 
 /// Returns the JSON Schema (draft 2020-12) of scene files.

@@ -109,6 +109,24 @@ impl Simulation {
         Self::settled(scene, world, &|_| (), None)
     }
 
+    /// Builds the scene's simulation with the guides of `archive`: frame 0 of a scene that settles in the same way, and
+    /// may differ in grains, outputs and the first velocities of bodies. Equals [`Simulation::watched`] bit for bit.
+    pub fn from_settled(scene: &Scene, archive: &Archive, watch: &PhaseWatch) -> Result<Self, SimulationError> {
+        let mut world = in_pool(|| scene.build_unfilled_watched(&|step| watch(Phase::Building(step))))?;
+        let twists: Vec<Twist> = world.bodies.iter().map(|body| body.twist).collect();
+        world.load(archive)?;
+        check_radii(scene, &world)?;
+        for (body, twist) in world.bodies.iter_mut().zip(twists) {
+            (body.twist, body.wrench) = (twist, Wrench::default());
+        }
+        let seeded = |share| watch(Phase::Seeding { share });
+        let refiner = rayon::scope(|_| registry::refiner(scene, &world, &seeded)).map_err(Box::new)?;
+        let mut simulation = Self::of_world(scene, world, refiner, None)?;
+        simulation.solver.load(&simulation.world, archive)?;
+        simulation.report.max_overlap = simulation.first_overlap(scene);
+        Ok(simulation)
+    }
+
     fn settled(
         scene: &Scene,
         mut world: World,

@@ -81,6 +81,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("barchan_validate", &["barchan"]),
     ("barchan_viewer", &["barchan"]),
+    ("barchan_c", &["barchan"]),
+    ("barchan_py", &["barchan", "barchan_validate"]),
     ("barchan_cli", &["barchan", "barchan_validate", "barchan_viewer"]),
 ];
 

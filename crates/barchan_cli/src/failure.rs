@@ -33,6 +33,20 @@ impl Failure {
         }
     }
 
+    /// Returns true if the input was invalid.
+    pub fn is_input(&self) -> bool {
+        self.code == 2
+    }
+
+    /// Names the part of the work that failed.
+    #[must_use]
+    pub fn within(self, part: &str) -> Self {
+        Self {
+            message: format!("{part}: {}", self.message),
+            ..self
+        }
+    }
+
     pub fn exit_code(&self) -> ExitCode {
         self.code.into()
     }

@@ -33,6 +33,7 @@ mod run;
 mod sample;
 mod scene;
 mod shell;
+mod sweep;
 mod validate;
 mod view;
 
@@ -76,6 +77,8 @@ enum Command {
     Schema,
     /// Simulate a scene by several methods, and compare them in pictures and numbers
     Compare(compare::Arguments),
+    /// Run a scene for every combination of values, into one table
+    Sweep(sweep::Arguments),
     /// Validate a solver against experiments and closed forms
     Validate(validate::Arguments),
     /// Measure the speed of barchan on this machine
@@ -112,6 +115,7 @@ fn execute(command: Command) -> Result<(), Failure> {
             Ok(())
         }
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
     }

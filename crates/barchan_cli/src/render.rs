@@ -44,6 +44,10 @@ pub struct Arguments {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
 
+    /// Draw only every N-th frame from the K-th on, into a folder: shards 1/N to N/N draw all frames
+    #[arg(long, value_name = "K/N", value_parser = parse_shard)]
+    shard: Option<Shard>,
+
     /// Images per second of a movie [default: the frame rate of the scene]
     #[arg(long, value_name = "F")]
     fps: Option<f64>,
@@ -68,6 +72,30 @@ pub struct Arguments {
     threads: Option<usize>,
 }
 
+/// One of several equal parts of the frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shard {
+    /// From 1 to `count`.
+    number: u64,
+    count: u64,
+}
+
+impl Shard {
+    /// Returns true if the frame with this index, from 0, is in the shard.
+    fn holds(self, index: u64) -> bool {
+        index % self.count == self.number - 1
+    }
+}
+
+fn parse_shard(text: &str) -> Result<Shard, String> {
+    let parsed = text.split_once('/');
+    let parsed = parsed.and_then(|(number, count)| Some((number.parse().ok()?, count.parse().ok()?)));
+    parsed
+        .filter(|(number, count)| (1..=*count).contains(number))
+        .map(|(number, count)| Shard { number, count })
+        .ok_or_else(|| "a shard such as 2/8, from 1/8 to 8/8".to_owned())
+}
+
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     use_threads(arguments.threads)?;
     let mut look = arguments.look.look()?;
@@ -84,6 +112,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let layered = layers(arguments, target)?;
     check_memory(look.size, layered.is_some(), memory::available())?;
+    if arguments.shard.is_some() && (target != Target::Folder || !Path::new(&arguments.what).is_dir()) {
+        return Err(Failure::input(
+            "--shard draws frames of a cache into a folder: DIR -o FOLDER",
+        ));
+    }
     let progress = Progress::new("drawing");
     let interrupt = Interrupt::listen(&progress)?;
     let mut source = open(arguments, &look, &progress)?;
@@ -109,9 +142,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(_) => Renderer::Cpu,
         None => arguments.look.renderer()?,
     };
+    let mut index = 0;
     source.play(chosen, &progress, &mut |stage: &Stage, time, load| {
         let stop = interrupt.is_requested();
-        if !stop && reel.wants(time) {
+        let is_in_shard = arguments.shard.is_none_or(|shard| shard.holds(index));
+        index += 1;
+        // The reel counts the frames of other shards, too.
+        if !stop && reel.wants(time) && is_in_shard {
             let frame = load()?;
             if chosen.is_none() {
                 // No effect if the survey has seen all frames.
@@ -136,6 +173,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     } else {
         ""
     };
+    if arguments.shard.is_some() && reel.is_empty() {
+        say!("no frames in this shard");
+        return Ok(());
+    }
     say!("{}, drawn by {}{stopped}", reel.finish()?, renderer.name());
     Ok(())
 }
@@ -226,6 +267,17 @@ fn movie_failure(error: MovieError) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shards_divide_the_frames() {
+        let shards = ["1/3", "2/3", "3/3"].map(|text| parse_shard(text).unwrap());
+        for index in 0..10 {
+            assert_eq!(shards.iter().filter(|shard| shard.holds(index)).count(), 1, "{index}");
+        }
+        for wrong in ["0/3", "4/3", "1/0", "1", "a/b", "-1/2"] {
+            assert!(parse_shard(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn a_picture_that_memory_cannot_hold_is_refused_by_number() {

@@ -178,7 +178,7 @@ fn resuming(arguments: impl Iterator<Item = String>) -> String {
     words.join(" ")
 }
 
-/// Maps an error of a run to its exit code.
+/// Maps the error of a run to its exit code.
 pub fn failure(error: RunError) -> Failure {
     match error {
         RunError::Cache(CacheError::Write(_) | CacheError::Stopped) => Failure::run(error.to_string()),

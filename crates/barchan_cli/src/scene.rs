@@ -1,12 +1,9 @@
 //! Shared by commands on scenes: finds, modifies and checks them.
 
-use std::path::Path;
-
-use barchan::scene::reader::near_miss;
-use barchan::scene::{BUILT_IN, Document, Scene, built_in, parse_scene};
+use barchan::scene::{Document, Scene, find, parse_scene, source};
 use barchan::{SOLVERS, doubts};
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -45,30 +42,10 @@ fn set_long_help() -> String {
     help
 }
 
-/// Suggests the built-in scene that was probably meant by `path`, and the command that lists all of them.
-fn guess(path: &Path) -> String {
-    let names: Vec<&str> = BUILT_IN.iter().map(|scene| scene.name).collect();
-    let word = path.file_stem().unwrap_or_default().to_string_lossy();
-    let meant = near_miss(&word, &names).map_or(String::new(), |name| format!("did you mean `{name}`? "));
-    format!("{meant}`barchan scenes` lists the built-in scenes")
-}
-
 impl SceneArguments {
     /// Returns the scene's text with its overrides.
     pub fn document(&self) -> Result<Document, Failure> {
-        let path = Path::new(&self.scene);
-        // A folder of that name may be the scene's own cache.
-        let found = match built_in(&self.scene) {
-            Some(document) if !path.is_file() => document,
-            _ => Document::read(path).map_err(|reason| match path.try_exists() {
-                Ok(false) => Failure::input(format!(
-                    "found neither a file nor a built-in scene {}; {}",
-                    self.scene,
-                    guess(path)
-                )),
-                _ => Failure::input(format!("cannot read {}: {reason}", self.scene)),
-            })?,
-        };
+        let found = find(&self.scene).map_err(|error| Failure::input(error.to_string()))?;
         Ok(self.set.iter().fold(found, Document::with))
     }
 
@@ -83,7 +60,7 @@ impl SceneArguments {
         for warning in warnings.into_iter().chain(doubts(&scene)) {
             tell!("{}", warning.render(&document));
         }
-        let source = json!({ "name": scene.name, "text": document.text, "set": document.overrides });
+        let source = source(&scene, &document);
         Ok((scene, source))
     }
 }

@@ -19,7 +19,8 @@ mod xyz;
 pub use atomic::{WriteError, make_parent, write_atomically};
 pub use cache::{
     Cache, CacheError, CacheFolder, CacheSettings, CacheWriter, FrameEntry, FrameStats, GrainsWriter, Manifest, Part,
-    Run, Staging, WriteReport, folder_bytes, has_checkpoint, read_checkpoint, write_checkpoint,
+    Record, Run, Staging, WriteReport, folder_bytes, has_checkpoint, read_checkpoint, write_checkpoint, write_records,
+    write_records_csv,
 };
 pub use export::{EXPORTERS, ExportError, Exporter, export};
 pub use points::{Column, POINT_FORMATS, PointFileError, PointFormat, Points, Precision, check_writable, write_points};

@@ -179,6 +179,11 @@ impl Reel {
         }
     }
 
+    /// Returns true if no image has been written.
+    pub fn is_empty(&self) -> bool {
+        self.images == 0
+    }
+
     /// Finishes the output, and describes it.
     pub fn finish(self) -> Result<String, Failure> {
         let path = self.path.display();

@@ -41,6 +41,7 @@ mod journal;
 mod jsonl;
 mod manifest;
 mod reader;
+mod records;
 mod stats;
 mod table;
 mod writer;
@@ -54,6 +55,7 @@ pub use folder::{CacheFolder, Staging, folder_bytes};
 pub use grains::GrainsWriter;
 pub use manifest::{FrameEntry, Manifest, Run};
 pub use reader::Cache;
+pub use records::{Record, write_records, write_records_csv};
 pub use stats::FrameStats;
 pub use writer::{CacheSettings, CacheWriter, WriteReport};
 
