@@ -56,7 +56,7 @@ pub fn motion_name(motion: &Motion) -> &'static str {
 
 impl Simulation {
     /// Returns the index of the body of that name.
-    pub fn body(&self, name: &str) -> Result<BodyId, DriveError> {
+    pub fn body_id(&self, name: &str) -> Result<BodyId, DriveError> {
         let bodies = &self.world().bodies;
         bodies.iter().position(|body| body.name == name).ok_or_else(|| {
             let names: Vec<&str> = bodies.iter().map(|body| body.name.as_str()).collect();

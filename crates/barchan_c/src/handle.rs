@@ -229,12 +229,12 @@ impl Simulation {
 
     pub(crate) fn body(&self, name: &str) -> Result<Body, Failure> {
         let core = self.state()?;
-        let index = core.body(name).map_err(input)?;
+        let index = core.body_id(name).map_err(input)?;
         Ok(Body::of(&core.world().bodies[index]))
     }
 
     pub(crate) fn set_velocity(&mut self, name: &str, twist: Twist) -> Result<(), Failure> {
-        let index = self.state()?.body(name).map_err(input)?;
+        let index = self.state()?.body_id(name).map_err(input)?;
         self.core.set_velocity(index, twist).map_err(input)
     }
 

@@ -50,11 +50,11 @@ impl Bodies {
     }
 
     fn __contains__(&self, name: &str) -> PyResult<bool> {
-        Ok(self.simulation.get().lock()?.simulation.body(name).is_ok())
+        Ok(self.simulation.get().lock()?.simulation.body_id(name).is_ok())
     }
 
     fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<Body> {
-        let index = self.simulation.get().lock()?.simulation.body(name).map_err(of_drive)?;
+        let index = self.simulation.get().lock()?.simulation.body_id(name).map_err(of_drive)?;
         let simulation = self.simulation.clone_ref(py);
         Ok(Body { simulation, index })
     }

@@ -117,7 +117,7 @@ impl Frame {
             Some(Part::Guides) => self.guides(py)?,
             Some(Part::Grains) => self.grains(py)?,
             Some(Part::Bodies) => self.bodies(py)?,
-            None => {
+            Some(Part::Joints) | None => {
                 return Err(input(format!(
                     "`{part}` is no part of a frame: guides, grains or bodies"
                 )));

@@ -88,7 +88,7 @@ pub fn render<'py>(
             name => Coloring::Column {
                 name: name.to_owned(),
                 range,
-                extremes: None,
+                span: None,
                 map,
             },
         },

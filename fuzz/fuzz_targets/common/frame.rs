@@ -49,6 +49,7 @@ fn read_from(dir: &Path, part: Part, content: &[u8]) {
         Part::Guides => cache.read_guides(frame).err(),
         Part::Grains => cache.read_grains(frame).err(),
         Part::Bodies => cache.read_bodies(frame).err(),
+        Part::Joints => cache.read_joints(frame).err(),
     };
     if let Some(error) = error {
         assert!(error.to_string().contains(".arrow"), "{error} does not name the file");
