@@ -401,7 +401,7 @@ impl Stage {
         }
     }
 
-    fn material_colors(&self) -> Vec<[f32; 3]> {
+    pub(crate) fn material_colors(&self) -> Vec<[f32; 3]> {
         let color = |color: &Option<[u8; 3]>| color.map_or(SAND, linear);
         let colors: Vec<_> = self.plan.materials.iter().map(color).collect();
         if colors.is_empty() { vec![SAND] } else { colors }
@@ -413,6 +413,13 @@ impl Stage {
         color.map(|c| c / 2)
     }
 
+    /// Returns the linear RGB color of a body's surface; a body that the stage does not know has the first default.
+    pub(crate) fn body_color(&self, name: &str) -> [f32; 3] {
+        let index = self.plan.bodies.iter().position(|body| body.name == name);
+        let color = index.and_then(|index| self.plan.bodies[index].color);
+        color.map_or(BODY_COLORS[index.unwrap_or(0) % BODY_COLORS.len()], linear)
+    }
+
     fn meshes(&self, bodies: &[BodyState], origin: DVec3) -> Vec<Mesh<'_>> {
         let found = bodies.iter().filter_map(|state| {
             let index = self.plan.bodies.iter().position(|body| body.name == state.name)?;
@@ -422,7 +429,7 @@ impl Stage {
                 vertices: &surface.vertices,
                 triangles: &surface.mesh.triangles,
                 pose: pose(state, origin),
-                color: body.color.map_or(BODY_COLORS[index % BODY_COLORS.len()], linear),
+                color: self.body_color(&state.name),
                 opacity: body.opacity as f32,
             })
         });

@@ -57,4 +57,5 @@ pub use lines::draw_lines;
 pub use movie::{Animation, Movie, MovieEncoder, MovieError};
 pub use picture::{Colors, Mesh, Picture, Radii, SAND, Spheres, Sun};
 pub use render::render;
+pub use shade::particle_color;
 pub use tone::linear;

@@ -317,6 +317,11 @@ pub(crate) fn background(ray: Vec3) -> Vec3 {
     HORIZON.lerp(ZENITH, smooth_step(-0.05, 0.9, ray.z))
 }
 
+/// Returns the linear RGB color of particle `id` of a material of color `base` [-].
+pub fn particle_color(base: [f32; 3], id: u32) -> [f32; 3] {
+    grain(base.into(), id).to_array()
+}
+
 /// Varies brightness and hue of a grain by its id.
 fn grain(base: Vec3, id: u32) -> Vec3 {
     let noise = hash::bits(id);
