@@ -109,7 +109,9 @@ for part in ("guides", "grains"):
         for name, column in table.items():
             same(NAMES.get(name, name), found[NAMES.get(name, name)], column)
         same("Cd", found["Cd"], truth.colors(part, frame), 0.01)
-        same("attributes", len(found), len(table) + 1)
+        # Frame 0 lacks what a solver adds in its first step; the export has it.
+        expected = {NAMES.get(name, name) for name in truth.table(part, truth.frames[-1])} | {"Cd"}
+        same("attributes", set(found) == expected, True)
 for frame in truth.frames:
     top, found, attributes = read(f"{sys.argv[1]}/bgeo/bodies/{frame:06}.bgeo.sc")
     (_, run), = top["primitives"]

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 from pxr import Usd, UsdGeom, UsdValidation
 
-from truth import Truth, same, same_triangles, summary, turned
+from truth import Truth, same, same_triangles, summary
 
 truth = Truth(sys.argv[1])
 stage = Usd.Stage.Open(f"{sys.argv[1]}/usd/sand.usdc")
@@ -66,4 +66,15 @@ table = truth.table("guides", 3)
 x, y, z = table["position"].T
 same("turned and scaled", points.GetPointsAttr().Get(3), 100 * np.stack([x, z, -y], 1), 1e-4)
 same("scaled widths", points.GetWidthsAttr().Get(3), 200 * table["radius"], 1e-5)
+surface = Usd.Stage.Open(f"{sys.argv[1]}/mesh/surface.usdc")
+mesh = UsdGeom.Mesh(surface.GetPrimAtPath("/sand/surface"))
+same("frames of the surface", mesh.GetPointsAttr().GetTimeSamples(), truth.frames[::3])
+for frame in truth.frames[::3]:
+    corners = np.array(mesh.GetFaceVertexIndicesAttr().Get(frame)).reshape(-1, 3)
+    same("triangles", mesh.GetFaceVertexCountsAttr().Get(frame), np.full(len(corners), 3))
+    a, b, c = np.array(mesh.GetPointsAttr().Get(frame), "f8")[corners].transpose(1, 0, 2)
+    volume = (a * np.cross(b, c)).sum() / 6
+    grains = (4 / 3 * np.pi * truth.table("grains", frame)["radius"].astype("f8") ** 3).sum()
+    # The surface holds the grains and the pores between them.
+    same("volume of the surface", 1.0 < volume / grains < 3.0, True)
 summary("usd-core", ".".join(map(str, Usd.GetVersion())))

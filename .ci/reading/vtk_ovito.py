@@ -1,4 +1,4 @@
-"""VTK reads the .vtp files, OVITO the particles among them."""
+"""VTK reads the .vtp files and the points of glTF, OVITO the particles among the .vtp files."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"
 import vtk  # noqa: E402
 from vtk.util.numpy_support import vtk_to_numpy  # noqa: E402
 
-from truth import Truth, same, same_triangles, summary  # noqa: E402
+from truth import Truth, same, same_triangles, summary, y_up  # noqa: E402
 
 truth = Truth(sys.argv[1])
 
@@ -38,6 +38,23 @@ for frame in truth.frames:
     for row in range(names.GetNumberOfValues()):
         if (name := names.GetValue(row)) != "floor":
             same_triangles("vtk bodies", points[polygons[owners == row]], truth.posed(name, frame), 1e-6)
+
+
+def first_leaf(data):
+    return data if data.IsA("vtkPolyData") else first_leaf(data.GetBlock(0))
+
+
+for part in ("guides", "grains"):
+    for frame in truth.frames:
+        reader = vtk.vtkGLTFReader()
+        reader.SetFileName(f"{sys.argv[1]}/gltf/{part}/{frame:06}.glb")
+        reader.Update()
+        table, data = truth.table(part, frame), first_leaf(reader.GetOutput())
+        same("gltf POSITION", vtk_to_numpy(data.GetPoints().GetData()), y_up(table["position"]))
+        for name in table.keys() - {"position"}:
+            expected = y_up(table[name]) if table[name].ndim == 2 else table[name]
+            same(f"gltf _{name.upper()}", vtk_to_numpy(data.GetPointData().GetArray(f"_{name.upper()}")), expected)
+        same("gltf COLOR_0", vtk_to_numpy(data.GetPointData().GetArray("COLOR_0")), truth.colors(part, frame), 0.01)
 summary("VTK", vtk.VTK_VERSION)
 
 import ovito  # noqa: E402
@@ -51,7 +68,7 @@ for part in ("guides", "grains"):
         same("ovito Position", particles["Position"], table["position"], 1e-7)
         same("ovito Particle Identifier", particles["Particle Identifier"], table["id"])
         same("ovito Radius", particles["Radius"], table["radius"], 1e-7)
-        names = {"velocity": "Velocity"}
-        for name in table.keys() & {"velocity", "material"}:
-            same(f"ovito {name}", particles[names.get(name, name)], table[name], 1e-7)
+        for name in table.keys() - {"position", "id", "radius"}:
+            same(f"ovito {name}", particles[name], table[name], 1e-6)
+        same("ovito color", particles["color"], truth.colors(part, frame), 0.01)
 summary("VTK and OVITO", ovito.version_string)

@@ -96,7 +96,7 @@ pub enum SurfacingError {
     },
 }
 
-/// Returns the surface around spheres at `positions` [m], by splashsurf [Löschner23]: marching cubes of the density of
+/// Returns the surface around spheres at `positions` [m], by splashsurf [Loeschner23]: marching cubes of the density of
 /// an SPH kernel, then Laplacian smoothing. The same bits for any number of threads.
 pub fn surface(positions: &[Vec3], radius: f64, settings: &Surfacing) -> Result<TriMesh, String> {
     let Some(low) = positions.iter().copied().reduce(Vec3::min) else {

@@ -20,6 +20,11 @@ const BOUNDS: &str = ".selfBnds";
 const BOX: &str = "interpretation=box";
 const POSITIONS: &str = "geoScope=vtx;interpretation=point";
 const VECTORS: &str = "geoScope=vtx;interpretation=vector";
+/// Parameters of points: one number, a vector, a linear color.
+const NUMBERS: &str = "arrayExtent=1;geoScope=vtx;isGeomParam=true;podExtent=1;podName=float32_t";
+const PARAMETERS: &str =
+    "arrayExtent=1;geoScope=vtx;interpretation=vector;isGeomParam=true;podExtent=3;podName=float32_t";
+const COLORS: &str = "arrayExtent=1;geoScope=vtx;interpretation=rgb;isGeomParam=true;podExtent=3;podName=float32_t";
 /// An operation of a transform: a matrix, without a hint.
 const MATRIX_OPERATION: u8 = 3 << 4;
 
@@ -46,7 +51,12 @@ pub(super) fn export(export: &mut Export) -> Result<(), ExportError> {
             samplings.push(Sampling {
                 times: samples.times.clone(),
             });
-            objects.push(samples.object(part.name(), sampling));
+            // Programs name points by the transform above.
+            let mut above = group(&mut archive, part.name())?;
+            above
+                .children
+                .push(samples.object(&format!("{}Shape", part.name()), sampling));
+            objects.push(above);
         }
     }
     let surfaces = BodySurfaces::load(export)?;
@@ -78,21 +88,6 @@ pub(super) fn export(export: &mut Export) -> Result<(), ExportError> {
         children: vec![sand],
     };
     Ok(archive.finish(&root, &samplings, rate)?)
-}
-
-/// Returns the metadata of a parameter of the geometry.
-fn parameter(number: Number, extent: u32, scope: &str) -> String {
-    let pod = match number {
-        Number::F32 => "float32_t",
-        _ => "int32_t",
-    };
-    let meaning = if extent == 3 { "interpretation=vector;" } else { "" };
-    format!("arrayExtent=1;geoScope={scope};{meaning}isGeomParam=true;podExtent={extent};podName={pod}")
-}
-
-/// Returns the metadata of linear colors.
-fn color_parameter(scope: &str) -> String {
-    format!("arrayExtent=1;geoScope={scope};interpretation=rgb;isGeomParam=true;podExtent=3;podName=float32_t")
 }
 
 /// Samples of a cloud's properties, by time.
@@ -152,30 +147,28 @@ impl PointSamples {
         if let Some(velocities) = &cloud.velocities {
             self.series(archive, (".velocities", VECTORS, false), vectors, velocities)?;
         }
-        let floats = parameter(Number::F32, 1, "vtx");
         if let Some(radii) = &cloud.radii {
             let widths: Vec<f32> = radii.iter().map(|radius| 2.0 * radius).collect();
-            self.series(archive, (".widths", &floats, false), (Number::F32, 1), &widths)?;
+            self.series(archive, (".widths", NUMBERS, false), (Number::F32, 1), &widths)?;
         }
         if let Some(colors) = &cloud.colors {
-            self.series(archive, ("Cd", &color_parameter("vtx"), true), vectors, colors)?;
+            self.series(archive, ("Cd", COLORS, true), vectors, colors)?;
         }
         // Blender drops integers.
-        let integers = |values: &mut dyn Iterator<Item = f32>| values.collect::<Vec<f32>>();
         for (name, column) in &cloud.extras {
-            let property = (name.as_str(), floats.as_str(), true);
+            let property = (name.as_str(), NUMBERS, true);
             match column {
                 Column::U8(v) => {
-                    let v = integers(&mut v.iter().map(|&v| v.into()));
+                    let v: Vec<f32> = v.iter().map(|&v| v.into()).collect();
                     self.series(archive, property, (Number::F32, 1), &v)?;
                 }
                 Column::U32(v) => {
-                    let v = integers(&mut v.iter().map(|&v| v as f32));
+                    let v: Vec<f32> = v.iter().map(|&v| v as f32).collect();
                     self.series(archive, property, (Number::F32, 1), &v)?;
                 }
                 Column::F32(v) => self.series(archive, property, (Number::F32, 1), v)?,
                 Column::Vec3(v) => {
-                    self.series(archive, (name, &parameter(Number::F32, 3, "vtx"), true), vectors, v)?;
+                    self.series(archive, (name, PARAMETERS, true), vectors, v)?;
                 }
             }
         }
@@ -339,7 +332,9 @@ fn mesh(archive: &mut Archive, name: &str, track: &Track, color: Option<[f32; 3]
         array(archive, (".faceCounts", ""), (Number::I32, 1), &counts)?,
     ];
     if let Some(color) = color {
-        let color = array(archive, ("Cd", &color_parameter("con")), (Number::F32, 3), &color)?;
+        // For each vertex: Blender reads no color of a whole mesh.
+        let colors = vec![color; vertices.len()];
+        let color = array(archive, ("Cd", COLORS), (Number::F32, 3), &colors)?;
         geometry.push(Property::new(".arbGeomParams", "", Value::Compound(vec![color])));
     }
     Ok(Object {

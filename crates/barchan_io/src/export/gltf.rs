@@ -164,6 +164,9 @@ fn write_cloud(path: &Path, name: &str, cloud: &Cloud) -> Result<(), ExportError
         match column {
             Column::U8(v) => attributes[&name] = floats(&mut file, &mut v.iter().map(|&v| v.into())).into(),
             Column::U32(v) => attributes[&name] = floats(&mut file, &mut v.iter().map(|&v| v as f32)).into(),
+            // Numbers that are not known yet: glTF has none of these.
+            Column::F32(v) if v.iter().any(|x| !x.is_finite()) => {}
+            Column::Vec3(v) if v.iter().any(|x| !x.is_finite()) => {}
             Column::F32(v) => lists.push((name, bytes(v), 1)),
             Column::Vec3(v) => lists.push((name, bytes(v), 3)),
         }
