@@ -35,8 +35,8 @@ impl Default for Surfacing {
     fn default() -> Self {
         Self {
             radius: None,
-            cell: 1.0,
-            smoothing: 10,
+            cell: 0.5,
+            smoothing: 5,
         }
     }
 }
