@@ -38,9 +38,10 @@
 mod clumps;
 mod coloring;
 mod disk;
+mod exporting;
 mod forecast;
-mod inherited;
 mod grain_look;
+mod inherited;
 pub mod interact;
 mod look;
 mod machines;
@@ -56,11 +57,13 @@ pub mod sampling;
 pub mod scene;
 mod simulation;
 mod stage;
+pub mod surfacing;
 mod trial;
 mod wires;
 
 pub use coloring::{Coloring, Span};
 pub use disk::{cache_bytes, cache_bytes_per_frame, free_bytes, mesh_bytes};
+pub use exporting::export;
 pub use forecast::{Forecast, ForecastError, forecast, forecast_frames, mass_note};
 pub use look::{FIT, Look, LookError, Show, Viewpoint, read_frame};
 pub use names::file_name;
