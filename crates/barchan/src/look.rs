@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use barchan_geometry::Aabb;
 use barchan_io::{Cache, CacheError};
 use barchan_render::{
-    Backdrop, Camera, Colors, Framing, Grains, Image, Layers, Legend, Mesh, Picture, Radii, Renderer, Seen, Spheres,
-    linear,
+    Backdrop, Camera, Colors, Framing, GrainMaterial, Grains, Image, Layers, Legend, Mesh, Picture, Radii, Renderer,
+    Seen, Spheres, linear,
 };
 use barchan_world::{BodyState, Column, Frame, Table};
 use glam::{Affine3A, DAffine3, DMat4, DQuat, DVec3, Vec3};
@@ -362,7 +362,7 @@ impl Stage {
             positions.iter().map(|p| (p.as_dvec3() - origin).as_vec3()).collect()
         };
         let drawn = Drawn::new(&self.plan.clumps, table, positions, radii);
-        let materials = grain_look::materials(&self.plan.looks, &self.plan.materials);
+        let materials = self.grain_materials();
         let (colored, legend) = match &look.coloring {
             Coloring::Material => (None, None),
             Coloring::Column { name, range, span, map } => {
@@ -389,7 +389,7 @@ impl Stage {
             _ => None,
         };
         let wetness = match colored {
-            None => grain_look::wetness(&self.plan.looks, frame, table, kinds),
+            None => self.wetness(frame, table, kinds),
             Some(_) => None,
         };
         let (kinds, wetness) = (
@@ -443,10 +443,27 @@ impl Stage {
         }
     }
 
+    /// Returns the materials of grains, at least one.
+    pub(crate) fn grain_materials(&self) -> Vec<GrainMaterial> {
+        grain_look::materials(&self.plan.looks, &self.plan.materials)
+    }
+
+    /// Returns the wetness of each row of `table`, if the frame has it. `kinds`: the materials of the rows.
+    pub(crate) fn wetness(&self, frame: &Frame, table: &Table, kinds: Option<&[u8]>) -> Option<Vec<f32>> {
+        grain_look::wetness(&self.plan.looks, frame, table, kinds)
+    }
+
     /// Returns the sRGB color of a body's lines: its own, brightened to stand out against sand.
     pub(crate) fn wire_color(&self, body: usize) -> [u8; 3] {
         let color = self.plan.bodies[body].color.unwrap_or([0x20, 0x30, 0x48]);
         color.map(|c| c / 2)
+    }
+
+    /// Returns the linear RGB color of a body's surface; a body that the stage does not know has the first default.
+    pub(crate) fn body_color(&self, name: &str) -> [f32; 3] {
+        let index = self.plan.bodies.iter().position(|body| body.name == name);
+        let color = index.and_then(|index| self.plan.bodies[index].color);
+        color.map_or(BODY_COLORS[index.unwrap_or(0) % BODY_COLORS.len()], linear)
     }
 
     /// Returns the bodies that have a surface: index, state and surface.
@@ -464,7 +481,7 @@ impl Stage {
                 vertices: &surface.vertices,
                 triangles: &surface.mesh.triangles,
                 pose: pose(state, origin),
-                color: body.color.map_or(BODY_COLORS[index % BODY_COLORS.len()], linear),
+                color: self.body_color(&state.name),
                 opacity: body.opacity as f32,
             }
         };

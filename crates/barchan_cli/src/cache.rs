@@ -1,18 +1,16 @@
-//! `barchan info`, `barchan export`: commands on existing caches.
+//! `barchan info`: shows what a cache holds.
 
 use std::path::PathBuf;
 
 use barchan::geometry::Aabb;
-use barchan::io::{Cache, CacheError, EXPORTERS, ExportError, FrameStats, PointFileError, export};
+use barchan::io::{Cache, CacheError, FrameStats};
 use barchan::refine::measures::{Dispersal, Quality};
 use barchan::refining::{dispersal, quality};
 use barchan::world::{BodyState, Column};
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::progress::Progress;
 
 /// Show the contents of a cache.
 #[derive(Args)]
@@ -228,45 +226,6 @@ fn quality_fields(quality: &Quality) -> serde_json::Value {
         "edge_error": quality.mass.map(|m| m.edge), "mean_nearest": quality.mean_nearest(), "inside": quality.inside,
         "edge_fano_ratio": quality.edge_fano,
     })
-}
-
-/// Export a cache to files of another format.
-#[derive(Args)]
-pub struct ExportArguments {
-    /// Folder of the cache
-    dir: PathBuf,
-
-    /// File format; guides and grains are written in the order of their ids
-    #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(EXPORTERS.iter().map(|e| e.name)))]
-    to: String,
-
-    /// Folder for the files [default: DIR/KIND]
-    #[arg(long, short, value_name = "DIR")]
-    output: Option<PathBuf>,
-}
-
-pub fn run_export(arguments: &ExportArguments) -> Result<(), Failure> {
-    let to = arguments
-        .output
-        .clone()
-        .unwrap_or_else(|| arguments.dir.join(&arguments.to));
-    let progress = Progress::new("exporting");
-    export(&arguments.dir, &arguments.to, &to, &mut |done, of| {
-        progress.show_share(done as f64 / of.max(1) as f64);
-    })
-    .map_err(export_failure)?;
-    drop(progress);
-    say!("{}", to.display());
-    Ok(())
-}
-
-/// Maps a failed export to its exit code: files that cannot be written are a failure of the work.
-pub fn export_failure(error: ExportError) -> Failure {
-    match error {
-        ExportError::Cache(error) => wrong_cache(error),
-        ExportError::Write(_) | ExportError::Points(PointFileError::Write(_)) => Failure::run(error.to_string()),
-        error => Failure::input(error.to_string()),
-    }
 }
 
 pub fn wrong_cache(error: CacheError) -> Failure {

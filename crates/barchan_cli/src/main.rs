@@ -23,9 +23,11 @@ mod check;
 mod compare;
 mod demo;
 mod disk;
+mod export;
 mod failure;
 mod interrupt;
 mod memory;
+mod mesh;
 mod progress;
 mod refine;
 mod render;
@@ -66,7 +68,9 @@ enum Command {
     /// Sample a mesh file or a shape with particles
     Sample(sample::Arguments),
     /// Export a cache to files for other programs
-    Export(cache::ExportArguments),
+    Export(export::Arguments),
+    /// Make a surface of the sand, frame by frame
+    Mesh(mesh::Arguments),
     /// Show the contents of a cache: counts, bounds, energies, timings
     Info(cache::InfoArguments),
     /// Check a scene without running it
@@ -103,7 +107,8 @@ fn execute(command: Command) -> Result<(), Failure> {
         Command::Refine(arguments) => refine::run(&arguments),
         Command::View(arguments) => view::run(&arguments),
         Command::Sample(arguments) => sample::run(&arguments),
-        Command::Export(arguments) => cache::run_export(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
+        Command::Mesh(arguments) => mesh::run(&arguments),
         Command::Info(arguments) => cache::info(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Scenes(arguments) => {

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use barchan::export;
 use barchan::geometry::text::counted;
-use barchan::io::{CacheError, EXPORTERS, export, has_checkpoint};
+use barchan::io::{CacheError, EXPORTERS, ExportOptions, has_checkpoint};
 use barchan::running::{Go, RunError, RunOptions, default_dir, run_watched as simulate};
 use barchan::scene::Scene;
 use barchan::world::spec::Weight;
@@ -12,8 +13,8 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use serde_json::json;
 
-use crate::cache::export_failure;
 use crate::disk;
+use crate::export::export_failure;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
@@ -106,7 +107,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     for kind in &arguments.export {
         let to = options.dir.join(kind);
-        export(&options.dir, kind, &to, &mut |_, _| ()).map_err(export_failure)?;
+        export(&options.dir, kind, &to, &ExportOptions::default(), &mut |_, _| ()).map_err(export_failure)?;
     }
     let dir = options.dir.display();
     if arguments.json {

@@ -221,7 +221,7 @@ fn exports_that_cannot_be_written_are_failures_of_the_work() {
     let at = folder.path();
     done(at, &["refine", "files", "--radius", "0.01", "-o", "cache"]);
     fs::write(at.join("file"), "").unwrap();
-    for kind in ["vtk", "ply", "csv"] {
+    for kind in ["usd", "alembic", "bgeo", "vdb", "gltf", "vtk", "ply", "csv"] {
         let (code, said) = barchan(at, &["export", "cache", "--to", kind, "-o", "file/out"]);
         assert_eq!(code, 1, "{kind}: {said}");
         let (code, said) = barchan(at, &["export", "nowhere", "--to", kind]);

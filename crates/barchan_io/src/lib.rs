@@ -22,7 +22,7 @@ pub use cache::{
     Record, Run, Staging, WriteReport, folder_bytes, has_checkpoint, read_checkpoint, write_checkpoint, write_records,
     write_records_csv,
 };
-pub use export::{EXPORTERS, ExportError, Exporter, export};
+pub use export::{EXPORTERS, ExportError, ExportOptions, Exporter, MESH_KINDS, MeshSequence, Palette, Up, export};
 pub use points::{Column, POINT_FORMATS, PointFileError, PointFormat, Points, Precision, check_writable, write_points};
 pub use read_points::{PointTable, READABLE, ReadPointsError, read_points};
 pub use values::Values;

@@ -7,7 +7,9 @@ use std::path::Path;
 
 use barchan_geometry::TriMesh;
 use barchan_geometry::mesh::write_ply;
-use barchan_io::{Cache, CacheSettings, CacheWriter, EXPORTERS, ExportError, Exporter, Part, export, read_points};
+use barchan_io::{
+    Cache, CacheSettings, CacheWriter, EXPORTERS, ExportError, ExportOptions, Exporter, Part, Up, export, read_points,
+};
 use barchan_world::{Column, Frame, Table};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -18,7 +20,14 @@ fn exported(kind: &str, settings: CacheSettings) -> (tempfile::TempDir, Vec<Stri
     let cache = written(0..3, settings);
     let out = tempfile::tempdir().unwrap();
     let mut steps = Vec::new();
-    export(cache.path(), kind, out.path(), &mut |done, of| steps.push((done, of))).unwrap();
+    export(
+        cache.path(),
+        kind,
+        out.path(),
+        &ExportOptions::default(),
+        &mut |done, of| steps.push((done, of)),
+    )
+    .unwrap();
     assert_eq!(steps, [(1, 3), (2, 3), (3, 3)]);
     let mut files = Vec::new();
     list(out.path(), out.path(), &mut files);
@@ -37,9 +46,13 @@ fn list(root: &Path, folder: &Path, files: &mut Vec<String>) {
 }
 
 #[test]
-fn every_exporter_writes_a_file_a_frame() {
+fn every_exporter_writes_a_file_a_frame_or_one_with_all_frames() {
     for exporter in EXPORTERS {
         let (_out, files) = exported(exporter.name, CacheSettings::default());
+        if let [file] = &files[..] {
+            assert!(file == "sand.usdc" || file == "sand.abc", "{file}");
+            continue;
+        }
         for part in ["guides", "grains"] {
             let count = files
                 .iter()
@@ -145,7 +158,14 @@ fn particles_lie_in_the_order_of_their_ids() {
     let cache = shuffled();
     for (kind, ending) in [("vtk", "vtp"), ("ply", "ply"), ("csv", "csv")] {
         let out = tempfile::tempdir().unwrap();
-        export(cache.path(), kind, out.path(), &mut |_, _| ()).unwrap();
+        export(
+            cache.path(),
+            kind,
+            out.path(),
+            &ExportOptions::default(),
+            &mut |_, _| (),
+        )
+        .unwrap();
         for (part, count) in [("guides", 100), ("grains", 1000)] {
             let found = read_points(&out.path().join(part).join(format!("000000.{ending}"))).unwrap();
             assert_eq!(found.ids.unwrap(), (5..5 + count).collect::<Vec<u32>>(), "{kind}");
@@ -203,7 +223,14 @@ fn bodies_are_their_surfaces_where_they_are() {
     };
     stage("001_scoop.ply");
     let out = tempfile::tempdir().unwrap();
-    export(cache.path(), "vtk", out.path(), &mut |_, _| ()).unwrap();
+    export(
+        cache.path(),
+        "vtk",
+        out.path(),
+        &ExportOptions::default(),
+        &mut |_, _| (),
+    )
+    .unwrap();
     for number in 0..3 {
         let text = fs::read_to_string(out.path().join(format!("bodies/00000{number}.vtp"))).unwrap();
         assert!(
@@ -249,7 +276,14 @@ fn bodies_are_their_surfaces_where_they_are() {
     assert!(out.path().join("bodies.csv").exists() && out.path().join("bodies.pvd").exists());
     for outside in ["../meshes/001_scoop.ply", "/etc/passwd", "..", ""] {
         stage(outside);
-        let error = export(cache.path(), "vtk", out.path(), &mut |_, _| ()).unwrap_err();
+        let error = export(
+            cache.path(),
+            "vtk",
+            out.path(),
+            &ExportOptions::default(),
+            &mut |_, _| (),
+        )
+        .unwrap_err();
         assert!(matches!(error, ExportError::Surface { .. }), "{outside}: {error}");
     }
 }
@@ -269,12 +303,88 @@ fn vtk_files_have_only_what_paraview_and_ovito_read() {
 
 #[test]
 fn unknown_kinds_are_told_what_there_is() {
-    let error = Exporter::of_name("bgeo").err().unwrap();
+    let error = Exporter::of_name("fbx").err().unwrap();
     assert!(matches!(error, ExportError::UnknownKind { .. }));
     assert!(
         error
             .to_string()
-            .ends_with("no export to `bgeo`; allowed: vtk, ply, csv"),
+            .ends_with("no export to `fbx`; allowed: usd, alembic, bgeo, vdb, gltf, vtk, ply, csv"),
         "{error}"
     );
+}
+
+#[test]
+fn frames_parts_scale_and_axis_can_be_chosen() {
+    let cache = written(0..6, CacheSettings::default());
+    let out = tempfile::tempdir().unwrap();
+    let options = ExportOptions {
+        frames: 1..=4,
+        every: 2,
+        only: Some(Part::Guides),
+        scale: 100.0,
+        up: Some(Up::Y),
+        ..ExportOptions::default()
+    };
+    export(cache.path(), "ply", out.path(), &options, &mut |_, _| ()).unwrap();
+    let mut files = Vec::new();
+    list(out.path(), out.path(), &mut files);
+    files.sort();
+    assert_eq!(files, ["guides/000001.ply", "guides/000003.ply"]);
+    let found = read_points(&out.path().join("guides/000003.ply")).unwrap();
+    let Some(Column::Vec3(positions)) = frame(3).guides.column("position").cloned() else {
+        panic!("no positions");
+    };
+    for (found, p) in found.positions.iter().zip(positions) {
+        assert!(found.distance(100.0 * Vec3::new(p.x, p.z, -p.y).as_dvec3()) < 1e-4);
+    }
+    assert!((found.radii.unwrap()[0] - 2.8).abs() < 1e-6);
+}
+
+#[test]
+fn options_that_cannot_be_are_rejected() {
+    let cache = written(0..3, CacheSettings::default());
+    let out = tempfile::tempdir().unwrap();
+    let refused = |options: ExportOptions| {
+        let error = export(cache.path(), "usd", out.path(), &options, &mut |_, _| ()).unwrap_err();
+        assert_eq!(fs::read_dir(out.path()).unwrap().count(), 0);
+        error.to_string()
+    };
+    let late = ExportOptions {
+        frames: 3..=9,
+        ..ExportOptions::default()
+    };
+    assert_eq!(refused(late), "there is nothing to export: the cache has frames 0 to 2");
+    for scale in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let options = ExportOptions {
+            scale,
+            ..ExportOptions::default()
+        };
+        assert!(refused(options).contains("the scale must be positive and finite"));
+    }
+}
+
+#[test]
+fn columns_that_come_with_the_first_step_are_not_numbers_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = CacheWriter::create(folder.path(), run(0), CacheSettings::default()).unwrap();
+    writer.push(frame(0)).unwrap();
+    let mut later = frame(1);
+    let rows = later.guides.len();
+    later.guides.push("density", Column::F32(vec![0.5; rows]));
+    writer.push(later).unwrap();
+    writer.finish().unwrap();
+    let out = tempfile::tempdir().unwrap();
+    export(
+        folder.path(),
+        "csv",
+        out.path(),
+        &ExportOptions::default(),
+        &mut |_, _| (),
+    )
+    .unwrap();
+    for (number, value) in [(0, "NaN"), (1, "0.5")] {
+        let text = fs::read_to_string(out.path().join(format!("guides/00000{number}.csv"))).unwrap();
+        assert!(text.lines().next().unwrap().ends_with(",material,density"));
+        assert!(text.lines().nth(1).unwrap().ends_with(value), "{text}");
+    }
 }

@@ -54,7 +54,13 @@ impl Bodies {
     }
 
     fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<Body> {
-        let index = self.simulation.get().lock()?.simulation.body_id(name).map_err(of_drive)?;
+        let index = self
+            .simulation
+            .get()
+            .lock()?
+            .simulation
+            .body_id(name)
+            .map_err(of_drive)?;
         let simulation = self.simulation.clone_ref(py);
         Ok(Body { simulation, index })
     }

@@ -1,6 +1,7 @@
 //! The look of grains: shape, tints and reflectance, all computed from the grain's id.
 
 use crate::hash;
+use crate::picture::Grains;
 use glam::{Quat, Vec3};
 
 /// Tints per material: each grain has one of them.
@@ -257,6 +258,13 @@ impl Palette {
     }
 }
 
+/// Returns the linear RGB colors of grains before any light [-], by their ids.
+pub fn grain_colors(grains: &Grains, ids: &[u32]) -> Vec<Vec3> {
+    let palettes: Vec<Palette> = grains.materials.iter().map(Palette::new).collect();
+    let color = |(row, &id): (usize, &u32)| palettes[grains.kind(row)].color(id, grains.wetness(row));
+    ids.iter().enumerate().map(color).collect()
+}
+
 /// Returns the albedo of a grain under a film of water: light that leaves the grain is reflected back at the film's
 /// surface and absorbed in part, A / (A + n² (1 - A)), [Angstrom25]. `wetness` is the covered share [-].
 pub(crate) fn wet(albedo: Vec3, wetness: f32) -> Vec3 {
@@ -367,6 +375,20 @@ mod tests {
             let differ = colors.iter().any(|c| c.distance(mean) > 0.02 * mean.length());
             assert_eq!(differ, name != "plain", "{name}");
         }
+    }
+
+    #[test]
+    fn colors_are_those_of_material_and_id_and_darker_when_wet() {
+        let materials = [GrainKind::Sand, GrainKind::Soil].map(GrainMaterial::new);
+        let grains = Grains {
+            materials: &materials,
+            kinds: Some(&[0, 1, 0]),
+            wetness: Some(&[0.0, 0.0, 1.0]),
+            shaped: true,
+        };
+        let [sand, soil] = [0, 1].map(|kind| Palette::new(&materials[kind]).color(7, 0.0));
+        assert_eq!(grain_colors(&grains, &[7; 3]), [sand, soil, wet(sand, 1.0)]);
+        assert!(sand != soil && wet(sand, 1.0).cmplt(sand).all());
     }
 
     #[test]

@@ -56,7 +56,7 @@ pub use color_map::ColorMap;
 pub use engine::{Engine, Renderer};
 pub use error::Error;
 pub use gpu::GpuRenderer;
-pub use grain::{GrainKind, GrainMaterial, SAND};
+pub use grain::{GrainKind, GrainMaterial, SAND, grain_colors};
 pub use image::Image;
 pub use layers::{LayerPixel, Layers, Seen, render_layers};
 pub use legend::Legend;

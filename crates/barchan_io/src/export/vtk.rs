@@ -2,15 +2,23 @@
 //! Bodies are the triangles of their surfaces, posed; the table of bodies is included.
 
 use std::io::{self, Write};
+use std::path::Path;
 
+use barchan_world::BodyState;
+
+use super::files::{Notation, Written, write_cloud};
+use super::poses::Poses;
 use super::surfaces::BodySurfaces;
-use super::{Export, ExportError, Written};
+use super::{Export, ExportError};
+use crate::vtp::{self, Surfaces};
 use crate::{Part, write_atomically};
 
 pub(super) fn export(export: &mut Export) -> Result<(), ExportError> {
-    let surfaces = BodySurfaces::load(export.cache.dir())?;
-    let written = export.frames("vtp", Some(&|path, bodies| surfaces.write(path, bodies)))?;
-    export.body_table()?;
+    let surfaces = BodySurfaces::load(export)?;
+    let write_bodies = |path: &Path, bodies| write_bodies(path, &surfaces, bodies);
+    let write_cloud = |path: &Path, _, cloud| write_cloud(path, &cloud, Notation::Linear);
+    let written = export.each_frame("vtp", &write_cloud, Some(&write_bodies))?;
+    export.tables()?;
     for part in Part::ALL {
         let files: Vec<&Written> = written.iter().filter(|w| w.part == part).collect();
         if !files.is_empty() {
@@ -19,6 +27,19 @@ pub(super) fn export(export: &mut Export) -> Result<(), ExportError> {
         }
     }
     Ok(())
+}
+
+/// Writes posed surfaces with the table of bodies. A body without a surface, such as the ground, is a point.
+fn write_bodies(path: &Path, surfaces: &BodySurfaces, bodies: Vec<BodyState>) -> Result<(), ExportError> {
+    let posed = surfaces.posed(&bodies);
+    let poses = Poses::of(bodies);
+    let surfaces = Surfaces {
+        mesh: posed.mesh,
+        owners: posed.owners,
+        lone: posed.lone,
+        rows: &poses.columns(),
+    };
+    Ok(write_atomically(path, |out| vtp::write_surfaces(out, &surfaces))?)
 }
 
 fn collection(out: &mut impl Write, files: &[&Written]) -> io::Result<()> {
