@@ -56,7 +56,7 @@ bodies = ["first", "second"]
 at = [0.5, 0, 1.15]
 limits = [-20, 200]
 spring = {{ stiffness = 0.5, damping = 0.01, rest = 10 }}
-motor = { speed = 90, max_torque = 0.4 }
+motor = {{ speed = 90, max_torque = 0.4 }}
 "#,
         ground(solver, &fill)
     ))
