@@ -298,6 +298,7 @@ fn bytes_are_counted() {
         "guides/000000.arrow",
         "grains/000000.arrow",
         "bodies/000000.arrow",
+        "joints/000000.arrow",
         "stats.jsonl",
         "manifest.json",
     ];
