@@ -16,13 +16,15 @@ const GRAIN: f64 = 24.0;
 /// Bytes per particle that compact positions save.
 const COMPACT_SAVES: f64 = 5.0;
 /// Bytes of a file of bodies: of the file, and per body.
-const BODIES: [f64; 2] = [2600.0, 120.0];
+const BODIES: [f64; 2] = [2950.0, 130.0];
 /// Bytes of an Arrow file without rows.
 const EMPTY_FILE: f64 = 2000.0;
 /// Bytes of a frame's line of statistics and its entry in the manifest.
 const LINES: f64 = 600.0;
 /// Bytes of a checkpoint per guide, with its neighbors, and per grain.
 const CHECKPOINT: [f64; 2] = [500.0, 25.0];
+/// Bytes of a checkpoint per byte of a body's file: its surface as rapier keeps it, with the tree of its triangles.
+const CHECKPOINT_SURFACE: u64 = 4;
 
 /// Estimates the bytes that a frame takes on disk: the mean over frames with and without grains.
 pub fn cache_bytes_per_frame(guides: u64, grains: u64, bodies: u64, output: &Output) -> u64 {
@@ -46,13 +48,18 @@ pub fn cache_bytes(frames: u64, guides: u64, grains: u64, bodies: u64, output: &
     (frames as f64 * cache_bytes_per_frame(guides, grains, bodies, output) as f64 + checkpoint) as u64
 }
 
-/// Returns the bytes of the surfaces of bodies in a cache.
+/// Returns the bytes of the files of the surfaces of bodies in a cache.
 pub fn mesh_bytes(world: &World) -> u64 {
     let mut count = Count(0);
     for body in world.bodies.iter().filter(|body| body.shape.bounds().is_finite()) {
         write_ply(&body.surface, &mut count).expect("counting does not fail");
     }
     count.0
+}
+
+/// Estimates the bytes that the surfaces of bodies take in a cache, from those of their files: with their part of the checkpoint.
+pub fn surface_bytes(files: u64) -> u64 {
+    files.saturating_mul(1 + CHECKPOINT_SURFACE)
 }
 
 /// A writer that counts bytes.

@@ -65,7 +65,7 @@ mod trial;
 mod wires;
 
 pub use coloring::{Coloring, Span};
-pub use disk::{cache_bytes, cache_bytes_per_frame, free_bytes, mesh_bytes};
+pub use disk::{cache_bytes, cache_bytes_per_frame, free_bytes, mesh_bytes, surface_bytes};
 pub use driving::{DriveError, motion_name};
 pub use exporting::export;
 pub use forecast::{Forecast, ForecastError, forecast, forecast_frames, mass_note};

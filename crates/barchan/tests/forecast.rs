@@ -116,7 +116,7 @@ fn estimates_are_near_what_is_made() {
 }
 
 #[test]
-fn every_built_in_scene_passes_and_only_the_steepest_heap_is_doubted() {
+fn every_built_in_scene_passes_and_only_the_steepest_heaps_are_doubted() {
     for entry in BUILT_IN {
         let document = built_in(entry.name).unwrap();
         let (scene, warnings) = parse_scene(&document).unwrap();
@@ -126,6 +126,8 @@ fn every_built_in_scene_passes_and_only_the_steepest_heap_is_doubted() {
         match entry.name {
             // Its third heap is that of the paper, which SPH does not reproduce.
             "piles" => assert!(found.len() == 1 && found[0].contains("piles:22:19"), "{found:?}"),
+            // The series of the paper, at an angle that its own solver did not reach either.
+            "slope-55" => assert!(found.len() == 1 && found[0].contains("slope-55:15:19"), "{found:?}"),
             name => assert!(found.is_empty(), "{name}: {found:?}"),
         }
     }

@@ -27,6 +27,7 @@ fn pages() -> Vec<String> {
     let top = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
     let mut pages: Vec<String> = top.map(str::to_owned).into();
     pages.extend(pages_below("docs"));
+    pages.extend(pages_below("integrations"));
     pages
 }
 

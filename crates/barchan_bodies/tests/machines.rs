@@ -350,10 +350,15 @@ fn an_actuator_against_a_wall_stalls_at_its_limit_and_the_wall_feels_it() {
     run(&mut dynamics, &mut world, STEP, 100);
     near(world.joints[0].speed, speed, 1e-3);
     run(&mut dynamics, &mut world, STEP, 900);
-    let [ram, holder] = &world.joints[..] else { panic!() };
+    let ram = &world.joints[0];
     assert!(ram.speed.abs() < 1e-3 && ram.position < 0.1005, "{ram:?}");
     near(ram.load.motor, limit, 1e-6);
-    near(holder.load.wrench.force.x, -limit, 0.02);
+    // A contact is resolved step by step, within a few per cent; its mean is the force.
+    let force = (0..100).map(|_| {
+        run(&mut dynamics, &mut world, STEP, 1);
+        world.joints[1].load.wrench.force.x
+    });
+    near(force.sum::<f64>() / 100.0, -limit, 0.001);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use barchan::geometry::text::counted;
 use barchan::scene::{BUILT_IN, Diagnostic, Document, Place, Severity, parse_scene, schema};
-use barchan::{Forecast, doubts, mass_note, mesh_bytes, try_start};
+use barchan::{Forecast, doubts, mass_note, mesh_bytes, surface_bytes, try_start};
 use clap::Args;
 use serde_json::json;
 
@@ -40,7 +40,7 @@ pub fn check(arguments: &CheckArguments) -> Result<(), Failure> {
         match try_start(scene) {
             Ok((world, mut needs)) => {
                 world.warnings.iter().for_each(|text| found.warn(text));
-                needs.cache += mesh_bytes(&world);
+                needs.cache += surface_bytes(mesh_bytes(&world));
                 print_needs(&needs, arguments.json);
             }
             Err(reason) => found.reject(reason.place(), &reason.to_string()),

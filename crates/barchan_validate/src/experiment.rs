@@ -41,7 +41,6 @@ const FILES: &[(&str, &str)] = &[
     ("momentum_fall", include_str!("../experiments/momentum_fall.toml")),
     ("momentum_flip", include_str!("../experiments/momentum_flip.toml")),
     ("periodic", include_str!("../experiments/periodic.toml")),
-    ("wheel", include_str!("../experiments/wheel.toml")),
     ("refine_column", include_str!("../experiments/refine_column.toml")),
     ("refine_still", include_str!("../experiments/refine_still.toml")),
     ("refine_hourglass", include_str!("../experiments/refine_hourglass.toml")),

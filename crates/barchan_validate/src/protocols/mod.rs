@@ -14,7 +14,6 @@ mod layer;
 mod packing;
 mod slide;
 mod truck;
-mod wheel;
 
 use barchan::SimulationError;
 use thiserror::Error;
@@ -56,7 +55,6 @@ const PROTOCOLS: &[(&str, Protocol)] = &[
     ("fall", free::fall),
     ("flip", free::flip),
     ("grains", grains::grains),
-    ("wheel", wheel::wheel),
     ("flight", flight::flight),
 ];
 
