@@ -352,7 +352,9 @@ fn move_group<S: Simd>(simd: S, group: Group, field: &Field, rule: &Rule, scratc
             let mut places = load3(simd, [x, y, z], &lanes);
             let mut rates = load3(simd, [u, v, w], &lanes);
             let list = few.indices();
-            let freedoms = terms.freedoms();
+            let freedoms = terms
+                .freedoms()
+                .filter(|all| list.iter().any(|&k| all[k as usize].free > 0.0));
             let terms = (terms.all(), freedoms.unwrap_or_default());
             let own = match rule.mode {
                 Mode::Gated if freedoms.is_some() => {

@@ -10,7 +10,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use crate::field::Mover;
-use crate::laws::{COMPANY, LONE, REACH, agitation, bulk_weight, fall_share, gate, sharp, weight};
+use crate::laws::{COMPANY, REACH, agitation, bulk_weight, fall_share, gate, sharp, weight};
 
 /// Guides of a task [-], at least.
 const TASK: usize = 1024;
@@ -64,19 +64,17 @@ impl Flights {
         let guides = velocities.par_iter().zip(ids).with_min_len(TASK);
         guides.map(falling).collect_into_vec(&mut self.falling);
         let falling = &self.falling;
-        let flies = |i: usize| falling[i] > 0.0 || free[ids[i] as usize] > 0.0;
-        if (0..ids.len()).any(flies) {
+        if falling.iter().any(|share| *share > 0.0) {
             let largest = world.guides.radius.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
             self.grid
                 .build(&world.guides.position, REACH * largest)
                 .expect("guides are finite");
             let grid = &self.grid;
             let lets_go = |(i, mover): (usize, &mut Mover)| {
-                if flies(i) {
+                if falling[i] > 0.0 {
                     let company = Company::of(grid, world, velocities, i);
                     let before = free[ids[i] as usize];
-                    let falls = falling[i] * gate(company.filling, COMPANY);
-                    let now = falls.max(before * gate(company.filling, LONE));
+                    let now = falling[i] * gate(company.filling, COMPANY);
                     let share = (now - before).max(0.0) / steps;
                     mover.let_go(now, share * company.agitation, share * company.lack);
                 }

@@ -94,12 +94,8 @@ pub fn per_step<T: Real>(alpha: T, exponent: f32) -> T {
 const FREE_FALL: Gate = Gate { low: 0.3, high: 0.6 };
 
 /// Filling by other guides at a guide's center [-]: up to `low`, a guide that falls freely lets its grains go; from `high` on, as in a
-/// bed, they follow. Within a bed that is settled it is about 0.6.
-pub const COMPANY: Gate = Gate { low: 0.35, high: 0.5 };
-
-/// The same filling for a guide that has let its grains go and no longer falls: alone, it does not catch them again, so that they fall
-/// to the ground beside it instead of hanging around it.
-pub const LONE: Gate = Gate { low: 0.05, high: 0.15 };
+/// dense stream, they follow. Within a bed that is settled it is about 0.6.
+pub const COMPANY: Gate = Gate { low: 0.1, high: 0.25 };
 
 /// Share of free fall [-] in a guide's `acceleration` [m/s²], under `gravity` [m/s²]; 0 if the acceleration is no number.
 pub fn fall_share(acceleration: Vec3, gravity: Vec3) -> f32 {

@@ -14,12 +14,14 @@ use crate::advect::{CHUNK, GROUP};
 use crate::grains::Grains;
 
 /// Steps from one turn of a window to its next.
-const PERIOD: usize = 8;
+const PERIOD: usize = 16;
 /// Distance below which grains part, in radii [-]. Twice the radius would be the touching of all, which takes many passes; spheres of
 /// this size take up less than a quarter of a bed, and find room at once.
 const REACH: f32 = 1.5;
 /// Farthest that a grain is pushed in a turn, in radii [-].
 const MAX_PUSH: f32 = 0.5;
+/// Way that the grains of a window go against each other between turns below which none parts, in radii [-].
+const MIN_SHEAR: f32 = 0.25;
 /// Cells of a window [-], at most: one that is wider is in flight, or far from sorted.
 const MAX_CELLS: usize = 8192;
 
@@ -93,13 +95,25 @@ impl Separator {
 }
 
 impl Window<'_> {
+    /// Largest difference of velocities along an axis [m/s].
+    fn shear(&self) -> f32 {
+        let range = |column: &&[f32]| {
+            let (low, high) = range(column);
+            high - low
+        };
+        self.velocity.iter().map(range).fold(0.0, f32::max)
+    }
+
     fn part(self, cells: &mut Cells, radius: f32, step: f32) {
         let reach = REACH * radius;
+        let meanwhile = PERIOD as f32 * step;
+        if meanwhile * self.shear() < MIN_SHEAR * radius {
+            return;
+        }
         let Some(size) = cells.sort(&self.position, reach) else {
             return;
         };
         let ([x, y, z], [u, v, w]) = (self.position, self.velocity);
-        let meanwhile = PERIOD as f32 * step;
         let mut pushed = [0.0f32; GROUP / CHUNK];
         for i in 0..x.len() {
             if u[i] == 0.0 && v[i] == 0.0 && w[i] == 0.0 {
@@ -143,8 +157,7 @@ impl Cells {
         let mut low = [0.0; 3];
         let mut size = [0; 3];
         for axis in 0..3 {
-            let range = |(low, high): (f32, f32), &x: &f32| (low.min(x), high.max(x));
-            let (first, last) = position[axis].iter().fold((f32::INFINITY, f32::NEG_INFINITY), range);
+            let (first, last) = range(position[axis]);
             // A cell at each end has no grains, so that all others have neighbors.
             low[axis] = first;
             size[axis] = ((last - first) / side) as usize + 3;
@@ -196,6 +209,12 @@ impl Cells {
             }
         }
     }
+}
+
+/// Smallest and largest of `values`.
+fn range(values: &[f32]) -> (f32, f32) {
+    let wider = |(low, high): (f32, f32), &x: &f32| (low.min(x), high.max(x));
+    values.iter().fold((f32::INFINITY, f32::NEG_INFINITY), wider)
 }
 
 #[cfg(test)]
@@ -261,7 +280,7 @@ mod tests {
     #[test]
     fn every_window_has_its_turn_and_pushes_count_as_speed() {
         // The tail of a window is in the middle of one of the other round.
-        for count in [3 * GROUP, PERIOD * GROUP + 100] {
+        for count in [3 * GROUP, 8 * GROUP + 100] {
             let mut grains = crowd(count as u32, true);
             crate::order::Sorter::default().sort(&mut grains, 0.6 / 4.19);
             let start = grains.clone();
