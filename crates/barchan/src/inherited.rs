@@ -211,9 +211,12 @@ fn grains_of(scene: &Scene, table: &Table, materials: &[Option<MaterialId>]) -> 
     Ok(grains)
 }
 
+/// Ids that are clumps or fixed: which ones, whether they are fixed, and their clump.
+type Special = (Range<u32>, bool, Option<Arc<Clump>>);
+
 /// Divides the ids up to `end` into groups that are alike: clumps, fixed guides, and all others.
 fn groups(stage: &Stage, end: u32) -> Result<Vec<InheritedGroup>, String> {
-    let mut special: BTreeMap<u32, (Range<u32>, bool, Option<Arc<Clump>>)> = BTreeMap::new();
+    let mut special: BTreeMap<u32, Special> = BTreeMap::new();
     for plan in &stage.plan.clumps {
         let clump = plan.clump().map_err(|error| error.to_string())?;
         special.insert(plan.ids().start, (plan.ids(), false, Some(Arc::new(clump))));

@@ -153,7 +153,7 @@ fn check(joint: &Joint, bodies: &[Body]) -> Result<(), String> {
             return Err(format!("has the spring {spring:?}"));
         }
     }
-    if let Some(motor) = joint.motor.filter(|motor| !(motor.limit >= 0.0)) {
+    if let Some(motor) = joint.motor.filter(|motor| motor.limit.is_nan() || motor.limit < 0.0) {
         return Err(format!("has a motor with the limit {}", motor.limit));
     }
     Ok(())

@@ -10,9 +10,7 @@ fn the_header_fits_the_source() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let config = Config::from_file(root.join("cbindgen.toml")).unwrap();
     let sources = ["src/handle.rs", "src/lib.rs"].map(|file| root.join(file));
-    let builder = sources
-        .iter()
-        .fold(Builder::new(), |builder, file| builder.with_src(file));
+    let builder = sources.iter().fold(Builder::new(), Builder::with_src);
     let mut made = Vec::new();
     builder.with_config(config).generate().unwrap().write(&mut made);
     let made = String::from_utf8(made).unwrap();

@@ -194,7 +194,7 @@ impl Run {
         match report {
             Ok(_) => (),
             Err(RunError::Simulation(barchan::SimulationError::Advance(error))) => {
-                self.broken = Some(error.to_string())
+                self.broken = Some(error.to_string());
             }
             Err(error) => return Err(run_failure(error)),
         }

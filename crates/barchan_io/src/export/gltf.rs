@@ -78,7 +78,7 @@ impl<'a> Composition<'a> {
     /// Adds positions, whose bounds readers require.
     fn positions(&mut self, positions: &'a [Vec3]) -> usize {
         let accessor = self.put(Part::Borrowed(bytes(positions)), FLOAT, 3, Some(ARRAY_BUFFER));
-        self.bound(accessor, positions.iter().map(|p| p.to_array()))
+        self.bound(accessor, positions.iter().map(Vec3::to_array))
     }
 
     /// Notes the bounds of an accessor's values.
