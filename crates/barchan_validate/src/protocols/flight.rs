@@ -50,7 +50,7 @@ pub(super) fn flight(stage: &mut Stage) -> Result<Observation, Broken> {
             seen.values.push(("surface error".into(), mass.surface));
         }
         if let Some(fano) = edge_fano(stage.simulation().world(), refiner(stage).grains()) {
-            seen.values.push(("Fano ratio at edges".into(), fano));
+            seen.notes.push(format!("Fano ratio at edges {fano:.1}"));
         }
     }
     Ok(seen)
