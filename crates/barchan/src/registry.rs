@@ -9,7 +9,12 @@ use thiserror::Error;
 use crate::clumps;
 
 /// Every solver; the first is the default. A new one is a crate and a line here.
-pub static SOLVERS: &[&SolverSpec] = &[&barchan_pbd::SPEC, &barchan_sph::SPEC, &barchan_dem::SPEC];
+pub static SOLVERS: &[&SolverSpec] = &[
+    &barchan_pbd::SPEC,
+    &barchan_sph::SPEC,
+    &barchan_dem::SPEC,
+    &barchan_mpm::SPEC,
+];
 
 /// A solver that rejected its settings or the world.
 #[derive(Clone, Debug, Error, PartialEq)]

@@ -11,7 +11,9 @@ use std::ops::Range;
 
 use barchan_geometry::sample::Packing;
 use barchan_world::spec::{FrictionMeaning, SolverSpec};
-use barchan_world::{ContactProperties, Ease, Friction, Material, MaterialId, Materials, Meeting, SETTLED_FRACTION};
+use barchan_world::{
+    ContactProperties, Ease, Friction, Material, MaterialId, MaterialLaw, Materials, Meeting, SETTLED_FRACTION,
+};
 
 use crate::Place;
 use crate::fields::{Fields, look_up};
@@ -200,6 +202,10 @@ impl Check<'_, '_> {
             }
             Some(value)
         };
+        let law = table.text("law").and_then(MaterialLaw::from_word);
+        if law.is_some() && !solver.reads("law") {
+            self.warn(table.place("law"), format!("`law` has no effect with {solver}"), "");
+        }
         ContactProperties {
             restitution: number("restitution"),
             youngs_modulus: number("youngs_modulus"),
@@ -212,6 +218,10 @@ impl Check<'_, '_> {
             liquid: number("liquid"),
             surface_tension: number("surface_tension"),
             contact_angle: number("contact_angle").map(f64::to_radians),
+            law,
+            critical_compression: number("critical_compression"),
+            critical_stretch: number("critical_stretch"),
+            hardening: number("hardening"),
         }
     }
 

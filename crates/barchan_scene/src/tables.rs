@@ -1,5 +1,6 @@
 //! Every key of a scene file.
 
+use barchan_world::MaterialLaw;
 use barchan_world::spec::Kind::{
     self, Between, Color, Count, Direction, Flag, List, Named, NumberOr, Pair, Range, Shape, Table, Text, Turn, Vector,
     Word,
@@ -92,8 +93,8 @@ const MATERIAL: TableSpec = TableSpec {
         field("angle_of_repose",  Between(1.0, 60.0),                Optional, "slope of a poured heap [deg], instead of friction; 38 by default"),
         field("wall_friction",    NumberOr(&COEFFICIENT, &FRICTION), Optional, "Coulomb friction against bodies [-], a number or { static, kinetic }; the tangent of angle_of_repose by default, { static = 0.35, kinetic = 0.3 } without one"),
         field("restitution",      Between(0.0, 1.0),                 Optional, "speed after over speed before an impact [-]"),
-        field("youngs_modulus",   MODULUS,                           Optional, "of the grains [Pa]"),
-        field("poisson_ratio",    Between(-0.99, 0.5),               Optional, "of the grains [-]"),
+        field("youngs_modulus",   MODULUS,                           Optional, "of the grains [Pa]; of the bulk with mpm"),
+        field("poisson_ratio",    Between(-0.99, 0.5),               Optional, "of the grains [-]; of the bulk with mpm"),
         field("rolling_friction", COEFFICIENT,                       Optional, "resistance to rolling [-]"),
         field("cohesion",         Between(0.0, 1e9),                 Optional, "how much the grains stick to each other [Pa], when they are wet"),
         field("wetness",          Between(0.0, 1.0),                 Optional, "part of all the water that it can hold, at first [-], 1 by default"),
@@ -102,6 +103,10 @@ const MATERIAL: TableSpec = TableSpec {
         field("liquid",           Between(0.0, 0.5),                 Optional, "liquid on the grains, of their own volume [-]: bridges of it hold them together"),
         field("surface_tension",  Between(1e-6, 1e2),                Optional, "of that liquid [N/m]; 0.072, that of water, by default"),
         field("contact_angle",    Between(0.0, 90.0),                Optional, "at which that liquid meets the grains [deg]; 0 by default"),
+        field("law",              Word(MaterialLaw::WORDS),          Optional, "how the material yields; sand by default"),
+        field("critical_compression", Between(0.0, 0.4),             Optional, "of snow, beyond which it is compacted [-]; by its law if not given"),
+        field("critical_stretch", Between(0.0, 0.4),                 Optional, "of snow, beyond which it breaks [-]; by its law if not given"),
+        field("hardening",        Between(0.0, 50.0),                Optional, "of snow, by which compaction stiffens it [-]; by its law if not given"),
         field("color",            Color,                             Optional, "in pictures: \"#rrggbb\" or \"#rgb\"; that of quartz sand by default"),
     ],
     exclusive: &[["friction", "angle_of_repose"], ["friction", "wall_friction"]],

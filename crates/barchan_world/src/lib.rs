@@ -35,7 +35,9 @@ pub use frame::{BodyState, Column, Frame, Stats, Table};
 pub use guides::{Guide, Guides, displace};
 pub use keys::{Ease, Key, Keys, Turn};
 pub use ledger::{Ledger, Mass};
-pub use material::{ContactProperties, Friction, Material, MaterialId, Materials, Meeting, geometric_mean};
+pub use material::{
+    ContactProperties, Friction, Material, MaterialId, MaterialLaw, Materials, Meeting, geometric_mean,
+};
 pub use placement::Placement;
 pub use solver::{AdvanceError, AdvanceReport, RefineReport, Refiner, Solver};
 pub use source::{Emitter, Sink};

@@ -31,6 +31,31 @@ pub struct Material {
     pub angle_of_repose: Option<f64>,
 }
 
+crate::words! {
+    /// Constitutive law of a material, for solvers of continua that offer several.
+    pub enum MaterialLaw {
+        /// Sand, wet with cohesion.
+        Sand = "sand",
+        /// Snow that has just fallen.
+        FreshSnow = "fresh_snow",
+        /// Snow that has settled.
+        PackedSnow = "packed_snow",
+        /// Snow that was wet and froze.
+        IcySnow = "icy_snow",
+        /// An elastic solid.
+        Elastic = "elastic",
+        /// Water.
+        Water = "water",
+    }
+}
+
+impl MaterialLaw {
+    /// Returns true for all kinds of snow.
+    pub fn is_snow(self) -> bool {
+        matches!(self, Self::FreshSnow | Self::PackedSnow | Self::IcySnow)
+    }
+}
+
 /// Properties of a material that only some solvers read; none where nothing is given.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ContactProperties {
@@ -56,6 +81,14 @@ pub struct ContactProperties {
     pub surface_tension: Option<f64>,
     /// Contact angle of that liquid [rad].
     pub contact_angle: Option<f64>,
+    /// Constitutive law.
+    pub law: Option<MaterialLaw>,
+    /// Compression of snow beyond which it is compacted [-].
+    pub critical_compression: Option<f64>,
+    /// Stretch of snow beyond which it breaks [-].
+    pub critical_stretch: Option<f64>,
+    /// Exponent of the hardening of snow [-].
+    pub hardening: Option<f64>,
 }
 
 /// All materials of a world.
