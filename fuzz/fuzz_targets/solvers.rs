@@ -40,7 +40,7 @@ radius = 0.006
 "#;
 
 fn main() {
-    for solver in ["pbd", "sph", "dem"] {
+    for solver in ["pbd", "sph", "dem", "mpm"] {
         let document = Document::new("solvers.toml", TEXT).with(format!("solver.kind={solver}"));
         let (scene, _) = parse_scene(&document).unwrap_or_else(|problems| panic!("{problems}"));
         let mut simulation = Simulation::new(&scene).expect("the scene can be built");

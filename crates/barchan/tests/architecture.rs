@@ -44,6 +44,16 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "barchan_mpm",
+        &[
+            "barchan_simd",
+            "barchan_geometry",
+            "barchan_world",
+            "barchan_bodies",
+            "barchan_testing",
+        ],
+    ),
+    (
         "barchan_dem",
         &[
             "barchan_simd",
@@ -72,6 +82,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "barchan_pbd",
             "barchan_sph",
             "barchan_dem",
+            "barchan_mpm",
             "barchan_refine",
             "barchan_scene",
             "barchan_gpu",

@@ -44,7 +44,7 @@ fn positions(simulation: &Simulation, ids: std::ops::Range<u32>) -> Vec<(u32, DV
 
 #[test]
 fn guides_of_a_fixed_fill_never_move_and_carry_what_lies_on_them() {
-    for solver in ["pbd", "sph", "dem"] {
+    for solver in ["pbd", "sph", "dem", "mpm"] {
         let scene = layer_on_base(solver);
         let mut simulation = Simulation::new(&scene).unwrap();
         let base = 0..simulation.world().fill_ends[0];
@@ -78,7 +78,7 @@ fn guides_of_a_fixed_fill_never_move_and_carry_what_lies_on_them() {
 
 #[test]
 fn a_fixed_fill_may_lie_in_a_body() {
-    for solver in ["pbd", "sph", "dem"] {
+    for solver in ["pbd", "sph", "dem", "mpm"] {
         let mut scene = scene(&format!(
             r#"
 duration = 1
@@ -138,7 +138,7 @@ shape = {{ half_space = {{ normal = [0, 0, 1] }} }}
 
 #[test]
 fn a_material_and_a_body_rub_as_their_pair_says() {
-    for solver in ["pbd", "sph", "dem"] {
+    for solver in ["pbd", "sph", "dem", "mpm"] {
         let speed = |pair: &str| {
             let mut simulation = Simulation::new(&sliding(solver, pair)).unwrap();
             for _ in 0..6 {

@@ -63,7 +63,7 @@ fn no_entry_of_a_checkpoint_is_believed() {
         ("twice", |bytes| bytes.repeat(2)),
         ("half", |bytes| bytes[..bytes.len() / 2].to_vec()),
     ];
-    for solver in ["pbd", "sph", "dem"] {
+    for solver in ["pbd", "sph", "dem", "mpm"] {
         let scene = scene(solver);
         let good = saved(&scene);
         go_on(&scene, &good).unwrap();
@@ -79,7 +79,7 @@ fn no_entry_of_a_checkpoint_is_believed() {
 
 #[test]
 fn what_a_checkpoint_cannot_hold_is_refused_by_name() {
-    let cases: [(&str, &[(&str, u8)]); 3] = [
+    let cases: [(&str, &[(&str, u8)]); 4] = [
         (
             "pbd",
             &[
@@ -120,6 +120,20 @@ fn what_a_checkpoint_cannot_hold_is_refused_by_name() {
                 ("sph.map_support", 0x7f),
                 ("sph.sound", 0xff),
                 ("guides.radius", 0x7f),
+            ],
+        ),
+        (
+            "mpm",
+            &[
+                ("mpm.ids", 0xff),
+                ("mpm.ids", 0),
+                ("mpm.gradient", 0xff),
+                ("mpm.strain", 0x7f),
+                ("mpm.stress", 0xff),
+                ("mpm.plastic", 0xff),
+                ("mpm.density", 0xff),
+                ("mpm.spacing", 0x7f),
+                ("mpm.accelerations", 0xff),
             ],
         ),
         (

@@ -140,7 +140,7 @@ fn an_angle_that_the_solver_cannot_hold_is_doubted() {
             .replace("density = 1600", &format!("density = 1600\nangle_of_repose = {angle}"))
             + &format!("[solver]\nkind = \"{solver}\"")
     };
-    for (solver, steepest) in [("sph", 45.0), ("dem", 40.0)] {
+    for (solver, steepest) in [("sph", 45.0), ("dem", 40.0), ("mpm", 45.0)] {
         assert!(doubts(&scene(&text(solver, steepest + 5.0))).is_empty());
         let steep = scene(&text(solver, steepest + 6.0));
         let found = doubts(&steep);

@@ -45,7 +45,7 @@ fn vectors(column: Option<&Column>) -> &[Vec3] {
 fn speeds_beyond_half_a_period_per_frame_are_published_as_they_are() {
     // 3.7 periods per frame of a 60th of a second along x, and 1.2 back along y.
     let velocity = DVec3::new(3.7, -1.2, 0.0) * 0.5 * 60.0;
-    for solver in ["pbd", "sph", "dem"] {
+    for solver in ["pbd", "sph", "dem", "mpm"] {
         let scene = cloud(solver, velocity);
         let mut simulation = Simulation::new(&scene).unwrap();
         let (mut resumed, mut starts) = (None, Vec::new());
@@ -146,7 +146,12 @@ shape = {{ half_space = {{ normal = [0, 0, 1] }} }}
 #[test]
 fn the_shortest_period_that_a_scene_may_have_can_be_run_however_fast_guides_are() {
     // A cube of two diameters, the smallest for DEM, has room for a few guides only.
-    for (solver, period, guides) in [("pbd", 0.1041, 8), ("dem", 0.0801, 1), ("sph", 0.2001, 8)] {
+    for (solver, period, guides) in [
+        ("pbd", 0.1041, 8),
+        ("dem", 0.0801, 1),
+        ("sph", 0.2001, 8),
+        ("mpm", 0.2401, 8),
+    ] {
         let text = |period: f64| {
             format!(
                 r#"

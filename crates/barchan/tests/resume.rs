@@ -63,10 +63,12 @@ fn what_was_saved_before_its_first_frame_goes_on_bit_for_bit() {
     for (solver, fill) in [
         ("pbd", ""),
         ("sph", ""),
+        ("mpm", ""),
         ("dem", ""),
         ("dem", "clump = \"tetrahedron\""),
         ("pbd", "settle = 0.05"),
         ("sph", "settle = 0.05"),
+        ("mpm", "settle = 0.05"),
         ("dem", "settle = 0.05"),
         ("dem", "settle = 0.05\nclump = \"tetrahedron\""),
     ] {
@@ -95,7 +97,7 @@ fn what_was_saved_before_its_first_frame_goes_on_bit_for_bit() {
 
 #[test]
 fn what_is_published_lies_within_periodic_ranges() {
-    for solver in ["pbd", "sph", "dem"] {
+    for solver in ["pbd", "sph", "dem", "mpm"] {
         let fill = "velocity = [1, -2, 0]\nshape = { box = { size = [0.28, 0.3, 0.1] }, at = [0.05, 0.1, 0.1] }";
         let periodic = "duration = 1\nperiodic = { x = [0, 0.3], y = [-0.2, 0.2] }";
         let scene = scene(&format!("{periodic}\n{}[refine]\nradius = 0.01", ground(solver, fill)));
@@ -155,7 +157,7 @@ fn a_checkpoint_that_claims_what_cannot_be_is_refused() {
 
 #[test]
 fn a_start_that_is_not_finite_is_no_frame() {
-    for solver in ["pbd", "sph", "dem"] {
+    for solver in ["pbd", "sph", "dem", "mpm"] {
         let mut world = sand(solver, "");
         world.fills[0].velocity = DVec3::new(0.0, 0.0, -1e300);
         let error = Simulation::new(&world).err().expect("an error").to_string();

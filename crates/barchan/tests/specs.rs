@@ -128,7 +128,7 @@ fn the_schema_names_who_reads_a_key() {
     let of =
         |table: &serde_json::Value, key: &str| table["properties"][key]["description"].as_str().unwrap().to_owned();
     let materials = &schema["properties"]["materials"]["additionalProperties"];
-    assert!(of(materials, "cohesion").ends_with("; with sph, dem"));
+    assert!(of(materials, "cohesion").ends_with("; with sph, dem, mpm"));
     assert!(of(materials, "density").ends_with("[kg/m³]"));
     assert!(of(&schema["properties"]["pair"]["items"], "restitution").ends_with("; with dem"));
 }

@@ -37,7 +37,7 @@ shape = {{ half_space = {{ normal = [0, 0, 1] }} }}
 
 #[test]
 fn a_fill_that_settled_starts_with_its_velocity() {
-    for solver in ["pbd", "sph", "dem"] {
+    for solver in ["pbd", "sph", "dem", "mpm"] {
         let velocity = [1.5, -0.5, 0.0];
         let mut simulation = Simulation::new(&sand(solver, 0.5, velocity)).unwrap();
         let world = simulation.world();
@@ -69,7 +69,7 @@ fn a_fill_that_settled_starts_with_its_velocity() {
 
 #[test]
 fn frame_0_has_the_deepest_overlap_of_its_state() {
-    for (solver, wanted) in [("pbd", 0.5), ("sph", 0.0), ("dem", 0.5)] {
+    for (solver, wanted) in [("pbd", 0.5), ("sph", 0.0), ("dem", 0.5), ("mpm", 0.0)] {
         let overlap = |change: &dyn Fn(&mut barchan::world::World)| {
             let mut scene = sand(solver, 0.0, [0.0; 3]);
             let simulation = Simulation::prepared(&mut scene, |_, world| change(world)).unwrap();

@@ -234,7 +234,7 @@ fn it_stands_in_the_schema_and_in_the_manual() {
     let solver = &schema["properties"]["solver"]["properties"];
     assert_eq!(
         solver["kind"]["enum"],
-        serde_json::json!(["pbd", "sph", "dem", "still"])
+        serde_json::json!(["pbd", "sph", "dem", "mpm", "still"])
     );
     assert_eq!(
         solver["still"]["properties"]["manner"]["enum"],

@@ -58,6 +58,11 @@ fn sph_moves_a_handful_of_guides() {
 }
 
 #[test]
+fn mpm_moves_a_handful_of_guides() {
+    falls("mpm");
+}
+
+#[test]
 fn dem_moves_a_handful_of_guides() {
     falls("dem");
 }

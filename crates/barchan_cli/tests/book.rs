@@ -269,6 +269,10 @@ const MEANINGS: &[(&str, &str)] = &[
     ("material", "number of the material"),
     ("density", "relative to settled sand [-]"),
     ("pressure", "[Pa]"),
+    (
+        "plastic",
+        "what plastic flow left: logarithm of the volume gained by sand, compaction of snow where below 0 [-]",
+    ),
     ("wetness", "part of all the water that it can hold [-]"),
     ("angular_velocity", "[rad/s]"),
     ("rotation", "rotation vector of a clump [rad]"),
@@ -300,7 +304,7 @@ fn every_column_is_listed() {
         }
     };
     let mut bodies = String::new();
-    for solver in ["pbd", "sph", "dem"] {
+    for solver in ["pbd", "sph", "dem", "mpm"] {
         let set = format!("solver.kind={solver}");
         let words = [
             "run",
@@ -325,7 +329,7 @@ fn every_column_is_listed() {
     let mut text = String::from("| table | column | type | solvers | meaning |\n| --- | --- | --- | --- | --- |\n");
     for ((_, row), (part, kind, solvers)) in found {
         let (column, meaning) = MEANINGS[row];
-        let solvers = if solvers.len() == 3 {
+        let solvers = if solvers.len() == 4 {
             "all".to_owned()
         } else {
             solvers.join(", ")

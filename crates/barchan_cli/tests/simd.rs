@@ -62,7 +62,7 @@ fn frames(cache: &Path) -> BTreeMap<String, Vec<u8>> {
 fn every_instruction_set_writes_the_same_frames() {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("scene.toml"), SCENE).unwrap();
-    for solver in ["pbd", "sph", "dem"] {
+    for solver in ["pbd", "sph", "dem", "mpm"] {
         let mut first = None;
         for level in Level::available() {
             let output = run(folder.path(), solver, level.name());

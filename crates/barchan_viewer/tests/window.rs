@@ -290,6 +290,7 @@ fn solvers_have_the_passes_that_they_can_be_given() {
         ("pbd", Some("iterations")),
         ("sph", Some("most pressure passes")),
         ("dem", None),
+        ("mpm", None),
     ] {
         let text = format!("{SCENE}\n[solver]\nkind = \"{solver}\"\n").replace("radius = 0.03", "radius = 0.05");
         let look = Look {

@@ -29,7 +29,7 @@ radius = 0.02
 
 /// Scenes of the three solvers.
 pub static SCENES: LazyLock<[Scene; 3]> = LazyLock::new(|| {
-    ["pbd", "sph", "dem"].map(|solver| {
+    ["pbd", "sph", "dem", "mpm"].map(|solver| {
         let document = Document::new("sample.toml", TEXT).with(format!("solver.kind={solver}"));
         parse_scene(&document).expect("the sample is a scene").0
     })

@@ -283,7 +283,7 @@ fn friction_means_the_same_slope_for_every_solver_unless_it_is_that_of_contacts(
         scene.materials.all[0].clone()
     };
     let slope = |material: &barchan::world::Material| material.angle_of_repose.map(f64::tan);
-    for solver in ["pbd", "sph", "dem"] {
+    for solver in ["pbd", "sph", "dem", "mpm"] {
         let given = sand(solver, "friction = { static = 0.5, kinetic = 0.4 }", "");
         assert!((slope(&given).unwrap() - 0.5).abs() < 1e-6, "{solver}");
         assert_eq!(

@@ -8,7 +8,7 @@ use super::blocks::{AROUND, Blocks, NONE, steps};
 use super::bodies::{Burden, SeenBody};
 use super::lattice::{Lattice, of_key};
 use super::transfer::Patches;
-use super::walls::{NOBODY, REACH, SIDES, Scene, WallBlock};
+use super::walls::{NOBODY, REACH, SIDES, Scene, TOUCH, WallBlock};
 use super::{BLOCK, MARGIN, NODES, Node, PATCH, SIDE, patch_index};
 use crate::laws::contact;
 
@@ -171,16 +171,17 @@ impl Behind<'_> {
         }
     }
 
-    /// Finds the walls that hold a node at `place` [m]: those of bodies that it lies in, and the one behind which it lies.
+    /// Finds the walls that hold a node at `place` [m]: those of bodies that it lies in or touches, and the one behind which it lies.
     fn hold(&self, nodes: &mut WallNodes, [side, node]: [usize; 2], place: DVec3, lean: Vec4, owner: u32) {
         let velocity = nodes.sides[side][node];
         let reach = REACH as f32 * self.scene.lattice.spacing.max_element();
+        let touch = TOUCH * self.scene.lattice.spacing.max_element();
         let friction = lean.w / velocity.w;
         let first = nodes.holds.len();
         for &k in &nodes.near {
             let (gap, normal) = self.scene.distance(k, place);
             let is_turned = normal.dot(lean.xyz()) < 0.0;
-            if gap >= reach || (gap >= 0.0 && !(is_turned && k == owner)) {
+            if gap >= reach || (gap >= touch && !(is_turned && k == owner)) {
                 continue;
             }
             let body = &self.scene.bodies[k as usize];

@@ -4,7 +4,7 @@ use glam::{Vec3, Vec4, Vec4Swizzles};
 
 use super::lattice::Lattice;
 use super::particles::Particle;
-use super::walls::{SIDES, WallBlock};
+use super::walls::{SIDES, TOUCH, WallBlock};
 use super::{Node, PATCH, patch_index};
 use crate::laws::spline::{INVERSE_MOMENT, weights};
 
@@ -92,6 +92,7 @@ pub(crate) fn scatter_near_walls(
 ) {
     patch.fill(Vec4::ZERO);
     let (spacing, per_spacing) = (lattice.spacing, 1.0 / lattice.spacing);
+    let touch = TOUCH * spacing.max_element();
     for (k, particle) in particles.iter().enumerate() {
         let planes = walls.planes(k);
         let stencil = Stencil::of(particle, per_spacing);
@@ -99,7 +100,7 @@ pub(crate) fn scatter_near_walls(
         visit(&stencil, |index, node, weight| {
             let value =
                 carried.base + node.x * carried.along[0] + node.y * carried.along[1] + node.z * carried.along[2];
-            let found = walls.behind(planes.clone(), (node - stencil.cell) * spacing);
+            let found = walls.behind(planes.clone(), (node - stencil.cell) * spacing, touch);
             match found.map(|(side, plane)| (side, *plane)) {
                 None => patch[index] += weight * value,
                 Some((side, plane)) => {
@@ -179,12 +180,13 @@ pub(crate) fn gather(particles: &mut [Particle], patch: &[Node; PATCH], lattice:
 /// The same near walls: nodes behind a wall are those of its side.
 pub(crate) fn gather_near_walls(particles: &mut [Particle], patches: &Patches, walls: &WallBlock, lattice: &Lattice) {
     let (spacing, per_spacing) = (lattice.spacing, 1.0 / lattice.spacing);
+    let touch = TOUCH * spacing.max_element();
     for (k, particle) in particles.iter_mut().enumerate() {
         let planes = walls.planes(k);
         let stencil = Stencil::of(particle, per_spacing);
         let mut taken = Taken::default();
         visit(&stencil, |index, node, weight| {
-            let found = walls.behind(planes.clone(), (node - stencil.cell) * spacing);
+            let found = walls.behind(planes.clone(), (node - stencil.cell) * spacing, touch);
             let value = weight * patches[found.map_or(0, |(side, _)| 1 + side)][index];
             taken.sum += value;
             for a in 0..3 {

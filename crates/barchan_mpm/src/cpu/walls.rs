@@ -14,6 +14,9 @@ use crate::laws::contact;
 
 /// Farthest that a kernel reaches from its guide, in spacings of nodes [-]: one and a half along each axis.
 pub(crate) const REACH: f64 = 2.6;
+/// Nodes nearer to a wall than this, in spacings of nodes [-], are held by it too. A free node carries what lies on it only if there is material between
+/// it and the wall.
+pub(crate) const TOUCH: f32 = 0.5;
 /// Distance of the farthest guide of a block from its middle, in spacings of nodes [-].
 const BLOCK_RADIUS: f64 = 5.2;
 /// Middle of a block's guides from its lowest corner, in spacings of nodes [-].
@@ -212,10 +215,11 @@ impl WallBlock {
         start..self.ends[k] as usize
     }
 
-    /// Returns the plane behind which a node lies that is `way` [m] from the guide of the planes `range`.
+    /// Returns the plane behind which a node lies, or no more than `touch` [m] in front of it, that is `way` [m] from the guide of the
+    /// planes `range`, and the side of the plane.
     #[inline]
-    pub(crate) fn behind(&self, range: std::ops::Range<usize>, way: Vec3) -> Option<(usize, &Plane)> {
-        let mut deepest = 0.0;
+    pub(crate) fn behind(&self, range: std::ops::Range<usize>, way: Vec3, touch: f32) -> Option<(usize, &Plane)> {
+        let mut deepest = touch;
         let mut found = None;
         for plane in &self.planes[range] {
             let height = plane.gap + plane.normal.dot(way);
