@@ -64,7 +64,9 @@ impl Pasts {
         archive.put("mpm.ids", &self.ids);
         archive.put_all(
             "mpm.gradient",
-            self.rows.iter().map(|past| past.gradient.map(Vec3::to_array)),
+            self.rows
+                .iter()
+                .map(|past| past.gradient.map(|column| column.to_array())),
         );
         archive.put_all("mpm.strain", self.rows.iter().map(|past| past.strain));
         archive.put_all("mpm.stress", self.rows.iter().map(|past| past.stress));
