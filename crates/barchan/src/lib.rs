@@ -39,6 +39,7 @@ mod clumps;
 mod coloring;
 mod disk;
 mod exporting;
+pub mod fields;
 mod forecast;
 pub mod interact;
 mod look;

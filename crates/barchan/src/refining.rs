@@ -252,6 +252,7 @@ fn refine_files(options: &RefineOptions, progress: &mut dyn FnMut(usize, usize))
             grains: Some(table),
             bodies: present.map(BodyState::of).collect(),
             stats,
+            ..Frame::default()
         })?;
         progress(number + 1, files.len());
     }

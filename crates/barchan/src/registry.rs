@@ -108,7 +108,14 @@ pub fn solver(scene: &Scene, world: &World) -> Result<Box<dyn Solver>, SolverErr
     };
     let words = scene.solver_settings.check_words(&scene.solver.settings);
     words.map_err(|error| refused(error.into()))?;
-    (scene.solver.build)(&input, world).map_err(refused)
+    let mut solver = (scene.solver.build)(&input, world).map_err(refused)?;
+    if (scene.output.contacts || scene.output.fields) && !solver.record_contacts() {
+        return Err(SolverError {
+            name: scene.solver.name,
+            reason: "it keeps no contacts: take dem, or remove `contacts` and `fields` from output.cache".to_owned(),
+        });
+    }
+    Ok(solver)
 }
 
 /// Rejects settings, materials and sizes of guides that the solver of `scene` would reject, wherever guides and bodies

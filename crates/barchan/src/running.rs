@@ -370,6 +370,8 @@ fn settings(scene: &Scene) -> CacheSettings {
         (Part::Guides, output.guides),
         (Part::Grains, output.grains),
         (Part::Bodies, output.bodies),
+        (Part::Contacts, output.contacts),
+        (Part::Fields, output.fields),
     ];
     CacheSettings {
         parts: wanted.iter().filter(|w| w.1).map(|w| w.0).collect(),

@@ -6,14 +6,15 @@ use barchan_refine::{GrainRefiner, RefineError, Source};
 use barchan_scene::{Refine, Scene, SceneError};
 use barchan_world::spec::Setting;
 use barchan_world::{
-    AdvanceError, AdvanceReport, Archive, ArchiveError, BodyState, Column, Frame, Motion, RefineReport, Refiner,
-    Solver, Stats, Table, Twist, World, Wrench,
+    AdvanceError, AdvanceReport, Archive, ArchiveError, BodyState, Column, Contact, Frame, Motion, RefineReport,
+    Refiner, Solver, Stats, Table, Twist, World, Wrench,
 };
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use thiserror::Error;
 
 use crate::clumps;
+use crate::fields;
 use crate::forecast::{ForecastError, forecast};
 use crate::overlap;
 use crate::phase::{Phase, PhaseWatch};
@@ -76,6 +77,8 @@ pub struct Simulation {
     grain_ms: f64,
     /// The scene whose solver takes over after a frame without sleeping.
     waking: Option<Box<Scene>>,
+    /// Edge of the cells of fields [m], if they are recorded.
+    field_cell: Option<f64>,
 }
 
 impl Simulation {
@@ -180,6 +183,7 @@ impl Simulation {
             refine_report: RefineReport::default(),
             grain_ms: 0.0,
             waking: None,
+            field_cell: scene.output.fields.then(|| fields::cell(scene)),
         })
     }
 
@@ -268,6 +272,10 @@ impl Simulation {
     /// Returns the current frame without the grains, which may be many.
     pub fn frame_without_grains(&self) -> Frame {
         let mut frame = guides_frame(&self.world, &*self.solver, &self.velocities, &self.report);
+        if let Some(contacts) = self.solver.contacts(&self.world) {
+            frame.fields = (self.field_cell).map(|cell| fields::fields(&self.world, &self.velocities, &contacts, cell));
+            frame.contacts = Some(Contact::table(&contacts));
+        }
         frame.number = self.frame;
         frame.stats.guide_ms = self.guide_ms;
         frame.stats.grains = self.refiner.as_ref().map_or(0, Refiner::len);
@@ -413,9 +421,9 @@ fn guides_frame(world: &World, solver: &dyn Solver, velocities: &[Vec3], report:
         number: 0,
         time: world.time,
         guides: table,
-        grains: None,
         bodies: present.map(BodyState::of).collect(),
         stats,
+        ..Frame::default()
     }
 }
 

@@ -35,7 +35,7 @@ pub struct Arguments {
     every: u32,
 
     /// Export only this part
-    #[arg(long, value_name = "PART", value_parser = PossibleValuesParser::new(Part::ALL.map(Part::name)))]
+    #[arg(long, value_name = "PART", value_parser = PossibleValuesParser::new(Part::USUAL.map(Part::name)))]
     only: Option<String>,
 
     /// Factor of all lengths and velocities

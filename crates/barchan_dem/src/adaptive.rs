@@ -230,6 +230,7 @@ impl DemSolver {
             Memory::Tried(time) => (true, 0.5 * time),
         };
         self.rules.after = 0.0;
+        self.rules.keeps_contacts = self.keeps_contacts && !self.rules.is_trial;
         self.push_particles(world, 0.0);
         let clumps = &self.settings.clumps;
         let particles = &self.state.particles;

@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 
 use barchan_bodies::{Dynamics, Impulses, sum_loads};
-use barchan_world::{AdvanceError, AdvanceReport, Archive, ArchiveError, Column, Solver, Stopwatch, World, Wrench};
+use barchan_world::{
+    AdvanceError, AdvanceReport, Archive, ArchiveError, Column, Contact, Partner, Solver, Stopwatch, World, Wrench,
+};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
@@ -11,7 +13,7 @@ use crate::DemSettings;
 use crate::adaptive::Adaptive;
 use crate::clumped;
 use crate::cpu::cells::Cells;
-use crate::cpu::contacts::Chunk;
+use crate::cpu::contacts::{Chunk, Kept};
 use crate::cpu::motion::{self, Moved};
 use crate::cpu::particles::{self, Particle, Parts};
 use crate::cpu::past::Past;
@@ -53,6 +55,8 @@ pub struct DemSolver {
     /// Rotation vectors of clumps [rad] before the first frame.
     pub(crate) first_turns: Vec<Vec3>,
     pub(crate) adaptive: Adaptive,
+    /// True if contacts are kept at the end of frames.
+    pub(crate) keeps_contacts: bool,
     pub(crate) clock: Stopwatch,
 }
 
@@ -126,6 +130,7 @@ impl DemSolver {
             searches: 0,
             first_turns,
             adaptive: Adaptive::default(),
+            keeps_contacts: false,
             clock: Stopwatch::default(),
         })
     }
@@ -166,6 +171,7 @@ impl DemSolver {
             world.time = start + step * f64::from(k - 1);
             let moment = if k == steps { Moment::End } else { Moment::Middle };
             self.rules.set_step(step, moment);
+            self.rules.keeps_contacts = self.keeps_contacts && moment == Moment::End;
             self.step(world, moment, step)?;
         }
         self.impulses.push(&self.dynamics, world);
@@ -371,6 +377,39 @@ impl Solver for DemSolver {
             columns.push(("rotation", Column::Vec3(turns)));
         }
         columns
+    }
+
+    fn record_contacts(&mut self) -> bool {
+        self.keeps_contacts = true;
+        true
+    }
+
+    fn contacts(&self, world: &World) -> Option<Vec<Contact>> {
+        if !self.keeps_contacts || self.chunks.is_empty() {
+            return None;
+        }
+        let State { ids, particle_of, .. } = &self.state;
+        let id = |sphere: u32| ids[particle_of.get(sphere as usize).copied().unwrap_or(sphere) as usize];
+        let contact = |kept: &Kept| {
+            let partner = match kept.is_body {
+                true => Partner::Body(kept.other),
+                false => Partner::Guide(id(kept.other)),
+            };
+            Contact {
+                guide: id(kept.sphere),
+                partner,
+                point: world.wrapped(world.origin + DVec3::from_array(kept.point)),
+                normal: DVec3::from_array(kept.normal),
+                overlap: kept.overlap,
+                force: DVec3::from_array(kept.force),
+            }
+        };
+        Some(
+            self.chunks
+                .iter()
+                .flat_map(|chunk| chunk.kept.iter().map(contact))
+                .collect(),
+        )
     }
 
     fn save(&self, archive: &mut Archive) {

@@ -35,7 +35,11 @@ fn frames_read_back_as_they_were() {
 
 #[test]
 fn the_same_frames_make_the_same_bytes() {
-    let [first, second] = [(), ()].map(|()| written(0..3, CacheSettings::default()));
+    let settings = CacheSettings {
+        parts: Part::ALL.to_vec(),
+        ..CacheSettings::default()
+    };
+    let [first, second] = [(), ()].map(|()| written(0..3, settings.clone()));
     for part in Part::ALL {
         for number in 0..3 {
             let file = format!("{}/{number:06}.arrow", part.name());
@@ -43,6 +47,33 @@ fn the_same_frames_make_the_same_bytes() {
             assert_eq!(bytes(&first), bytes(&second), "{file}");
         }
     }
+}
+
+#[test]
+fn contacts_and_fields_are_kept_if_they_are_asked_for() {
+    let parts = vec![Part::Contacts, Part::Fields];
+    let settings = CacheSettings {
+        parts,
+        ..CacheSettings::default()
+    };
+    let cache = Cache::open(written(0..2, settings).path()).unwrap();
+    assert!(
+        cache
+            .frames()
+            .iter()
+            .all(|entry| entry.guides.is_none() && entry.contacts.is_some())
+    );
+    let usual = written(0..2, CacheSettings::default());
+    let cache = Cache::open(usual.path()).unwrap();
+    assert!(cache.read_contacts(1).is_err() && cache.read_fields(1).is_err());
+    let every = CacheSettings {
+        parts: Part::ALL.to_vec(),
+        ..CacheSettings::default()
+    };
+    let folder = written(0..2, every);
+    let cache = Cache::open(folder.path()).unwrap();
+    assert_eq!(cache.read_contacts(1).unwrap(), frame(1).contacts.unwrap());
+    assert_eq!(cache.read_fields(1).unwrap(), frame(1).fields.unwrap());
 }
 
 #[test]

@@ -471,10 +471,14 @@ impl Check<'_, '_> {
             Some(list) => list.iter().any(|item| item.text() == Some(name)),
             None => true,
         };
+        let listed = |name: &str| table.list("cache").is_some() && kept(name);
         Output {
             guides: kept("guides"),
             grains: kept("grains"),
             bodies: kept("bodies"),
+            contacts: listed("contacts"),
+            fields: listed("fields"),
+            field_cell: table.number("field_cell"),
             grains_every: table.count("grains_every").unwrap_or(1),
             compact: table.flag("compact").unwrap_or(false),
             settling: table.flag("settling").unwrap_or(false),

@@ -302,7 +302,7 @@ pub struct Refine {
 }
 
 /// Output of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Output {
     /// True if guides are stored.
     pub guides: bool,
@@ -310,6 +310,12 @@ pub struct Output {
     pub grains: bool,
     /// True if bodies are stored.
     pub bodies: bool,
+    /// True if contacts are stored.
+    pub contacts: bool,
+    /// True if fields are stored.
+    pub fields: bool,
+    /// Edge of the cells of fields [m], if it is given.
+    pub field_cell: Option<f64>,
     /// Grains are kept in every n-th frame.
     pub grains_every: u64,
     /// Positions in 16 bits a coordinate.
@@ -324,6 +330,9 @@ impl Default for Output {
             guides: true,
             grains: true,
             bodies: true,
+            contacts: false,
+            fields: false,
+            field_cell: None,
             grains_every: 1,
             compact: false,
             settling: false,

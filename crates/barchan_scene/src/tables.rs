@@ -34,7 +34,7 @@ pub(crate) const CLUMPS: &[&str] = &["tetrahedron", "cube"];
 /// Levers of a machine, in the order of [`Lever::ALL`](crate::Lever::ALL).
 pub(crate) const LEVERS: &[&str] = &["drive", "steer", "swing", "boom", "stick", "bucket"];
 /// Contents of a cache.
-pub(crate) const CACHED: &[&str] = &["guides", "grains", "bodies"];
+pub(crate) const CACHED: &[&str] = &["guides", "grains", "bodies", "contacts", "fields"];
 
 /// A whole scene.
 #[rustfmt::skip]
@@ -272,7 +272,8 @@ const REFINE: TableSpec = plain("refine", &[
 
 #[rustfmt::skip]
 const OUTPUT: TableSpec = plain("output", &[
-    field("cache",        List(&Word(CACHED)),   Optional,          "what the cache keeps; all by default"),
+    field("cache",        List(&Word(CACHED)),   Optional,          "what the cache keeps; guides, grains and bodies by default. Solver dem also has contacts and fields"),
+    field("field_cell",   LENGTH,                Optional,          "edge of the cells of fields [m]; eight radii of the largest guide by default"),
     field("grains_every", Count(1, 1_000_000),   Need::Count(1),    "grains are kept in every n-th frame"),
     field("compact",      Flag,                  Need::Flag(false), "positions in 16 bits a coordinate"),
     field("settling",     Flag,                  Need::Flag(false), "whether the frames in which fills settle are kept, too: in the folder `settling` of the cache"),

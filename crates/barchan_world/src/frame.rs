@@ -17,6 +17,10 @@ pub struct Frame {
     pub grains: Option<Table>,
     /// Bodies that are present.
     pub bodies: Vec<BodyState>,
+    /// Contacts of guides, one row each, if they are recorded.
+    pub contacts: Option<Table>,
+    /// Means over the cells of a grid, one row each, if they are recorded.
+    pub fields: Option<Table>,
     /// Statistics.
     pub stats: Stats,
 }

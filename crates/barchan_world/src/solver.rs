@@ -3,7 +3,7 @@
 use glam::Vec3;
 use thiserror::Error;
 
-use crate::{Archive, ArchiveError, Column, Table, World};
+use crate::{Archive, ArchiveError, Column, Contact, Table, World};
 
 /// Report of a solver on a frame.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -70,6 +70,16 @@ pub trait Solver: Send {
     /// Columns of its own worth showing, a value a guide in the world's order.
     fn columns(&self) -> Vec<(&'static str, Column)> {
         Vec::new()
+    }
+
+    /// Makes it keep the contacts at the end of each frame; returns false if it cannot.
+    fn record_contacts(&mut self) -> bool {
+        false
+    }
+
+    /// Returns the contacts at the end of the last frame, if they are kept and there was one.
+    fn contacts(&self, _world: &World) -> Option<Vec<Contact>> {
+        None
     }
 
     /// Stores what it needs to go on bit for bit, besides the world.

@@ -230,6 +230,26 @@ pub(crate) struct Chunk {
     pub deepest_yet: f64,
     /// Motion of its particles in the last step.
     pub moved: Moved,
+    /// Contacts at the end of the last frame, if they are kept.
+    pub kept: Vec<Kept>,
+}
+
+/// A contact that is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kept {
+    /// Sphere.
+    pub sphere: u32,
+    /// The other sphere, or the index of a body.
+    pub other: u32,
+    pub is_body: bool,
+    /// Point of contact, relative to the world's origin [m].
+    pub point: [f64; 3],
+    /// Normal, from the sphere to the other [-].
+    pub normal: [f64; 3],
+    /// Overlap [m].
+    pub overlap: f64,
+    /// Force on the sphere [N].
+    pub force: [f64; 3],
 }
 
 impl Chunk {

@@ -2,7 +2,7 @@
 #![allow(clippy::needless_range_loop, reason = "lanes of several arrays at once")]
 
 use super::block::Block;
-use super::contacts::Chunk;
+use super::contacts::{Chunk, Kept};
 use super::rows::{Push, Row};
 use super::rules::Rules;
 use barchan_simd::Simd;
@@ -26,6 +26,7 @@ fn push_all<S: Simd>(
     solids: &Solids<'_>,
 ) {
     chunk.deepest = 0.0;
+    chunk.kept.clear();
     push_pairs(simd, chunk, rows, pushes, rules);
     chunk.push_walls(rows, pushes, rules, solids);
     chunk.deepest_yet = chunk.deepest_yet.max(chunk.deepest);
@@ -123,6 +124,19 @@ fn push_pairs<S: Simd>(simd: S, chunk: &mut Chunk, rows: &[Row], pushes: &mut [P
             let on = |arm: f64, sign: f64| -> [f64; 3] {
                 std::array::from_fn(|axis| arm * torque[axis][l] + sign * moment[axis])
             };
+            // A pair across two chunks is in both.
+            if rules.keeps_contacts && spheres[l] < other[l] {
+                let normal = [n[0][l], n[1][l], n[2][l]];
+                chunk.kept.push(Kept {
+                    sphere: spheres[l],
+                    other: other[l],
+                    is_body: false,
+                    point: std::array::from_fn(|axis| a[axis][l] + arms[0][l] * normal[axis]),
+                    normal,
+                    overlap: block.overlap[l],
+                    force,
+                });
+            }
             pushes[own[l] as usize].add(force, on(arms[0][l], 1.0));
             if let Some(push) = pushes.get_mut((other[l] as usize).wrapping_sub(start)) {
                 push.subtract(force, on(arms[1][l], -1.0));

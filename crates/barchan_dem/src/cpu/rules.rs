@@ -49,6 +49,8 @@ pub(crate) struct Rules {
     /// True if springs store their sliding speeds, and true in a trial stage, which discards them.
     pub is_adaptive: bool,
     pub is_trial: bool,
+    /// True if contacts are kept: at the end of a frame, if they are asked for.
+    pub keeps_contacts: bool,
     /// Viscosity of shear laws without memory [N s/m]; 0 for the largest that the step allows.
     pub viscosity: f64,
     /// Pairings of materials, one row per material.
@@ -145,6 +147,7 @@ impl Rules {
             after: 0.0,
             is_adaptive: settings.integrator == Integrator::Rkf45,
             is_trial: false,
+            keeps_contacts: false,
             viscosity: settings.shear_viscosity.unwrap_or(0.0),
             pairs,
             bodies,

@@ -4,7 +4,7 @@ use barchan_world::Wrench;
 use glam::{DMat3, DVec3};
 
 use super::block::{Block, History};
-use super::contacts::Chunk;
+use super::contacts::{Chunk, Kept};
 use super::past::Wall;
 use super::rows::{Push, Row};
 use super::rules::Rules;
@@ -212,6 +212,17 @@ impl Chunk {
                 };
                 let (k, b) = (touch.sphere as usize, touch.body as usize);
                 let row = &rows[self.start + k];
+                if rules.keeps_contacts && block.acts(l) {
+                    self.kept.push(Kept {
+                        sphere: (self.start + k) as u32,
+                        other: touch.body,
+                        is_body: true,
+                        point: (row.place() + arms[l]).to_array(),
+                        normal: (-touch.normal).to_array(),
+                        overlap: touch.overlap,
+                        force: force.to_array(),
+                    });
+                }
                 pushes[k].add(force.to_array(), (arms[l].cross(force) + moment).to_array());
                 let arm = solids.origin + row.place() + arms[l] - solids.bodies[b].at.center;
                 self.loads[b] += Wrench {

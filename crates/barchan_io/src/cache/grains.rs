@@ -39,7 +39,7 @@ impl GrainsWriter {
         let mut writer = Self::new(folder, manifest, cache.stats()?, compact)?;
         writer.is_copy = true;
         let (from, to) = (cache.dir(), writer.staging.dir());
-        for part in [Part::Guides, Part::Bodies] {
+        for part in Part::ALL.into_iter().filter(|part| *part != Part::Grains) {
             fs::create_dir_all(to.join(part.name())).map_err(writing(to))?;
             for entry in cache.frames().iter().filter(|entry| entry.rows(part).is_some()) {
                 let path = frame_path(to, part, entry.frame);

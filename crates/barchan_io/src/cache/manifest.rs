@@ -70,6 +70,12 @@ pub struct FrameEntry {
     /// Number of bodies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bodies: Option<u64>,
+    /// Number of contacts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contacts: Option<u64>,
+    /// Number of cells with fields.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fields: Option<u64>,
 }
 
 impl FrameEntry {
@@ -79,6 +85,8 @@ impl FrameEntry {
             Part::Guides => self.guides,
             Part::Grains => self.grains,
             Part::Bodies => self.bodies,
+            Part::Contacts => self.contacts,
+            Part::Fields => self.fields,
         }
     }
 }

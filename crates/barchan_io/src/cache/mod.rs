@@ -5,6 +5,7 @@
 //! DIR/guides/000042.arrow    Arrow IPC (Feather v2), zstd
 //! DIR/grains/000042.arrow
 //! DIR/bodies/000042.arrow
+//! DIR/contacts/000042.arrow  if the scene asks for them, as `fields`
 //! DIR/frames.jsonl           while a run writes: the frames that the manifest does not list yet
 //! DIR/stats.jsonl            one line per frame
 //! DIR/checkpoint/state       everything needed to resume
@@ -64,11 +65,18 @@ pub enum Part {
     Grains,
     /// Poses of bodies, and the forces on them.
     Bodies,
+    /// Contacts of guides, with their forces.
+    Contacts,
+    /// Means over the cells of a grid.
+    Fields,
 }
 
 impl Part {
     /// Every part.
-    pub const ALL: [Self; 3] = [Self::Guides, Self::Grains, Self::Bodies];
+    pub const ALL: [Self; 5] = [Self::Guides, Self::Grains, Self::Bodies, Self::Contacts, Self::Fields];
+
+    /// Parts that are kept by default, and exported.
+    pub const USUAL: [Self; 3] = [Self::Guides, Self::Grains, Self::Bodies];
 
     /// Returns its name in scene files and folders.
     pub fn name(self) -> &'static str {
@@ -76,6 +84,8 @@ impl Part {
             Self::Guides => "guides",
             Self::Grains => "grains",
             Self::Bodies => "bodies",
+            Self::Contacts => "contacts",
+            Self::Fields => "fields",
         }
     }
 

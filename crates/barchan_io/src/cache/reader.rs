@@ -53,6 +53,16 @@ impl Cache {
         self.read(Part::Bodies, frame, bodies::read)
     }
 
+    /// Reads the contacts of a frame.
+    pub fn read_contacts(&self, frame: u64) -> Result<Table, CacheError> {
+        self.read(Part::Contacts, frame, table::read)
+    }
+
+    /// Reads the fields of a frame.
+    pub fn read_fields(&self, frame: u64) -> Result<Table, CacheError> {
+        self.read(Part::Fields, frame, table::read)
+    }
+
     fn read<T>(
         &self,
         part: Part,

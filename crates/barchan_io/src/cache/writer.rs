@@ -39,7 +39,7 @@ pub struct CacheSettings {
 impl Default for CacheSettings {
     fn default() -> Self {
         Self {
-            parts: Part::ALL.to_vec(),
+            parts: Part::USUAL.to_vec(),
             grains_every: 1,
             compact: false,
             level: 1,
@@ -250,6 +250,8 @@ impl Work {
             guides: None,
             grains: None,
             bodies: None,
+            contacts: None,
+            fields: None,
         };
         let tags = Metadata::from([("frame", frame.number.to_string()), ("time", frame.time.to_string())]);
         let positions = match self.settings.compact {
@@ -270,7 +272,17 @@ impl Work {
         if self.wants(Part::Bodies) {
             entry.bodies = Some(frame.bodies.len() as u64);
             let path = self.path(Part::Bodies, frame.number)?;
-            self.report.bytes += bodies::write(&path, &frame.bodies, tags, level)?;
+            self.report.bytes += bodies::write(&path, &frame.bodies, tags.clone(), level)?;
+        }
+        for (part, table, rows) in [
+            (Part::Contacts, frame.contacts, &mut entry.contacts),
+            (Part::Fields, frame.fields, &mut entry.fields),
+        ] {
+            if let Some(table) = table.filter(|_| self.wants(part)) {
+                *rows = Some(table.len() as u64);
+                let path = self.path(part, frame.number)?;
+                self.report.bytes += table::write(&path, table, tags.clone(), Positions::Exact, level)?;
+            }
         }
         let dir = self.folder.dir();
         self.report.bytes += stats::append(dir, figures)?;

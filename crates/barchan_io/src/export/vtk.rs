@@ -19,7 +19,7 @@ pub(super) fn export(export: &mut Export) -> Result<(), ExportError> {
     let write_cloud = |path: &Path, _, cloud| write_cloud(path, &cloud, Notation::Linear);
     let written = export.each_frame("vtp", &write_cloud, Some(&write_bodies))?;
     export.body_table()?;
-    for part in Part::ALL {
+    for part in Part::USUAL {
         let files: Vec<&Written> = written.iter().filter(|w| w.part == part).collect();
         if !files.is_empty() {
             let path = export.out.join(format!("{}.pvd", part.name()));

@@ -51,6 +51,8 @@ pub fn frame(number: u64) -> Frame {
         guides: particles(100, phase),
         grains: Some(particles(300, phase)),
         bodies: vec![body("glass"), body("scoop, \"left\"")],
+        contacts: Some(particles(7, phase)),
+        fields: Some(particles(3, phase)),
         stats: Stats {
             steps: 4,
             guides: 100,
