@@ -66,6 +66,9 @@ const CASES: [Case; 4] = [
     },
 ];
 
+/// Frames per second of beds: a checkpoint continues at the rate at which it was saved.
+const FRAME_RATE: u32 = 500;
+
 /// Number of measured frames of 2 ms; the fastest counts.
 const MEASURED: u32 = 6;
 
@@ -120,9 +123,11 @@ fn scene(case: &Case, rate: u32, settings: &str) -> String {
 
 /// Simulates the bed until it is at rest.
 fn settled(case: &Case) -> Option<Simulation> {
-    let build = Simulation::new(&read(case, 60, ""));
+    let build = Simulation::new(&read(case, FRAME_RATE, ""));
     let mut simulation = build.map_err(|error| tell!("{}: {error}", case.name)).ok()?;
-    (0..case.settling).all(|_| go_on(&mut simulation)).then_some(simulation)
+    (0..case.settling * FRAME_RATE / 60)
+        .all(|_| go_on(&mut simulation))
+        .then_some(simulation)
 }
 
 fn go_on(simulation: &mut Simulation) -> bool {
@@ -140,7 +145,8 @@ fn measure(printer: &mut Printer, case: &Case) {
     };
     let archive = simulation.save();
     drop(simulation);
-    let mut simulation = Simulation::resume(&read(case, 500, "step = 1e-5"), &archive).expect("the same spheres");
+    let mut simulation =
+        Simulation::resume(&read(case, FRAME_RATE, "step = 1e-5"), &archive).expect("the same spheres");
     drop(archive);
     let mut best = f64::INFINITY;
     for _ in 0..MEASURED {
