@@ -1,4 +1,4 @@
-//! What lies behind the pointers of the C interface.
+//! State behind the pointers of the C interface.
 
 use std::any::Any;
 use std::cell::RefCell;

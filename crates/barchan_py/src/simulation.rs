@@ -26,7 +26,7 @@ pub struct Simulation {
     core: Mutex<Core>,
 }
 
-/// What the interpreter's objects share.
+/// State that the interpreter's objects share.
 pub struct Core {
     /// The simulation.
     pub simulation: barchan::Simulation,

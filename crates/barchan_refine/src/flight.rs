@@ -34,7 +34,7 @@ struct Company {
     filling: f32,
     /// Their velocity fluctuation along an axis [m/s].
     agitation: f32,
-    /// What the mean velocity of the guide's grains lacks to its own [m/s].
+    /// Velocity of the guide less the mean velocity of its grains [m/s].
     lack: Vec3,
 }
 

@@ -171,7 +171,7 @@ pub struct SphSettings {
     pub sound_speed: Option<f32>,
     /// Lets sand at rest sleep until something may move it.
     pub sleeping: bool,
-    /// Which sand sleeps at once.
+    /// Extent of the sand that falls asleep at once.
     pub rest: Rest,
     /// Contact forces between guides of thin sand, which has no pressure.
     pub discrete: bool,
